@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}")
 _YEAR_AND_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MOST_SECONDS = 1e11  # three thousand years
+_MAX_SECONDS = 1e11  # three thousand years
 
 
 class AmbiguousUnitError(ValueError):
@@ -68,7 +68,7 @@ def parse_age(text: str) -> float:
         )
         raise ValueError(sentence.format(text=text))
     seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-    if seconds > _MOST_SECONDS:
+    if seconds > _MAX_SECONDS:
         raise ValueError(_("{text!r} is more than three thousand years").format(text=text))
     return seconds
 

@@ -1,5 +1,5 @@
-"""Counts, sizes and amounts of money as people write them, read in one way by searches, clean-up
-rules and options."""
+"""Counts, sizes and amounts of money as people write them: read in one way by searches, clean-up
+rules and options; sizes written in one way everywhere."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?")
 _MONEY = re.compile(r"\$?([0-9]+\.?[0-9]*|\.[0-9]+)([km]?)")
 _THOUSANDS = {"": 1, "k": 1000, "m": 1_000_000}
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_MOST = 10**15
+_MAX_COUNT = 10**15
 """Of a count: more is a typing error, and too much for some readers of JSON."""
-_MOST_BYTES = 2**53
-_MOST_MONEY = 1e12
+_MAX_BYTES = 2**53
+_MAX_MONEY = 1e12
 
 
 def parse_count(text: str) -> int:
@@ -26,7 +26,7 @@ def parse_count(text: str) -> int:
     """
     match = _COUNT.fullmatch(text.strip().lower())
     count = float(match[1].replace(",", "")) * _THOUSANDS[match[2]] if match is not None else -1.0
-    if not 0 <= count < _MOST or count != int(count):
+    if not 0 <= count < _MAX_COUNT or count != int(count):
         raise ValueError(
             _("wants a whole number such as 5, 1,000 or 20k, not {text!r}").format(text=text)
         )
@@ -45,10 +45,10 @@ def parse_bytes(text: str) -> int:
         raise ValueError(
             _("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text)
         )
-    size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
-    if size > _MOST_BYTES:
+    amount = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
+    if amount > _MAX_BYTES:
         raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))
-    return int(size)
+    return int(amount)
 
 
 def parse_money(text: str) -> float:
@@ -59,6 +59,16 @@ def parse_money(text: str) -> float:
     """
     match = _MONEY.fullmatch(text.strip().lower())
     amount = float(match[1]) * _THOUSANDS[match[2]] if match is not None else -1.0
-    if not 0 <= amount <= _MOST_MONEY:
+    if not 0 <= amount <= _MAX_MONEY:
         raise ValueError(_("wants an amount in dollars, not {text!r}").format(text=text))
     return amount
+
+
+def size(count: float) -> str:
+    """Format a number of bytes: `480 B`, `12 KB`, `1.2 GB`."""
+    value, unit = float(count), "B"
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if value < 999.5 or unit == "TB":
+            break
+        value /= 1000
+    return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 99.95 else f"{value:.1f} {unit}"

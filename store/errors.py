@@ -7,7 +7,33 @@ read, 4 not found or ambiguous, 5 refused.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from .wording import _
+
+
+class Advice(StrEnum):
+    """What helps against an error, where a command line has an option for it."""
+
+    NONE = ""
+    OPEN_ANOTHER = "open-another"
+    """There is no store."""
+    START_CHAT = "start-chat"
+    """The store is empty."""
+    NAME_FILE_OR_ROOT = "name-file-or-root"
+    """What was named is no file."""
+    NAME_STORE = "name-store"
+    """What was named is no store of Hermes."""
+    OPEN_COPY = "open-copy"
+    OPEN_ORIGIN = "open-origin"
+    """The bundle is from another store."""
+    LIST_OR_SEARCH = "list-or-search"
+    """No session matches."""
+    NAME_OTHER_OR_REPLACE = "name-other-or-replace"
+    PLAN_CLEAN_UP = "plan-clean-up"
+    """The store is large."""
+    REPLACE = "replace"
+    """The file to write exists."""
 
 
 class BrowseError(Exception):
@@ -19,7 +45,14 @@ class BrowseError(Exception):
     code = "error"
     """A stable word for scripts and tests."""
 
-    def __init__(self, sentence: str, *, remedy: str = "", is_unchanged: bool = False) -> None:
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        remedy: str = "",
+        advice: Advice = Advice.NONE,
+        is_unchanged: bool = False,
+    ) -> None:
         super().__init__(sentence)
         self._happened = sentence
         self.is_unchanged = is_unchanged
@@ -27,6 +60,8 @@ class BrowseError(Exception):
         are done."""
         self.remedy = remedy
         """What to do about it; empty when there is nothing to do."""
+        self.advice = advice
+        """The command line has a sentence of its own for it (`tui/cli/advice.py`)."""
 
     @property
     def sentence(self) -> str:

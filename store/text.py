@@ -54,6 +54,11 @@ def as_text(value: object) -> str | None:
     return text
 
 
+def text_of(value: object, default: str = "") -> str:
+    """Return a stored value as `as_text` does; the default for NULL and for an empty text."""
+    return as_text(value) or default
+
+
 def printable(text: str) -> str:
     """Replace every character that could act on a terminal by a visible one.
 

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from store_builder import T0, StoreBuilder, tool_call
 
-from hermes_browse.store.demo.player import SCENES, Player
-from hermes_browse.store.demo.store_writer import write_store
+from hermes_browse.store.demo import build_store as demo_store
 
 __all__ = [
     "DAY",
@@ -33,14 +32,6 @@ __all__ = [
 
 DAY = 86_400.0
 """Seconds."""
-
-
-def demo_store(path: Path, *, now: float) -> None:
-    """Write the sample store alone, without the home around it."""
-    player = Player(now)
-    for scene in sorted(SCENES.glob("*.txt")):
-        player.play(scene.read_text(encoding="utf-8"))
-    write_store(path, player.rows(), generation=player.generation)
 
 
 def make_store(
@@ -106,16 +97,16 @@ _HOSTILE_TEXT = (
 )
 
 
-def hostile_store(path: Path) -> Path:
+def hostile_store(path: Path, without: Sequence[str] = ("messages_fts_delete",)) -> Path:
     """A store of schema 22 no Hermes wrote: everything a salvaged or malicious file may hold.
 
-    Its trigger `messages_fts_delete` is missing and `schema_version` is empty; the list of the real
-    0.19 fails on it.
+    `schema_version` is empty; the list of the real 0.19 fails on it.
 
     Args:
         path: A path that is free.
+        without: Triggers that are missing.
     """
-    builder = StoreBuilder(path, "22", without=["messages_fts_delete"])
+    builder = StoreBuilder(path, "22", without=list(without))
     builder.version = None
     configs = (
         '{"_branched_from": ',

@@ -25,10 +25,10 @@ from hermes_browse.store.wording import (
 _TRANSLATED = [each for each in LANGUAGES if each != "en"]
 _TWO_WORDS = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
 _SQL = re.compile(
-    r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|DROP|ATTACH|AND|OR|VALUES|ORDER BY|LIMIT|BEGIN"
-    r"|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
+    r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|DROP|ATTACH|DETACH|JOIN|IN|AND|OR|VALUES|ORDER BY|GROUP BY"
+    r"|LIMIT|BEGIN|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
 )
-_SHELL = re.compile(r"&& | tool install --force")
+_SHELL = re.compile(r"&& | tool install --force|^\s*function hermes\b")
 """Lines that a shell runs."""
 _LOOK = "accent|bold|dim|green|heading|output|reverse|warning|yellow"
 _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
@@ -36,6 +36,7 @@ _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
 # Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen.
 _NOT_SHOWN = {
     "AssertionError",
+    "DiffError",
     "ValueError",
     "TypeError",
     "RuntimeError",
@@ -91,16 +92,18 @@ _OF_OTHERS = {
     ),
     *("Broken pipe", "not responding", ": Command not found.", "incorrect passphrase"),
     *("create trigger if not exists", "create trigger"),
+    *("\\ No newline at end of file", "new file mode 100644", "deleted file mode 100644"),
+    *("rename from", "rename to"),
+    *("File not found", "was modified since you last read it", "sibling subagent"),
     "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))",
 }
-"""What Hermes, Python, SQLite, ssh and shells write or read."""
+"""What Hermes, Python, SQLite, Git, ssh and shells write or read."""
 _NAMES = {
     *("make smaller", "subagent session", "open session", "old transcript", "left out"),  # keys
     *("uv tool install", "ssh -t {ssh} {command}"),
     *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}"),
     "hermes-browse list --old --host {name}",
     *("tool install --force", "&& /bin/pip install  &&"),
-    *("hit details", "insight names", "insight rows"),  # jobs of a worker
     *(
         "after: before:",
         "hermes-browse export:",

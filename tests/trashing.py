@@ -18,7 +18,7 @@ from hermes_browse.store.edit import guards
 from hermes_browse.store.edit import restore as restoring
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
-from hermes_browse.store.trash.format import reading
+from hermes_browse.store.edit.values import select_values
 
 NOW = T0 + 200 * 86_400.0
 """Half a year after the rows of test stores: nothing is live."""
@@ -51,7 +51,9 @@ def dump(path: Path) -> Dump:
                 for row in connection.execute(f"PRAGMA table_info({sql_name(name)})").fetchall()
             ]
             rowid = "rowid" if "without rowid" not in sql.lower() else "0"
-            select = f"SELECT {rowid}, {reading(columns)} FROM {sql_name(name)} ORDER BY 1, 2, 3"
+            select = (
+                f"SELECT {rowid}, {select_values(columns)} FROM {sql_name(name)} ORDER BY 1, 2, 3"
+            )
             found[name] = connection.execute(select).fetchall()
         return found
 
@@ -129,6 +131,11 @@ def remove(path: Path, *ids: str, **settings: object) -> Deleted:
 def put_back(path: Path, name: str, **settings: object) -> Restored:
     """Restore a bundle from the folder `trash` beside the store."""
     return restore(Store(path), path.parent / "trash", name, **{"now": NOW, **settings})  # type: ignore[arg-type]
+
+
+def in_trash(folder: Path) -> list[str]:
+    """Names of all files of bundles in the folder `trash` beside a store."""
+    return sorted(each.name for each in (folder / "trash").glob("*") if each.name != "links.db")
 
 
 def allow_any_trigger(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ from hermes_browse.store.wording import N_, _, language
 from .bindings import bindings, key_names, working
 from .commands import final_keys
 from .commands.main_commands import APP, MAIN, TRANSCRIPT
-from .config.start import LastState, Start, set_rows
+from .config.start import LastState, Start
 from .context import Arrival
 from .list.conversation_list import AGES_SECONDS, ConversationList
 from .logfile import log_failure
@@ -45,6 +45,7 @@ from .screens.main import MainScreen
 from .start.prepaint import ENDING, Handover
 from .textual_private import driver_of, end_with, forget_colours
 from .themes import ANSI_LIGHT, DARK, LIGHT
+from .work.writes import Writes
 
 if sys.platform != "win32":
     from .start.driver import BrowserDriver, PaintedScreenDriver
@@ -160,6 +161,8 @@ class BrowseApp(_App):
         self.theme = self.start.theme if self.start.theme in self.available_themes else DARK.name
         self._first_variables = self.get_css_variables()
         self.stylesheet.set_variables(self._first_variables)
+        self.writes = Writes()
+        """Of all stores: a change goes on when another store is shown."""
         self.pane_sizes = self.start.pane_sizes
         """Shared by the main screens of all stores."""
         self.keymap: Mapping[str, str] = {}
@@ -172,7 +175,6 @@ class BrowseApp(_App):
 
     def _configure(self) -> None:
         """Apply the configuration; there is no screen yet."""
-        set_rows(self.start.options)
         if self.start.configuration is not None:
             self.keymap, self.trouble = load("keymap")(
                 self.start.configuration, self.available_themes
@@ -267,7 +269,9 @@ class BrowseApp(_App):
         return Links()
 
     def on_unmount(self) -> None:
-        """End the connections to hosts, so that no thread waits for one."""
+        """End what is being written, and the connections to hosts, so that no thread waits for
+        one."""
+        self.writes.stop()
         if "links" in self.__dict__:
             self.links.close()
 

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from textual.content import Content
-from textual.message import Message
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
@@ -19,8 +19,8 @@ from hermes_browse.store.wording import _
 from .config.options import Options
 from .list.list_model import RowDetails
 from .shared import header
-from .worker import Worker
-from .writer import Writer, Written
+from .work.reads import Reads
+from .work.writes import Writes
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .config.start import Start
     from .pane_sizes import PaneSizes
+    from .work.store_screen import StoreScreen
 
 
 class Arrival(NamedTuple):
@@ -49,6 +50,7 @@ class Application(Protocol):
     pane_sizes: PaneSizes
     clock: Callable[[], float]
     is_choice_printed: bool
+    writes: Writes
 
     here: Location
     """The store of this machine that was opened last."""
@@ -78,44 +80,32 @@ class Application(Protocol):
 
 
 class Context:
-    """A store, the threads that read and write it, and the status line.
+    """A store, how to read and write it, and the status line.
 
     Args:
+        main: The main screen of this store.
         first: The first page of the store's catalog.
-        post: Posts answers of the workers to the screen that delivers them.
     """
 
     def __init__(
         self,
         host: Application,
+        main: StoreScreen[object],
         location: Location,
         store: Store,
         first: Catalog,
-        post: Callable[[Message], bool],
     ) -> None:
-        self.host, self.location, self.store = host, location, store
+        self.host, self.main, self.location, self.store = host, main, location, store
         self.clock = host.clock
         """Returns Unix seconds; tests freeze it."""
         self.catalog = first
         self.details = RowDetails()
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
-        """Bytes of the sessions measured so far. The threads of `plan_worker` and of the space map
-        add to it."""
-        self.list_worker = Worker(store, post, self.failed, "list", watch=True)
-        self.page_worker = Worker(store, post, self.failed, "page")
-        self.transcript_worker = Worker(store, post, self.failed, "transcript")
-        self.search_worker = Worker(store, post, self.failed, "search")
-        self.count_worker = Worker(store, post, self.failed, "count")
-        self.plan_worker = Worker(store, post, self.failed, "plan")
-        self.workers_of_store = [
-            *(self.list_worker, self.page_worker, self.transcript_worker),
-            *(self.search_worker, self.count_worker, self.plan_worker),
-        ]
-        """All that may have the store open; screens add their own."""
-        self.writer = Writer(post, self.failed)
+        """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
+        self.reads = Reads(lambda: OpenStore(store, location))
+        self.writes = host.writes
         store.on_wait = self._tell_of_wait
-        self.post = post
         self.show_header: Callable[[], None] = lambda: None
         """Redraws the header; set by the main screen."""
         self.tell: Callable[[Content, Content], None] = lambda own, others: None
@@ -134,10 +124,8 @@ class Context:
         return self.host.start.options
 
     def close(self) -> None:
-        """End all threads, which closes the store."""
-        self.writer.stop()
-        for worker in self.workers_of_store:
-            worker.stop()
+        """End what reads, which closes the store."""
+        self.reads.stop()
 
     def say(self, text: str) -> None:
         """Show a sentence in the status line until there is another one or the cursor moves."""
@@ -191,8 +179,8 @@ class Context:
         self.warn(str(error))
 
     def _tell_of_wait(self) -> None:
-        """Say, from the writer's thread, that another process has the store, until the result."""
-        self.post(Written(lambda: self.say(_("waiting for the store …"))))
+        """Say, from a job that writes, that another process has the store, until the result."""
+        self.writes.tell(self.say, _("waiting for the store …"))
 
     def warn(self, text: str) -> None:
         """Show that something is wrong; it stays like any other sentence."""

@@ -13,7 +13,9 @@ import math
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
+from typing import Literal, NamedTuple
 
+from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Relation, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
@@ -176,9 +178,9 @@ def number(value: float) -> str:
     """Format a number in at most four cells: `12`, `3.4k`, `120k`, `1.2M`."""
     if not math.isfinite(value):
         return "∞"
-    for size, unit in _UNITS:
-        if value >= size * 0.9995:
-            scaled = value / size
+    for least, unit in _UNITS:
+        if value >= least * 0.9995:
+            scaled = value / least
             return (
                 f"{scaled:.0f}{unit}" if scaled >= 99.5 else f"{scaled:.1f}{unit}".replace(".0", "")
             )
@@ -187,9 +189,9 @@ def number(value: float) -> str:
 
 def long_number(value: float) -> str:
     """Format a number with one decimal place in every unit: `12`, `3.4k`, `120.5k`, `1.2M`."""
-    for size, unit in _UNITS:
-        if value >= size * 0.99995:  # from here on the smaller unit would round up to 1000
-            return f"{value / size:.1f}{unit}".replace(".0", "")
+    for least, unit in _UNITS:
+        if value >= least * 0.99995:  # from here on the smaller unit would round up to 1000
+            return f"{value / least:.1f}{unit}".replace(".0", "")
     return f"{value:g}"
 
 
@@ -214,6 +216,8 @@ _COUNTED: dict[str, Callable[[int], str]] = {
     "result": lambda count: ngettext("1 result", "{count:,} results", count),
     "call": lambda count: ngettext("1 call", "{count:,} calls", count),
     "answer": lambda count: ngettext("1 answer", "{count:,} answers", count),
+    "file": lambda count: ngettext("1 file", "{count:,} files", count),
+    "turn": lambda count: ngettext("1 turn", "{count:,} turns", count),
     "line": lambda count: ngettext("1 line", "{count:,} lines", count),
     "image": lambda count: ngettext("1 image", "{count:,} images", count),
     "link": lambda count: ngettext("1 link", "{count:,} links", count),
@@ -231,16 +235,6 @@ def counted(number: int, one: str) -> str:
         one: A key of `_COUNTED`; not shown itself.
     """
     return _COUNTED[one](number).format(count=number)
-
-
-def size(count: float) -> str:
-    """Format a number of bytes: `480 B`, `12 KB`, `1.2 GB`."""
-    value, unit = float(count), "B"
-    for unit in ("B", "KB", "MB", "GB", "TB"):
-        if value < 999.5 or unit == "TB":
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if unit in ("B", "KB") or value >= 99.95 else f"{value:.1f} {unit}"
 
 
 def money(value: float | None) -> str:
@@ -273,9 +267,15 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
 def cost_below(
     own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
 ) -> str:
-    """Format the cost with all below a session of a lineage, for use behind its own: `of $6.41`;
-    empty if equal."""
+    """Format the cost with all below a row, for use behind its own: `of $6.41`; empty if equal."""
     return "" if tree == own else _("of {cost}").format(cost=amount(tree))
+
+
+def own_and_tree(
+    own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
+) -> str:
+    """Format what a row cost itself and with all below it: `$2.72 of $6.41`; once if equal."""
+    return amount(own) if tree == own else f"{amount(own) or '?'} {cost_below(own, tree, amount)}"
 
 
 def duration(seconds: float) -> str:
@@ -329,7 +329,7 @@ def messages(count: float) -> str:
 
 
 def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `cleanup.protection.Standing`, `pinned`
+    """Translate the state of a conversation: a `Status`, a `cleanup.spared.Standing`, `pinned`
     or `archived`."""
     names = {
         "live": pgettext("status", "live"),
@@ -353,18 +353,26 @@ def state(value: str) -> str:
     return names.get(value, value)
 
 
+class _RoleNames(NamedTuple):
+    speaker: str
+    short: str
+    """In four cells."""
+    kind: str
+    """Where messages are counted."""
+
+
 _ROLES = {
-    "user": N_("you"),
-    "assistant": N_("assistant"),
-    "tool": N_("tool"),
-    "system": N_("system"),
-    "session_meta": N_("gateway"),
+    "user": _RoleNames(N_("you"), N_("you"), N_("user")),
+    "assistant": _RoleNames(N_("assistant"), N_("asst"), N_("assistant")),
+    "tool": _RoleNames(N_("tool"), N_("tool"), N_("tool")),
+    "system": _RoleNames(N_("system"), N_("sys"), N_("system")),
+    "session_meta": _RoleNames(N_("gateway"), N_("gateway"), N_("gateway")),
 }
 
 
-def role(of: str) -> str:
+def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
     """Translate a role; unknown ones are shown as stored."""
-    return _(_ROLES[of]) if of in _ROLES else one_line(of, 20)
+    return _(getattr(_ROLES[of], form)) if of in _ROLES else one_line(of, 20)
 
 
 _RELATIONS = {

@@ -5,15 +5,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hermes_browse.store.hermes.homes import Location, default_root
 
 from .config.folders import user_folder
-
-if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.retention import Radar
-    from hermes_browse.store.connection.reader import Reader
 
 
 def trash_folder(location: Location) -> Path:
@@ -41,18 +36,3 @@ def env_files(location: Location) -> list[Path]:
 def store_files(path: Path) -> list[Path]:
     """The file of a store, and SQLite's files beside it."""
     return [path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm", "-journal"))]
-
-
-def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
-    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home; `now` is in
-    Unix seconds."""
-    from hermes_browse.store.cleanup import (
-        hermes_settings,
-        retention,
-    )  # start: only details and reports need it
-
-    config = location.path.parent / "config.yaml" if location.root is not None else None
-    # The sample is the same on every machine.
-    managed = None if location.demo else hermes_settings.managed_config()
-    host = location.host.name if location.host is not None else ""
-    return retention.read_radar(reader, config, now, managed=managed, host=host)

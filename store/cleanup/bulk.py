@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Store
-from ..edit.delete import Deleted, delete
+from ..connection.reader import Reader
+from ..edit.delete import Deleted, Deleting, Doomed, deleting, list_doomed
+from ..edit.delete_plan import plan_delete
 from ..edit.flags import Change, archive
-from ..errors import (
-    BrowseError,
-    QueryInterruptedError,
-    RefusedError,
-    StoreBusyError,
-    StoreRefusedError,
-    WriteInDoubtError,
-    WriteUnverifiedError,
-)
+from ..edit.portions import Portions
+from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..sessions.catalog import Catalog
-from ..trash.progress import Stage, Tell, never, quiet
+from ..sessions.protection import SpareReason
+from ..trash.progress import EVERY, Progress, Stage, never
 from ..wording import _, ngettext, pgettext
-from .plan import Plan, Planned, Spared, changed_since
-from .protection import SpareReason
-from .sizes import batches
+from .plan import Plan, Planned, Spared, changed_since, first_change
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Unit = Callable[[Sequence[Planned]], Result]
 """Archives or deletes a few conversations in one transaction, all of them or none.
@@ -37,22 +32,7 @@ Raises:
     BrowseError: Nothing was changed; the rest is left.
 """
 
-_MOST_AT_ONCE = 25
-_MOST_ROWS = 100
-"""Messages of a unit. Deleting them holds the write lock that a gateway waits for: with twice as
-many messages and a third of the pause, half of its writes took four times as long as without a
-clean-up."""
-_LONGEST_PAUSE = 0.3
-"""Seconds."""
-_BUSY_TRIES = 20
-"""Attempts in a row, of five seconds each. Hermes merges its search index with every thousandth
-message and holds the lock for some seconds per gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
-_BUSY_TRIES_LATER = 180
-"""The same once a unit has been done: one merge, which took over two minutes at 2.3 GB on a busy
-machine, must not end a clean-up of thousands. The user can stop it at any time."""
-_BUSY_PAUSE = 0.25
-"""Seconds."""
-_STAGES = {"saving": (0.0, 0.25), "checking": (0.25, 0.35), "deleting": (0.35, 1.0)}
+_STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
 """Start and end of each stage of a delete as a share of its time; the search index takes most of
 it."""
 _ESTIMATE_FROM = 0.05
@@ -68,7 +48,7 @@ class Step(NamedTuple):
     seconds: float
     """Since the start."""
     inside: Stage | None = None
-    """Progress within the current unit; None between units."""
+    """Progress in messages; None if only conversations are counted."""
     is_waiting: bool = False
     """Whether another program holds the store."""
 
@@ -78,8 +58,7 @@ class Step(NamedTuple):
         if self.inside is None or not self.inside.total:
             return self.done / self.total if self.total else 1.0
         start, end = _STAGES.get(self.inside.name, (0.0, 1.0))
-        within = start + (end - start) * min(1.0, self.inside.done / self.inside.total)
-        return min(1.0, (self.done + within) / self.total) if self.total else within
+        return start + (end - start) * min(1.0, self.inside.done / self.inside.total)
 
     @property
     def words(self) -> str:
@@ -138,6 +117,21 @@ class Outcome(NamedTuple, Generic[Result]):
         return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
 
 
+class _Run(NamedTuple):
+    """What reports on a plan that is carried out, and stops it."""
+
+    total: int
+    began: float
+    pause: Callable[[float], object]
+    tell: Callable[[Step], object]
+    stop: Callable[[], bool]
+
+    def report(self, done: int, inside: Stage | None = None, *, is_waiting: bool = False) -> None:
+        """Tell how many conversations are done."""
+        seconds = time.monotonic() - self.began
+        self.tell(Step(done, self.total, seconds, inside, is_waiting))
+
+
 def carry_out(
     store: Store,
     plan: Plan,
@@ -155,84 +149,168 @@ def carry_out(
     `pause` sleeps for a number of seconds; `tell` receives a report after each unit; `stop` is
     polled between units.
     """
+    run = _Run(len(plan.selected), time.monotonic(), pause, tell, stop)
+    results: list[Result] = []
+
+    def work(conversations: list[Planned]) -> None:
+        if (far := store.far()) is not None:
+            why = far.call("why_changed", (conversations,), {})
+        else:
+            with store.reader() as reader:
+                why = first_change(reader, conversations)
+        if why is not None:
+            raise RefusedError(str(why))
+        results.append(unit(conversations))
+
+    portions = _portions(run, plan.selected, lambda each: each.rows, lambda: True)
     # This reader is held open and never read from. Without a gateway, each connection of each unit
     # would be the only one, and SQLite would make the index of the log anew from the whole log,
     # which grows with every unit.
     try:
-        reader = store.open()
+        held = nullcontext() if store.is_elsewhere else closing(store.open())
     except BrowseError as failed:
         return Outcome(plan._replace(selected=()), (), 0, len(plan.selected), failed)
-    done: list[Planned] = []
-    spared: list[Spared] = []
-    results: list[Result] = []
-    error: BrowseError | None = None
-    total, began, busy, doubtful = len(plan.selected), time.monotonic(), 0, 0
-    queue = list(batches(plan.selected, lambda each: each.rows, _MOST_ROWS, _MOST_AT_ONCE))
-    with closing(reader):
-        while queue and not stop():
-            conversations = queue.pop(0)
-            start = time.monotonic()
-            try:
-                result = _run_unit(store, conversations, unit)
-            except StoreRefusedError as failed:
-                error = failed
-                break
-            except RefusedError as refused:
-                if len(conversations) > 1:  # maybe because of only one of them
-                    queue[:0] = [[each] for each in conversations]
-                else:
-                    spared.append(
-                        Spared(
-                            conversations[0].conversation, SpareReason("changed", refused.sentence)
-                        )
-                    )
-                continue
-            except StoreBusyError as failed:
-                busy += 1
-                if busy < (_BUSY_TRIES_LATER if done else _BUSY_TRIES):
-                    queue.insert(0, conversations)
-                    tell(
-                        Step(
-                            len(done) + len(spared),
-                            total,
-                            time.monotonic() - began,
-                            is_waiting=True,
-                        )
-                    )
-                    pause(_BUSY_PAUSE)
-                    continue
-                error = failed
-                break
-            except QueryInterruptedError as failed:
-                error = None if stop() else failed
-                break
-            except (WriteInDoubtError, WriteUnverifiedError) as failed:
-                error, doubtful = failed, len(conversations)
-                break
-            except BrowseError as failed:
-                error = failed
-                break
-            busy = 0
-            done += conversations
-            results.append(result)
-            now = time.monotonic()
-            tell(Step(len(done) + len(spared), total, now - began))
-            pause(min(_LONGEST_PAUSE, now - start))
+    with held:
+        error = _run_portions(run, portions, work)
+    spared = [_spared(each, why) for each, why in portions.spared]
+    return _outcome(plan, portions.done, spared, results, error, portions.doubtful)
+
+
+def _portions(
+    run: _Run,
+    items: Sequence[Item],
+    rows_of: Callable[[Item], int],
+    has_moved: Callable[[], bool],
+    inside: Callable[[], Stage | None] = lambda: None,
+) -> Portions[Item]:
+    def tell(is_waiting: bool) -> None:
+        done = len(portions.done) + len(portions.spared)
+        run.report(done, None if is_waiting else inside(), is_waiting=is_waiting)
+
+    portions = Portions(items, rows_of, has_moved, run.pause, run.stop, tell, spares=True)
+    return portions
+
+
+def _run_portions(
+    run: _Run, portions: Portions[Item], work: Callable[[list[Item]], None]
+) -> BrowseError | None:
+    """Do the work in portions; return what ended it early."""
+    try:
+        portions.run(work)
+    except QueryInterruptedError as failed:
+        return None if run.stop() else failed
+    except BrowseError as failed:
+        return failed
+    return None
+
+
+def _outcome(
+    plan: Plan,
+    done: Sequence[Planned],
+    spared: Sequence[Spared],
+    results: Sequence[Result],
+    error: BrowseError | None,
+    doubtful: int,
+) -> Outcome[Result]:
     if error is not None and done:
         error.is_unchanged = False  # it speaks of its own unit alone
-    outcome = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
-    left = total - len(done) - len(spared) - doubtful
-    return Outcome(outcome, tuple(results), len(spared), left, error, doubtful)
+    left = len(plan.selected) - len(done) - len(spared) - doubtful
+    carried_out = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
+    return Outcome(carried_out, tuple(results), len(spared), left, error, doubtful)
 
 
-def _run_unit(store: Store, conversations: Sequence[Planned], unit: Unit[Result]) -> Result:
-    with store.reader() as reader:
-        reasons = [
-            reason for each in conversations if (reason := changed_since(reader, each)) is not None
-        ]
-    if reasons:
-        raise RefusedError(reasons[0])
-    return unit(conversations)
+def _spared(planned: Planned, why: RefusedError) -> Spared:
+    why.is_unchanged = False  # the others are done
+    return Spared(planned.conversation, SpareReason("changed", why.sentence))
+
+
+def _check_as_planned(reader: Reader, planned: Planned) -> None:
+    reason = changed_since(reader, planned)
+    if reason is not None:
+        raise RefusedError(reason)
+
+
+def delete_planned(
+    store: Store,
+    plan: Plan,
+    catalog: Catalog,
+    trash: Path,
+    sessions_folder: Path | None,
+    *,
+    pause: Callable[[float], object] = time.sleep,
+    tell: Callable[[Step], object] = lambda step: None,
+    stop: Callable[[], bool] = never,
+) -> Outcome[Deleted]:
+    """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
+    store.
+
+    `catalog` is the one that the plan was made from; the other arguments are as of `delete` and
+    `carry_out`. It pauses only while another process writes.
+    """
+    run = _Run(len(plan.selected), time.monotonic(), pause, tell, stop)
+    stage: Stage | None = None
+    by_id = {each.conversation.id: each for each in plan.selected}
+    spared: list[Spared] = []
+    portions: Portions[Doomed] | None = None
+    error: BrowseError | None = None
+    work: Deleting | None = None
+
+    def tell_stage(told: Stage) -> None:
+        nonlocal stage
+        if told.total >= EVERY:  # too fast to read for fewer messages
+            stage = told
+            run.report(len(portions.done) if portions is not None else 0, stage)
+
+    try:
+        with store.reader() as reader:
+            doomed = _list_doomed(reader, catalog, plan.selected, spared)
+            if doomed:
+                with deleting(
+                    store,
+                    reader,
+                    doomed,
+                    trash,
+                    time.time(),
+                    sessions_folder,
+                    Progress(stop, tell_stage),
+                ) as work:
+                    portions = _portions(
+                        run, doomed, lambda each: each.messages, work.has_moved, lambda: stage
+                    )
+                    portions.run(work.delete)
+    except QueryInterruptedError as failed:
+        error = None if stop() else failed
+    except BrowseError as failed:
+        error = failed
+    done = portions.done if portions is not None else []
+    if portions is not None:
+        spared += [_spared(by_id[each.conversation.id], why) for each, why in portions.spared]
+    results = [work.finish()] if work is not None and done else []
+    finished = [by_id[each.conversation.id] for each in done]
+    doubtful = portions.doubtful if portions is not None else 0
+    return _outcome(plan, finished, spared, results, error, doubtful)
+
+
+def _list_doomed(
+    reader: Reader, catalog: Catalog, selected: Sequence[Planned], spared: list[Spared]
+) -> list[Doomed]:
+    """Plan the delete of each conversation; add to `spared` those that must not be touched any
+    more."""
+    doomed: list[Doomed] = []
+    taken: set[str] = set()
+    now = time.time()
+    for each in selected:
+        try:
+            _check_as_planned(reader, each)
+            plan = plan_delete(reader, catalog, [each.conversation.id], now)
+        except RefusedError as refused:
+            spared.append(_spared(each, refused))
+            continue
+        (own,) = list_doomed(reader, catalog, plan.conversations, plan.affected)
+        sessions = tuple(session for session in own.sessions if session not in taken)
+        taken.update(sessions)
+        doomed.append(own._replace(sessions=sessions))
+    return doomed
 
 
 def _clock(seconds: float) -> str:
@@ -244,32 +322,3 @@ def archive_unit(store: Store, plan: Plan) -> Unit[Change]:
     a lineage."""
     spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
     return lambda planned: archive(store, [each.conversation.id for each in planned], spared=spared)
-
-
-def delete_unit(
-    store: Store,
-    catalog: Catalog,
-    trash: Path,
-    sessions_folder: Path | None,
-    *,
-    stop: Callable[[], bool] = never,
-    tell: Tell = quiet,
-) -> Unit[Deleted]:
-    """Return the unit that moves conversations to the trash, in one bundle and one transaction.
-
-    `catalog` is the one that the plan was made from; the other arguments are as of `delete`.
-    """
-
-    def unit(planned: Sequence[Planned]) -> Deleted:
-        ids = [each.conversation.id for each in planned]
-        return delete(
-            store,
-            ids,
-            trash,
-            catalog=catalog,
-            sessions_folder=sessions_folder,
-            stop=stop,
-            tell=tell,
-        )
-
-    return unit

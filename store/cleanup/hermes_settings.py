@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import yaml
 
-from ..regular_files import read_regular
+from ..files import read_regular
 from ..wording import _
 
 _MAX_BYTES = 250_000
@@ -34,24 +35,18 @@ def read_block(path: Path) -> dict[str, object] | None:
         Values by setting; None for a file that cannot be read, or has no such form.
     """
     try:
-        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig")
-        document = yaml.safe_load(text)
+        document = yaml.safe_load(read_regular(path, _MAX_BYTES).decode("utf-8-sig"))
+        block = None if document is None else document.get("sessions")
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+    except (OSError, ValueError, AttributeError, RecursionError, yaml.YAMLError):
         return None  # what Hermes makes of such a file is unknown here
-    if document is None:
-        return {}
-    if not isinstance(document, dict):
-        return None
-    block = document.get("sessions")
     if block is None:
         return {}
     return block if isinstance(block, dict) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Retention:
+class Retention(NamedTuple):
     """What Hermes does with old sessions by itself; None means unknown."""
 
     auto_prune: bool | None = None
@@ -123,16 +118,8 @@ def read_retention(
         block = read_block(path)
         if block is None:
             return Retention()
-        if "auto_prune" in block:
-            retention = replace(retention, auto_prune=_flag(block["auto_prune"]))
-        if "retention_days" in block:
-            retention = replace(retention, retention_days=_whole_number(block["retention_days"]))
-        if "min_interval_hours" in block:
-            retention = replace(
-                retention, min_interval_hours=_whole_number(block["min_interval_hours"])
-            )
-        if "vacuum_after_prune" in block:
-            retention = replace(retention, vacuum_after_prune=_flag(block["vacuum_after_prune"]))
+        given = {name: read(block[name]) for name, read in _SETTINGS.items() if name in block}
+        retention = retention._replace(**given)
     return retention
 
 
@@ -144,3 +131,11 @@ def _whole_number(value: object) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     return value if 0 <= value <= _MAX_NUMBER else None
+
+
+_SETTINGS: dict[str, Callable[[object], Any]] = {
+    "auto_prune": _flag,
+    "retention_days": _whole_number,
+    "min_interval_hours": _whole_number,
+    "vacuum_after_prune": _flag,
+}

@@ -7,28 +7,33 @@ parents, and branches stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Container,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from typing import NamedTuple
 
-from ..ages import age_words
 from ..connection.reader import Reader
 from ..edit.delete_plan import affected_by_delete
-from ..messages.preview import with_details
 from ..messages.transcript import count_stored_rows
 from ..search.fold import fold
 from ..search.scope import compile_filters, roots_in
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, known_sum
-from ..sessions.relations import STALE_AFTER, idle_seconds, is_stale
+from ..sessions.protection import SpareReason
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..wording import _
-from .protection import Protection, SpareReason, Standing, last_use, standing
 from .selection import Selection
 from .sizes import Sizes, added, batches, forget_changed, measure
 from .space_map import read_file_space
+from .spared import Standing, last_use, standing, why_spared
 
-_PIECE = 20_000
+PIECE = 20_000
 """Messages that `measure_more` measures: some 30 ms, a delay acceptable for a rule typed
 meanwhile."""
 
@@ -59,8 +64,14 @@ class Planned(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Bytes that deleting it frees, with its subagents."""
+        """Bytes of its rows and their share of the search index, with its subagents."""
         return self.own.total + self.of_subagents.total
+
+    @property
+    def given_back_bytes(self) -> int:
+        """Estimated: by how much the file shrinks when it is deleted with its subagents, the search
+        index is optimized and a VACUUM has run."""
+        return self.own.given_back_bytes + self.of_subagents.given_back_bytes
 
     @property
     def sessions(self) -> tuple[Session, ...]:
@@ -106,6 +117,12 @@ class Totals(NamedTuple):
     """None if no cost is known."""
     messages_shown: int
     """The chat messages among them that are shown by default; of what is measured."""
+    free_bytes: int
+    """Estimated: free for new rows at once. Deleting frees less than `bytes`: FTS5 only marks
+    deleted terms. 0 if nothing is deleted."""
+    given_back_bytes: int
+    """Estimated: by how much the file shrinks after `sessions optimize`. 0 if nothing is
+    deleted."""
 
 
 class Plan(NamedTuple):
@@ -142,12 +159,17 @@ class Plan(NamedTuple):
             )
         )
 
-    def with_details(self, reader: Reader, selected: int | None, spared: int = 0) -> Plan:
+    def with_details(
+        self,
+        read: Callable[[list[Conversation]], list[Conversation]],
+        selected: int | None,
+        spared: int = 0,
+    ) -> Plan:
         """Add previews and message counts to so many conversations that would go, None for all, and
-        that are spared."""
+        that are spared; `read` adds them."""
         shown = [each.conversation for each in self.selected[:selected]]
         shown += [each.conversation for each in self.spared[:spared]]
-        detailed = {each.root_id: each for each in with_details(reader, shown)}
+        detailed = {each.root_id: each for each in read(shown)}
 
         def completed(conversation: Conversation) -> Conversation:
             return detailed.get(conversation.root_id, conversation)
@@ -170,17 +192,26 @@ class Plan(NamedTuple):
             return self
         return self._replace(selected=selected, reparented=_reparented(catalog, selected))
 
-    def totals(self, *, subagents: bool = True) -> Totals:
-        """Add up the conversations that would go; `subagents` is False for an archive, which leaves
-        subagents alone."""
+    def totals(self, *, is_archive: bool = False) -> Totals:
+        """Add up the conversations that would go. An archive leaves subagents alone, and frees
+        nothing."""
         sizes = added(each.own for each in self.selected)
         sessions = sum(len(each.conversation.segments) for each in self.selected)
         cost = known_sum(each.conversation.cost_usd for each in self.selected)
-        if subagents:
+        if not is_archive:
             sizes = added([sizes, *(each.of_subagents for each in self.selected)])
             sessions += sum(len(each.subagents) for each in self.selected)
             cost = known_sum(each.cost_usd for each in self.selected)
-        return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
+        return Totals(
+            conversations=len(self.selected),
+            sessions=sessions,
+            messages=sizes.rows,
+            bytes=sizes.total,
+            cost_usd=cost,
+            messages_shown=sizes.shown,
+            free_bytes=0 if is_archive or not sizes.total else sizes.free_bytes,
+            given_back_bytes=0 if is_archive or not sizes.total else sizes.given_back_bytes,
+        )
 
 
 def _candidates(
@@ -214,48 +245,6 @@ def _candidates(
     return chains, marked
 
 
-def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
-    """Return why a conversation that was never ended stays; None if it was ended, or a filter names
-    it."""
-    is_named = "open" in states or ("stale" in states and is_stale(conversation, now))
-    if is_named or standing(conversation, now) is Standing.ENDED:
-        return None
-    idle = idle_seconds(conversation, now)
-    if idle is None:
-        return SpareReason("open", _("still open"))
-    words = _("still open, idle for {age}").format(age=age_words(idle))
-    if "stale" in states:
-        words = _("{words}: stale after {age}").format(words=words, age=age_words(STALE_AFTER))
-    return SpareReason("open", words)
-
-
-def _why_spared(
-    conversation: Conversation,
-    dependents: Iterable[Conversation],
-    states: Container[str],
-    protection: Protection,
-    now: float,
-    *,
-    is_marked: bool,
-) -> SpareReason | None:
-    why = protection.why(conversation, conversation.status)
-    if why is None and not is_marked:
-        if conversation.hidden:
-            why = SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
-        else:
-            why = _why_open(conversation, states, now)
-    if why is not None:
-        return why
-    for dependent in dependents:
-        why = protection.why(dependent)
-        if why is not None:
-            stays = _("its subagent {session} stays: {reason}")
-            return SpareReason(
-                "subagent", stays.format(session=dependent.root.id, reason=why.words)
-            )
-    return None
-
-
 def make_plan(
     reader: Reader,
     catalog: Catalog,
@@ -284,14 +273,14 @@ def make_plan(
     sizes = known if known is not None else {}
     counts: dict[str, int] = {}
     forest, states = catalog.forest, selection.states
-    protection = Protection(forest, read_busy(reader, now), now)
+    busy = read_busy(reader, now)
     going: dict[str, tuple[Conversation, Sequence[Conversation]]] = {}
     spared: list[Spared] = []
     chosen, marked = _candidates(reader, catalog, selection, now, sizes)
     for conversation in chosen:
         dependents = affected_by_delete(forest, [conversation.root_id]).dependent
         is_marked = conversation.root_id in marked
-        why = _why_spared(conversation, dependents, states, protection, now, is_marked=is_marked)
+        why = why_spared(conversation, dependents, states, forest, busy, now, is_marked=is_marked)
         if why is None:
             going[conversation.root_id] = (conversation, dependents)
         else:
@@ -322,7 +311,7 @@ def make_plan(
 
 
 def measure_more(
-    reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = _PIECE
+    reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = PIECE
 ) -> Plan:
     """Measure a piece of a plan, at least one session, longest idle first; call it until
     `Plan.is_measured`.
@@ -349,21 +338,16 @@ def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned
     """Sort parents before their children, so that the catalog stays valid for those not yet
     deleted."""
     forest = catalog.forest
-    depths: dict[str, int] = {}
 
-    def depth(chain: Conversation) -> int:
-        path: list[Conversation] = []
-        ancestor: Conversation | None = chain
-        while ancestor is not None and ancestor.root.id not in depths:
-            depths[ancestor.root.id] = 0  # ends a cycle
-            path.append(ancestor)
+    def depth(planned: Planned) -> int:
+        seen: set[str] = set()  # ends a cycle
+        ancestor: Conversation | None = forest.chain_of(planned.conversation.root_id)
+        while ancestor is not None and ancestor.root.id not in seen:
+            seen.add(ancestor.root.id)
             ancestor = forest.parent_chain(ancestor)
-        start = depths[ancestor.root.id] + 1 if ancestor is not None else 0
-        for level, each in enumerate(reversed(path), start):
-            depths[each.root.id] = level
-        return depths[chain.root.id]
+        return len(seen)
 
-    return sorted(selected, key=lambda each: depth(forest.chain_of(each.conversation.root_id)))
+    return sorted(selected, key=depth)
 
 
 def changed_since(reader: Reader, planned: Planned) -> str | None:
@@ -386,6 +370,12 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     return None
 
 
+def first_change(reader: Reader, conversations: Sequence[Planned]) -> str | None:
+    """Return why one of some planned conversations must not be touched any more."""
+    reasons = (changed_since(reader, each) for each in conversations)
+    return next((reason for reason in reasons if reason is not None), None)
+
+
 def _until_freed(
     reader: Reader,
     selected: Iterable[Planned],
@@ -397,14 +387,14 @@ def _until_freed(
     back."""
     taken: list[Planned] = []
     freed = 0
-    for batch in batches(selected, lambda each: each.rows, _PIECE):
+    for batch in batches(selected, lambda each: each.rows, PIECE):
         if freed < goal:
             measure(reader, [session for each in batch for session in each.sessions], known=sizes)
         for each in batch:
             measured = each.measured(sizes)
             if freed < goal or measured.conversation.root_id in marked:
                 taken.append(measured)
-                freed += measured.bytes
+                freed += measured.given_back_bytes
     return taken
 
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ..ages import DAY, HOUR
 from ..connection.reader import Reader
 from ..connection.stored_values import as_time
+from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Relation
@@ -25,7 +26,7 @@ from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..text import as_text
 from ..wording import _
-from .hermes_settings import Retention, read_retention
+from .hermes_settings import Retention, managed_config, read_retention
 
 REAPED_SOURCES = frozenset(
     ["cli", "cron", "kanban", "acp", "api_server", "subagent", "tool", "recovered"]
@@ -49,7 +50,7 @@ REAPED = "startup_orphan_reap"
 """The `end_reason` of sessions that Hermes closed; their age counts from then."""
 
 
-class Fate(NamedTuple):
+class Forecast(NamedTuple):
     """What Hermes will do with a conversation."""
 
     prune_in_days: float | None
@@ -59,124 +60,114 @@ class Fate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Radar:
-    """Predicts what Hermes will do; reads nothing itself."""
+class RetentionRules:
+    """The rules by which the Hermes of a store deletes; reads nothing itself."""
 
     retention: Retention
     now: float
     next_run: float
     """Unix seconds of Hermes' earliest next clean-up, at an interval after the last one."""
-    schema_version: int | None
+    schema_version: int
+    """0 if unknown."""
     can_pin: bool
-    """The store has pins; without them only a bundle saves a conversation."""
-    beyond_reach: str = ""
+    """The store has pins; without them only a copy in the trash saves a conversation."""
+    why_never: str = ""
     """Why Hermes deletes nothing in this file; empty for a store that Hermes uses."""
     busy: frozenset[str] = frozenset()
     """Ids with a live turn lease or compression lock, which Hermes' automatic clean-up skips."""
 
     @property
-    def rescue(self) -> str:
-        """How to save a conversation: `pin` or `bundle`. Archiving does not save it."""
-        return "pin" if self.can_pin and self._since(_PINS) else "bundle"
-
-    def _since(self, schema: int) -> bool:
-        """Tell whether the store's Hermes is at least as new as the first with a schema."""
-        return (self.schema_version or 0) >= schema
+    def pins_hold(self) -> bool:
+        """Whether a pin surely saves a conversation. Archiving does not save it."""
+        return self.can_pin and self.schema_version >= _PINS
 
     @property
     def _keep(self) -> float | None:
         """Seconds that Hermes keeps an idle session; None if it deletes none, or unknown."""
         days = self.retention.retention_days
-        return (
-            None
-            if self.beyond_reach or not self.retention.auto_prune or days is None
-            else days * DAY
-        )
+        if self.why_never or not self.retention.auto_prune or days is None:
+            return None
+        return days * DAY
+
+    def forecast(self, conversation: Conversation) -> Forecast:
+        """Predict when Hermes deletes a conversation, or why it does not."""
+        keep, tip = self._keep, conversation.tip
+        if self.why_never:
+            return Forecast(None, self.why_never)
+        if keep is None:
+            is_unknown = self.retention.auto_prune and self.retention.retention_days is None
+            unknown = _("cannot tell how long Hermes keeps sessions")
+            return Forecast(None, unknown if is_unknown else self.retention.sentence)
+        segments = self._unprotected(conversation)
+        if not segments:
+            return Forecast(None, _("pinned: Hermes does not delete it"))
+        due = [at for segment in segments if (at := self._due(segment, keep)) is not None]
+        if due:
+            at = max(min(due), self.next_run, self.now)
+            return Forecast((at - self.now) / DAY, self._why_due(conversation))
+        closes = self._closes(tip, keep) if segments[-1].id == tip.id else None
+        if closes is not None:
+            at = max(closes, self.next_run, self.now) + keep
+            words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
+            reason = words.format(days=self.retention.retention_days)
+            return Forecast((at - self.now) / DAY, reason)
+        if tip.ended_at is None:
+            return Forecast(None, _("open: Hermes deletes ended sessions only"))
+        return Forecast(None, _("its age is not known, so Hermes never finds it old"))
+
+    def _unprotected(self, conversation: Conversation) -> list[Session]:
+        """Return the segments by whose age Hermes deletes, without those that a pin protects."""
+        pins_hold = self.schema_version >= _PINS
+        if self.schema_version >= _WHOLE_CHAINS:
+            return [] if conversation.pinned else [conversation.tip]
+        return [each for each in conversation.segments if not (each.pinned and pins_hold)]
 
     def _due(self, session: Session, keep: float) -> float | None:
         """Return the Unix seconds when an ended session is deleted; None for an open one or one
         without times."""
-        if session.ended_at is None:
+        by_activity = self.schema_version >= _BY_ACTIVITY
+        age_from = session.last_active if by_activity else session.started_at
+        if session.ended_at is None or age_from is None:
             return None
-        age_from = session.last_active if self._since(_BY_ACTIVITY) else session.started_at
-        if age_from is None:
-            return None
-        if self._since(_REAPS) and session.end_reason == REAPED:
+        if self.schema_version >= _REAPS and session.end_reason == REAPED:
             age_from = max(age_from, session.ended_at)
         return age_from + keep
 
     def _closes(self, session: Session, keep: float) -> float | None:
         """Return the Unix seconds when an open session of automation is closed; None for all
         others."""
-        if (
-            session.ended_at is not None
-            or session.source not in REAPED_SOURCES
-            or not self._since(_REAPS)
-        ):
+        is_reaped = self.schema_version >= _REAPS and session.source in REAPED_SOURCES
+        if session.ended_at is not None or not is_reaped:
             return None
         if session.started_at is None or session.last_active is None:
             return None
         return max(session.started_at, session.last_active) + keep
 
-    def fate(self, conversation: Conversation) -> Fate:
-        """Predict when Hermes deletes a conversation, or why it does not."""
-        if self.beyond_reach:
-            return Fate(None, self.beyond_reach)
-        keep = self._keep
-        if keep is None:
-            if self.retention.auto_prune and self.retention.retention_days is None:
-                return Fate(None, _("cannot tell how long Hermes keeps sessions"))
-            return Fate(None, self.retention.sentence)
-        segments = [conversation.tip]
-        if not self._since(_WHOLE_CHAINS):
-            segments = [
-                each for each in conversation.segments if not (each.pinned and self._since(_PINS))
-            ]
-        if (
-            conversation.pinned
-            and self._since(_PINS)
-            and (self._since(_WHOLE_CHAINS) or not segments)
-        ):
-            return Fate(None, _("pinned: Hermes does not delete it"))
-        days = self.retention.retention_days
-        due_times = [due for segment in segments if (due := self._due(segment, keep)) is not None]
-        if due_times:
-            if self._since(_WHOLE_CHAINS) or len(conversation.segments) == 1:
-                by_activity = _("ended: deleted {days:,} days after its last activity")
-                by_start = _("ended: deleted {days:,} days after its start")
-            else:
-                by_activity = _("its segments ended: deleted {days:,} days after its last activity")
-                by_start = _("its segments ended: deleted {days:,} days after its start")
-            words = by_activity if self._since(_BY_ACTIVITY) else by_start
-            reason = words.format(days=days)
-            if conversation.pinned and not self._since(_PINS):
-                unsure = _(
-                    "{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too"
-                )
-                reason = unsure.format(reason=reason)
-            return Fate(max(0.0, max(min(due_times), self.next_run) - self.now) / DAY, reason)
-        closes = (
-            self._closes(conversation.tip, keep) if segments[-1].id == conversation.id else None
-        )
-        if closes is not None:
-            until = max(closes, self.next_run, self.now)
-            words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
-            return Fate((until + keep - self.now) / DAY, words.format(days=days))
-        if conversation.tip.ended_at is None:
-            return Fate(None, _("open: Hermes deletes ended sessions only"))
-        return Fate(None, _("its age is not known, so Hermes never finds it old"))
+    def _why_due(self, conversation: Conversation) -> str:
+        is_one = self.schema_version >= _WHOLE_CHAINS or len(conversation.segments) == 1
+        words = {
+            (True, True): _("ended: deleted {days:,} days after its last activity"),
+            (True, False): _("ended: deleted {days:,} days after its start"),
+            (False, True): _("its segments ended: deleted {days:,} days after its last activity"),
+            (False, False): _("its segments ended: deleted {days:,} days after its start"),
+        }[is_one, self.schema_version >= _BY_ACTIVITY]
+        reason = words.format(days=self.retention.retention_days)
+        if not conversation.pinned or self.schema_version >= _PINS:
+            return reason
+        unsure = _("{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too")
+        return unsure.format(reason=reason)
 
-    def soonest(self, catalog: Catalog) -> list[tuple[Conversation, Fate]]:
+    def deletions(self, catalog: Catalog) -> list[tuple[Conversation, Forecast]]:
         """List the conversations that Hermes will delete, soonest first."""
         if self._keep is None:
             return []
-        fates = ((each, self.fate(each)) for each in catalog.forest.chains())
+        forecasts = ((each, self.forecast(each)) for each in catalog.forest.chains())
         going = [
-            (fate.prune_in_days, each.id, each, fate)
-            for each, fate in fates
-            if fate.prune_in_days is not None
+            (forecast.prune_in_days, each.id, each, forecast)
+            for each, forecast in forecasts
+            if forecast.prune_in_days is not None
         ]
-        return [(each, fate) for *_, each, fate in sorted(going, key=lambda entry: entry[:2])]
+        return [(each, forecast) for *_, each, forecast in sorted(going, key=lambda one: one[:2])]
 
     def closing(self, catalog: Catalog) -> list[str]:
         """List the ids of the open sessions of automation that Hermes would close now."""
@@ -184,22 +175,21 @@ class Radar:
         if keep is None:
             return []
         spared = self._pinned(catalog.forest) | self.busy
-        return sorted(
-            session.id
+        times = {
+            session.id: self._closes(session, keep)
             for session in catalog.forest.sessions.values()
             if session.id not in spared
-            and (closes := self._closes(session, keep)) is not None
-            and closes < self.now
-        )
+        }
+        return sorted(key for key, closes in times.items() if closes and closes < self.now)
 
     def _pinned(self, forest: Forest) -> set[str]:
         """Return the ids that a pin surely protects; in 0.22 the pin of a segment also covers the
         segments after it."""
-        if not self._since(_PINS):
+        if self.schema_version < _PINS:
             return set()
         pinned = {session.id for session in forest.sessions.values() if session.pinned}
-        stack = [forest.sessions[each] for each in pinned] if self._since(_WHOLE_CHAINS) else []
-        while stack:
+        stack = [forest.sessions[each] for each in pinned]
+        while stack and self.schema_version >= _WHOLE_CHAINS:
             parent = stack.pop()
             for child in forest.children_of(parent.id):
                 if child.id not in pinned and edge(child, parent) is Relation.CONTINUED:
@@ -208,9 +198,9 @@ class Radar:
         return pinned
 
 
-def read_radar(
+def read_retention_rules(
     reader: Reader, config: Path | None, now: float, *, managed: Path | None = None, host: str = ""
-) -> Radar:
+) -> RetentionRules:
     """Read what the predictions need: the configuration, the last clean-up, and the leases.
 
     `config` is the `config.yaml` of the store's home, if it has one; `now` is in Unix seconds;
@@ -218,25 +208,34 @@ def read_radar(
     settings cannot be read.
     """
     schema = reader.schema
-    beyond_reach = (
+    why_never = (
         ""
         if config is not None
         else _("Hermes does not open this file, so it deletes nothing in it")
     )
     if host:
-        beyond_reach = _("what Hermes deletes there is set on {name}").format(name=host)
+        why_never = _("what Hermes deletes there is set on {name}").format(name=host)
     retention = Retention() if config is None else read_retention(config, schema.version, managed)
     last: float | None = None
-    if not beyond_reach and "state_meta" in schema.tables:
+    if not why_never and "state_meta" in schema.tables:
         stored = as_text(reader.value("SELECT value FROM state_meta WHERE key = 'last_auto_prune'"))
         last = as_time(stored) if stored else None
     interval = (retention.min_interval_hours or 0) * HOUR
-    return Radar(
+    return RetentionRules(
         retention=retention,
         now=now,
         next_run=max(now, last + interval) if last is not None else now,
-        schema_version=schema.version,
+        schema_version=schema.version or 0,
         can_pin="pinned" in schema.session_columns,
-        beyond_reach=beyond_reach,
+        why_never=why_never,
         busy=read_busy(reader, now),
     )
+
+
+def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:
+    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home."""
+    config = location.path.parent / "config.yaml" if location.root is not None else None
+    # The sample is the same on every machine.
+    managed = None if location.demo else managed_config()
+    host = location.host.name if location.host is not None else ""
+    return read_retention_rules(reader, config, now, managed=managed, host=host)

@@ -2,7 +2,7 @@
 
 The bytes of texts, tool calls, reasoning and images in `messages`, and of a prompt in the session's
 own row, are exact. Those of the search index are an estimate: FTS5 does not tell which of its bytes
-belong to which row. The overhead of rows and indexes (about a sixth, measured) is left out.
+belong to which row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,14 @@ REASONING = (
 
 # Bytes in a table per byte indexed, by dbstat, in stores of 10,000 and 100,000 messages that 0.19
 # wrote.
-_COPY, _WORDS, _TRIGRAMS = 1.1, 0.4, 2.4
+_COPY, _WORD_TERMS, _TRIGRAM_TERMS = 1.1, 0.4, 2.4
+# Bytes in pages per byte of content; of a row besides, and of its entry in one index of `messages`.
+# Measured in stores of 1 MB, 115 MB and 1.2 GB, as are the shares below.
+_IN_PAGES, _ROW, _INDEX_ENTRY = 1.15, 100, 45
+# FTS5 does not remove the terms of a deleted row: it writes a mark for each, of this share of their
+# bytes. Marks of few rows stay as they are, those of many are merged with each other.
+_MARKS, _MERGED_MARKS, _MERGED_FROM = 0.75, 0.29, 500_000
+_INDEXES = "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = 'messages'"
 _CUT = 8192
 """Characters of a tool output in a new index of 0.22."""
 _SLICE = 4000
@@ -65,25 +72,43 @@ class Sizes(NamedTuple):
     prompts: int = 0
     """System prompts in the session's own row; since 0.20 prompts are shared and count for no
     session."""
-    search: int = 0
-    """Estimated share of the search indexes."""
+    copies: int = 0
+    """Estimated: copies of texts that the search indexes keep."""
+    terms: int = 0
+    """Estimated: words and trigrams in the search indexes."""
+    overhead: int = 0
+    """Estimated: ids, times and the like, and entries in other indexes."""
+
+    @property
+    def search(self) -> int:
+        """Estimated share of the search indexes."""
+        return self.copies + self.terms
 
     @property
     def content(self) -> int:
         """Sum of the exact numbers."""
-        return (
-            self.text
-            + self.tool_output
-            + self.tool_calls
-            + self.images
-            + self.reasoning
-            + self.prompts
-        )
+        return sum(self[2:8])
 
     @property
     def total(self) -> int:
         """Content and search index."""
         return self.content + self.search
+
+    @property
+    def free_bytes(self) -> int:
+        """Estimated: what deleting them makes free for new rows at once."""
+        share = _MARKS if self.terms < _MERGED_FROM else _MERGED_MARKS
+        return max(0, self._in_tables + self.copies - round(self.terms * share))
+
+    @property
+    def given_back_bytes(self) -> int:
+        """Estimated: by how much the file shrinks after deleting them, optimizing the search
+        indexes and a VACUUM."""
+        return self._in_tables + self.search
+
+    @property
+    def _in_tables(self) -> int:
+        return round(self.content * _IN_PAGES) + self.overhead
 
 
 def added(sizes: Iterable[Sizes]) -> Sizes:
@@ -148,22 +173,25 @@ def _cuts(schema: Schema) -> bool:
     )
 
 
-def _index_bytes(schema: Schema, source: str, sums: _Sum) -> int:
-    """Estimate the bytes of one session in the search indexes."""
-    total = 0.0
+def _index_bytes(schema: Schema, source: str, sums: _Sum) -> tuple[int, int]:
+    """Estimate the bytes of one session in the search indexes: copies of its texts, and terms."""
+    copies = terms = 0.0
     always = sums.text + sums.images + sums.names
     if (words := schema.fts) is not None:
         inline = words.kind is FtsKind.INLINE
         calls = sums.calls if inline or "tool_calls" in words.columns else 0
-        output = sums.cut if _cuts(schema) else sums.output
-        total += (always + calls + output) * (_WORDS + _COPY * inline)
+        indexed = always + calls + (sums.cut if _cuts(schema) else sums.output)
+        copies += indexed * _COPY * inline
+        terms += indexed * _WORD_TERMS
     if (trigram := schema.trigram) is not None:
         inline = trigram.kind is FtsKind.INLINE
         if inline or not (source in _UNINDEXED_SOURCES and f"'{source}'" in trigram.definition):
             calls = sums.calls if inline or "tool_calls" in trigram.columns else 0
             output = 0 if not inline and "'tool'" in trigram.definition else sums.output
-            total += (always + calls + output) * (_TRIGRAMS + _COPY * inline)
-    return round(total)
+            indexed = always + calls + output
+            copies += indexed * _COPY * inline
+            terms += indexed * _TRIGRAM_TERMS
+    return round(copies), round(terms)
 
 
 def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
@@ -227,6 +255,7 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
 
 
 def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[dict[str, Sizes]]:
+    per_row = _ROW + _INDEX_ENTRY * as_int(reader.value(_INDEXES))
     for some in chunks(sessions, _CHUNK):
         chunk = {session.id: session for session in some}
         counts = dict.fromkeys(chunk, 0) | count_stored_rows(reader, list(chunk))
@@ -237,6 +266,7 @@ def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[di
             sizes: dict[str, Sizes] = {}
             for id in ids:
                 each = sums.get(id, _Sum())
+                copies, terms = _index_bytes(reader.schema, chunk[id].source, each)
                 sizes[id] = Sizes(
                     rows=each.rows,
                     shown=shown.get(id, 0),
@@ -246,7 +276,9 @@ def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[di
                     images=each.images,
                     reasoning=each.reasoning,
                     prompts=prompts.get(id, 0),
-                    search=_index_bytes(reader.schema, chunk[id].source, each),
+                    copies=copies,
+                    terms=terms,
+                    overhead=each.rows * per_row,
                 )
             yield sizes
 

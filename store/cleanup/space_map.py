@@ -1,5 +1,4 @@
-"""Map the bytes of a store by source, job and conversation, and the free pages that a VACUUM would
-return.
+"""Map the bytes of a store by conversation, and the free pages that a VACUUM would return.
 
 SQLite keeps freed pages for new rows: deleting makes room inside the file, and only a VACUUM
 shrinks the file (https://sqlite.org/lang_vacuum.html).
@@ -7,27 +6,20 @@ shrinks the file (https://sqlite.org/lang_vacuum.html).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping
+from collections.abc import MutableMapping
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..sessions.catalog import Catalog
-from ..sessions.jobs import job_of
-from .sizes import Sizes, added, measure
+from .sizes import Sizes, measure
 
 
-class Space(NamedTuple):
-    """A line of the map: a source, a cron job, or a conversation."""
+class ConversationBytes(NamedTuple):
+    """The bytes of one conversation, its search index included."""
 
-    name: str
-    """The source, the job, or the id of the conversation's tip, as stored."""
-    level: str
-    """`source`, `job` or `conversation`."""
-    sizes: Sizes
-    conversations: int
-    below: tuple[Space, ...] = ()
-    """The lines it consists of, largest first; none for a conversation."""
+    tip: str
+    bytes: int
 
 
 class FileSpace(NamedTuple):
@@ -45,19 +37,10 @@ class FileSpace(NamedTuple):
 class SpaceMap(NamedTuple):
     """The bytes of a store."""
 
-    sources: tuple[Space, ...]
+    conversations: tuple[ConversationBytes, ...]
     """Largest first."""
-    total: Sizes
+    total: int
     file: FileSpace
-
-
-def _sorted(spaces: Iterable[Space]) -> tuple[Space, ...]:
-    return tuple(sorted(spaces, key=lambda each: (-each.sizes.total, each.name)))
-
-
-def _group(name: str, level: str, below: list[Space]) -> Space:
-    count = sum(each.conversations for each in below)
-    return Space(name, level, added(each.sizes for each in below), count, _sorted(below))
 
 
 def read_file_space(reader: Reader, wal_bytes: int) -> FileSpace:
@@ -80,16 +63,10 @@ def read_space_map(
     added to.
     """
     sizes = measure(reader, catalog.forest.sessions.values(), known=known)
-    jobs: dict[str, dict[str | None, list[Space]]] = {}
-    for chain in catalog.forest.chains():
-        own = added(sizes[segment.id] for segment in chain.segments)
-        space = Space(chain.tip.id, "conversation", own, 1)
-        jobs.setdefault(chain.root.source, {}).setdefault(job_of(chain.root), []).append(space)
-    sources = []
-    for source, by_job in jobs.items():
-        below = [_group(job, "job", runs) for job, runs in by_job.items() if job is not None]
-        sources.append(_group(source, "source", below + by_job.get(None, [])))
-    ordered = _sorted(sources)
-    return SpaceMap(
-        ordered, added(each.sizes for each in ordered), read_file_space(reader, wal_bytes)
-    )
+    conversations = [
+        ConversationBytes(chain.tip.id, sum(sizes[segment.id].total for segment in chain.segments))
+        for chain in catalog.forest.chains()
+    ]
+    conversations.sort(key=lambda each: (-each.bytes, each.tip))
+    total = sum(each.bytes for each in conversations)
+    return SpaceMap(tuple(conversations), total, read_file_space(reader, wal_bytes))

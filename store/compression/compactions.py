@@ -11,9 +11,8 @@ one generation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -21,8 +20,7 @@ from ..messages.copies import read_identities
 from ..sessions.session import Session
 from ..wording import N_
 from .compressed_blocks import BlockFinder, RowBlock, find_merged, find_originals, sent_of
-from .history_rows import HistoryRow, read_rows
-from .id_gaps import IdGap, read_id_gaps
+from .history_rows import HistoryRow, IdGap, read_id_gaps, read_rows
 
 _FALLBACK = "Summary generation was unavailable"
 
@@ -38,7 +36,7 @@ class CompactionNote(StrEnum):
     """Something unknown or unusual about a compaction or a context; `NOTES` has the sentences."""
 
     ABORTED = "aborted"
-    SHELLS = "empty_shells"
+    EMPTY_SESSIONS = "empty_shells"
     NO_SUMMARY = "no_summary"
     NO_ORIGINALS = "no_originals"
     NOT_MARKED = "not_marked"
@@ -57,7 +55,7 @@ NOTES: Mapping[CompactionNote, str] = {
     CompactionNote.ABORTED: N_(
         "Hermes ended the session to compress it, and nothing was written after that."
     ),
-    CompactionNote.SHELLS: N_("Empty sessions stand between the two."),
+    CompactionNote.EMPTY_SESSIONS: N_("Empty sessions stand between the two."),
     CompactionNote.NO_SUMMARY: N_(
         "No summary is stored: what stood before is in no message that follows."
     ),
@@ -71,11 +69,13 @@ NOTES: Mapping[CompactionNote, str] = {
         "No model wrote the summary: Hermes put it together after the call had failed."
     ),
     CompactionNote.NOT_STORED_AGAIN: N_(
-        "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
+        "The newest messages were not stored again: the model still had them (`/compress here`), "
+        "but a resume does not."
     ),
     CompactionNote.EDGE: N_("Which messages were carried over is inferred from what they say."),
     CompactionNote.GAP: N_(
-        "Ids are missing among these messages: rows of this or of another session are gone from the store."
+        "Ids are missing among these messages: rows of this or of another session are gone from "
+        "the store."
     ),
     CompactionNote.UNANSWERED: N_(
         "No answer is stored after this message: nothing shows that the model was given it."
@@ -96,7 +96,7 @@ NOTES: Mapping[CompactionNote, str] = {
 """A sentence for each note, passed to `_` when shown."""
 
 
-HARMLESS = frozenset((CompactionNote.FALLBACK, CompactionNote.SHELLS))
+HARMLESS = frozenset((CompactionNote.FALLBACK, CompactionNote.EMPTY_SESSIONS))
 """Notes about what is unusual, but known."""
 
 
@@ -137,7 +137,7 @@ class Compaction(NamedTuple):
     bytes_before: int
     bytes_after: int
     """Of the summary and of the rows that were carried over; if aborted, of what a resume sends."""
-    shells: tuple[str, ...]
+    empty_sessions: tuple[str, ...]
     """Empty sessions between the two."""
     gap: IdGap | None
     """Ids missing in its block."""
@@ -166,7 +166,7 @@ class Compaction(NamedTuple):
         (0.16 to 0.19).
         """
         if CompactionNote.ABORTED in self.notes:
-            return self.before if self.shells else ()
+            return self.before if self.empty_sessions else ()
         return self.replaced
 
 
@@ -199,215 +199,184 @@ class _Part(NamedTuple):
     rows: list[HistoryRow]
     block: RowBlock | None
     """With indexes in `rows`; None at the beginning of a conversation."""
-    sent: list[HistoryRow]
-    """The rows sent before the compaction that wrote the block."""
-    shells: tuple[str, ...]
+    previous: _Part | None
+    """The generation that was compressed."""
+    empty_sessions: tuple[str, ...]
     """Empty sessions before it."""
 
     @property
-    def head(self) -> int:
-        """Number of rows before the summary."""
-        return self.block.summary or 0 if self.block is not None else 0
+    def sent(self) -> list[HistoryRow]:
+        """The rows sent before the compaction that wrote the block."""
+        return sent_of(self.previous.rows) if self.previous is not None else []
 
-    def originals(self) -> dict[int, int]:
-        """Return the rows of the block that may repeat a row sent before: copy → original."""
+    @property
+    def head(self) -> list[HistoryRow]:
+        """The rows of the block before the summary."""
+        return self.rows[: self.block.summary or 0] if self.block is not None else []
+
+    @property
+    def tail(self) -> list[HistoryRow]:
+        """The rows of the block after the summary."""
         if self.block is None:
-            return {}
-        places = [at for at in range(self.block.end) if at != self.block.summary]
-        return find_originals([self.rows[at] for at in places], self.head, self.sent)
+            return []
+        start = 0 if self.block.summary is None else self.block.summary + 1
+        return self.rows[start : self.block.end]
 
 
-class _Found(NamedTuple):
-    """What is known of a conversation before its compactions are."""
+class _Copies(NamedTuple):
+    """The rows of a conversation that repeat others."""
 
-    segments: Sequence[Session]
-    copies: Mapping[int, int]
+    originals: Mapping[int, int]
     """Copy → original."""
     changed: set[int]
     """Copies whose texts differ from those of their originals."""
-    gaps: Mapping[int, IdGap]
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
     """Find the compactions of a conversation from its sessions, root first."""
     rows = read_rows(reader, segments)
-    steps = [
-        (one.id, other.id)
-        for each in rows
-        for one, other in pairwise(each)
-        if other.id > one.id + 1
-    ]
-    gaps = read_id_gaps(reader, steps)
-    parts, shells = _split(rows, segments)
-    candidates = {copy: original for part in parts for copy, original in part.originals().items()}
-    changed = _differing(reader, candidates)
-    may_be_shortened = {
-        row.id for part in parts for row in part.rows if row.call or row.is_multimodal
-    }
-    copies = {
-        copy: original
-        for copy, original in candidates.items()
-        if copy not in changed or copy in may_be_shortened
-    }
-    found = _Found(segments, copies, changed, gaps)
+    gaps = read_id_gaps(reader, rows)
+    parts = list(_split(rows, segments))
+    copies = _find_copies(reader, parts)
     generations: list[Generation] = []
     compactions: list[Compaction] = []
-    for part, following in zip_longest(parts, parts[1:]):
-        index, end = None, 0
-        if part.block is not None:
-            index, end = len(compactions), part.block.end
-            is_rewritten = following is not None and _is_rewritten(part.rows, following.rows)
-            before = generations[-1].segment if part.sent else part.segment
-            compactions.append(
-                _compaction(part, part.block, before, found, is_rewritten=is_rewritten)
-            )
-        generations.append(Generation(part.segment, tuple(part.rows), end, index))
+    for part in parts:
+        if part.block is None:
+            generations.append(Generation(part.segment, tuple(part.rows), 0, None))
+            continue
+        generation = Generation(part.segment, tuple(part.rows), part.block.end, len(compactions))
+        generations.append(generation)
+        compactions.append(_compaction(part, part.block, segments, copies, gaps))
     if generations and segments[generations[-1].segment].end_reason == "compression":
-        compactions.append(_aborted(generations[-1], segments, shells))
-    return CompactionHistory(tuple(generations), tuple(compactions), copies, gaps)
+        compactions.append(_aborted(generations[-1], segments))
+    return CompactionHistory(tuple(generations), tuple(compactions), copies.originals, gaps)
 
 
 def _split(
-    segment_rows: Sequence[list[HistoryRow]], segments: Sequence[Session]
-) -> tuple[list[_Part], tuple[str, ...]]:
-    """Split the rows of a conversation into generations; also return the empty sessions after the
-    last one."""
-    parts: list[_Part] = []
-    shells: tuple[str, ...] = ()
-    known: set[str] = set()
-    for index, rows in enumerate(segment_rows):
+    rows_by_segment: Sequence[list[HistoryRow]], segments: Sequence[Session]
+) -> Iterator[_Part]:
+    """Yield the generations of a conversation."""
+    last: _Part | None = None
+    empty_sessions: tuple[str, ...] = ()
+    summaries: set[str] = set()
+    for segment, rows in enumerate(rows_by_segment):
         if not rows:
-            shells += (segments[index].id,)
+            empty_sessions += (segments[segment].id,)
             continue
-        above = sent_of(parts[-1].rows) if parts else []
-        blocks = BlockFinder(rows, above if index > 0 else None, known).find()
-        first = blocks[0].start if blocks else len(rows)
-        if first > 0:
-            parts.append(_Part(index, rows[:first], None, [], ()))
-        for number, block in enumerate(blocks):
-            start = block.start
-            end = blocks[number + 1].start if number + 1 < len(blocks) else len(rows)
-            sent = sent_of(parts[-1].rows) if parts and (start > 0 or index > 0) else []
-            summary = block.summary - start if block.summary is not None else None
-            moved = block._replace(start=0, end=block.end - start, summary=summary)
-            parts.append(_Part(index, rows[start:end], moved, sent, shells))
-            shells = ()
-    return parts, shells
+        above = None if segment == 0 else sent_of(last.rows) if last is not None else []
+        blocks = BlockFinder(rows, above, summaries).find()
+        ends = [*(block.start for block in blocks), len(rows)]
+        if ends[0] > 0:
+            last = _Part(segment, rows[: ends[0]], None, None, ())
+            yield last
+        for block, end in zip(blocks, ends[1:], strict=True):
+            follows = block.start > 0 or segment > 0
+            own = rows[block.start : end]
+            last = _Part(
+                segment, own, block.from_start(), last if follows else None, empty_sessions
+            )
+            empty_sessions = ()
+            yield last
 
 
-def _differing(reader: Reader, copies: Mapping[int, int]) -> set[int]:
-    """Return the copies whose whole texts differ from those of their originals."""
+def _find_copies(reader: Reader, parts: Sequence[_Part]) -> _Copies:
+    """Find the rows that compactions wrote again; equal beginnings are compared in full."""
+    candidates: dict[int, int] = {}
+    for part in parts:
+        candidates |= find_originals(part.head, part.tail, part.sent)
+    identities = read_identities(reader, [*candidates, *candidates.values()])
     texts = {
-        key: [value.strip() if isinstance(value, str) else value for value in row]
-        for key, row in read_identities(reader, [*copies, *copies.values()]).items()
+        key: [value.strip() if isinstance(value, str) else value for value in values]
+        for key, values in identities.items()
     }
-    return {copy for copy, original in copies.items() if texts.get(copy) != texts.get(original)}
+    changed = {copy for copy, old in candidates.items() if texts.get(copy) != texts.get(old)}
+    rows = {row.id: row for part in parts for row in part.rows}
+    originals = {
+        copy: old
+        for copy, old in candidates.items()
+        if copy not in changed or rows[copy].may_be_shortened
+    }
+    return _Copies(originals, changed & originals.keys())
 
 
 def _compaction(
-    part: _Part, block: RowBlock, before: int, found: _Found, *, is_rewritten: bool
+    part: _Part,
+    block: RowBlock,
+    segments: Sequence[Session],
+    copies: _Copies,
+    gaps: Mapping[int, IdGap],
 ) -> Compaction:
-    """Describe the compaction that wrote the block of a generation.
-
-    Args:
-        part: The generation.
-        block: Its block.
-        before: Index of the session whose rows the compaction replaced.
-        found: About the conversation.
-        is_rewritten: Whether rows of the generation were joined when they were sent.
-    """
-    rows, sent, copies = part.rows, part.sent, found.copies
-    kept = tuple(
-        Carried(
-            row.id, copies.get(row.id), at < part.head, row.id in copies and row.id in found.changed
-        )
-        for at, row in enumerate(rows[: block.end])
-        if at != block.summary
-    )
+    """Describe the compaction that wrote the block of a generation."""
+    rows, sent, originals = part.rows, part.sent, copies.originals
+    written = rows[: block.end]
     summary = rows[block.summary] if block.summary is not None else None
-    tail = {each.original for each in kept if not each.is_head and each.original is not None}
+    kept = (
+        *(_carried(row, copies, is_head=True) for row in part.head),
+        *(_carried(row, copies, is_head=False) for row in part.tail),
+    )
+    tail = {originals[row.id] for row in part.tail if row.id in originals}
     merged = find_merged(summary, sent, tail) if summary is not None else None
-    again = {merged, *(each.original for each in kept), *_same_summary(summary, sent)}
-    # Without a tail all may be replaced; rows behind the last original were kept, but not stored
-    # again.
-    last = max((at for at, row in enumerate(sent, 1) if row.id in again), default=0)
-    stored = last if merged is not None or tail else len(sent)
-    gap = next((found.gaps[row.id] for row in rows[: block.end + 1] if row.id in found.gaps), None)
-    replaced = tuple(row.id for row in sent[:stored] if row.id not in again)
-    unstored = tuple(row.id for row in sent[stored:])
+    repeated = {merged, *(each.original for each in kept), *_same_summary(summary, sent)}
+    # Rows behind the last repeated one were kept, but not stored again; without a tail all may be
+    # replaced.
+    stored = len(sent)
+    if merged is not None or tail:
+        stored = max((at for at, row in enumerate(sent, 1) if row.id in repeated), default=0)
+    replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
+    gap = next((gaps[row.id] for row in rows[: block.end + 1] if row.id in gaps), None)
     notes = {
-        CompactionNote.SHELLS: bool(part.shells),
+        CompactionNote.EMPTY_SESSIONS: bool(part.empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
-        CompactionNote.FALLBACK: summary is not None and _is_fallback(summary),
+        CompactionNote.FALLBACK: summary is not None and _FALLBACK in (summary.summary_text or ""),
         CompactionNote.NO_ORIGINALS: not sent,
         CompactionNote.NOT_MARKED: not block.is_marked,
-        CompactionNote.NOT_STORED_AGAIN: bool(unstored),
-        CompactionNote.EDGE: (bool(sent) and not block.is_known) or is_rewritten,
+        CompactionNote.NOT_STORED_AGAIN: stored < len(sent),
+        CompactionNote.EDGE: bool(sent) and not block.is_known,
         CompactionNote.GAP: gap is not None,
     }
-    is_rotation = bool(sent) and before != part.segment
+    before = part.previous.segment if part.previous is not None and sent else part.segment
+    is_rotation = before != part.segment
     return Compaction(
         at=(summary or rows[0]).timestamp,
         kind=CompactionKind.ROTATION if is_rotation else CompactionKind.IN_PLACE,
-        session_id=found.segments[before].id,
-        into_session_id=found.segments[part.segment].id,
+        session_id=segments[before].id,
+        into_session_id=segments[part.segment].id,
         before=tuple(row.id for row in sent),
         replaced=replaced,
         summary=summary.id if summary is not None else None,
         merged=merged,
         kept=kept,
-        not_stored_again=unstored,
+        not_stored_again=tuple(row.id for row in sent[stored:]),
         since=tuple(row.id for row in rows[block.end :]),
         bytes_before=sum(row.size for row in sent),
-        bytes_after=sum(row.size for row in [*rows[: block.end], *sent[stored:]]),
-        shells=part.shells,
+        bytes_after=sum(row.size for row in [*written, *sent[stored:]]),
+        empty_sessions=part.empty_sessions,
         gap=gap,
         notes=tuple(note for note, is_true in notes.items() if is_true),
     )
+
+
+def _carried(row: HistoryRow, copies: _Copies, *, is_head: bool) -> Carried:
+    return Carried(row.id, copies.originals.get(row.id), is_head, row.id in copies.changed)
 
 
 def _same_summary(summary: HistoryRow | None, sent: Sequence[HistoryRow]) -> set[int]:
     """Return the rows that were sent with the same summary."""
     if summary is None or summary.summary is None:
         return set()
-    text = summary.summary.text
-    return {row.id for row in sent if row.summary is not None and row.summary.text == text}
+    return {row.id for row in sent if row.summary_text == summary.summary_text}
 
 
-def _is_fallback(row: HistoryRow) -> bool:
-    return row.summary is not None and _FALLBACK in row.summary.text
-
-
-def _is_rewritten(rows: Sequence[HistoryRow], following: Sequence[HistoryRow]) -> bool:
-    """Return whether a row was written again with its time, but another text.
-
-    Hermes 0.18 joined two messages of one role when it loaded a conversation, and so sent them as
-    one.
-    """
-    texts = {
-        (row.timestamp, row.role): row.fingerprint
-        for row in rows
-        if not row.call and row.summary is None
-    }
-    again = [
-        row
-        for row in following
-        if row.timestamp is not None and not row.call and row.summary is None
-    ]
-    return any(
-        texts.get((row.timestamp, row.role), row.fingerprint) != row.fingerprint for row in again
-    )
-
-
-def _aborted(last: Generation, segments: Sequence[Session], shells: tuple[str, ...]) -> Compaction:
+def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:
     """Describe a compaction after which nothing was written: the session ended."""
     sent = sent_of(last.rows)
     size = sum(row.size for row in sent)
+    empty_sessions = tuple(each.id for each in segments[last.segment + 1 :])
     return Compaction(
         at=segments[last.segment].ended_at,
         kind=CompactionKind.ROTATION,
         session_id=segments[last.segment].id,
-        into_session_id=segments[-1].id if shells else None,
+        into_session_id=segments[-1].id if empty_sessions else None,
         before=tuple(row.id for row in sent),
         replaced=(),
         summary=None,
@@ -416,8 +385,8 @@ def _aborted(last: Generation, segments: Sequence[Session], shells: tuple[str, .
         not_stored_again=(),
         since=(),
         bytes_before=size,
-        bytes_after=0 if shells else size,
-        shells=shells,
+        bytes_after=0 if empty_sessions else size,
+        empty_sessions=empty_sessions,
         gap=None,
         notes=(CompactionNote.ABORTED,),
     )
@@ -428,5 +397,6 @@ def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
     a branch's past."""
     if len(segments) > 1 or segments[-1].end_reason == "compression":
         return True
-    statement = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {reader.schema.compacted()} = 1 LIMIT 1"
+    compacted = reader.schema.compacted()
+    statement = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {compacted} = 1 LIMIT 1"
     return reader.value(statement, [segments[-1].id]) is not None

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
@@ -16,28 +18,25 @@ from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
-from ..messages.transcript import SLICE, read_messages_of, rows_of_session
+from ..messages.transcript import SLICE, read_messages_of
 from ..sessions.session import Session
-from ..text import as_text
+from ..text import text_of
 
-STEP = 1e-6
-"""Seconds between the timestamps of rows that Hermes writes as one batch (`_insert_message_rows`,
-0.14 to 0.19)."""
-_TOLERANCE = 3e-7
-"""Seconds: the precision of a double near 2e9, plus the rounding errors of adding steps."""
 _HEAD = 80
 """Code points of a text that are compared, besides its length."""
 _MARK = "[CONTEXT "
 """Text in every summary."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
+_MAX_IDS = 20_000
+"""Ids looked up per conversation: tenths of a second if nothing is cached."""
+_MAX_STEP = 2000
+"""Ids looked up between two neighbours; a longer step means hours of other sessions."""
 
 
 class HistoryRow(NamedTuple):
     """One row of `messages`, without its text."""
 
     id: int
-    segment: int
-    """Index of its session in the conversation."""
     role: str
     timestamp: float | None
     state: State
@@ -50,26 +49,66 @@ class HistoryRow(NamedTuple):
     """Id of its first tool call, or of the call it is the result of; else empty."""
     order: object
     """`display_order` (0.22): equal for all rows of the same message."""
-    summary: ChatMessage | None
-    """The message, if it holds a compaction summary, alone or merged with other text; else None."""
     is_multimodal: bool
+    segment: int = 0
+    """Index of its session in the conversation."""
+    summary: ChatMessage | None = None
+    """The message, if it holds a compaction summary, alone or merged with other text; else None."""
+    repeats_time: bool = False
+    """Whether an earlier row has its time: Hermes loaded that one and wrote it again."""
+
+    @property
+    def may_be_shortened(self) -> bool:
+        """Whether a copy of it may have another text: compression reduces old tool results to a
+        line, cuts arguments, and replaces images by a word (0.16 to 0.19)."""
+        return bool(self.call) or self.is_multimodal
+
+    @property
+    def summary_text(self) -> str | None:
+        """The whole text of a message with a summary; None for any other."""
+        return self.summary.text if self.summary is not None else None
+
+
+class IdGap(NamedTuple):
+    """Ids between two neighbouring rows of a session that no row of the store has.
+
+    They belonged to deleted rows (AUTOINCREMENT never reuses an id,
+    https://sqlite.org/autoinc.html) of this session or of another: all share the ids.
+    """
+
+    first: int
+    last: int
+    number: int
+    """Missing ids from `first` to `last`."""
 
 
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryRow]]:
     """Read the rows of each segment of a conversation, root first, in order of id, without
     `session_meta` rows."""
     statement = _statement(reader.schema)
-    stored = [list(rows_of_session(reader, statement, session.id)) for session in segments]
+    stored = [_stored_rows(reader, statement, session.id) for session in segments]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
     summaries = {each.id: each for each in read_messages_of(reader, marked) if each.summary}
-    return [
-        [_history_row(row, segment, summaries) for row in rows if row[1] != "session_meta"]
-        for segment, rows in enumerate(stored)
-    ]
+    times: set[tuple[object, str]] = set()
+    by_segment: list[list[HistoryRow]] = []
+    for segment, rows in enumerate(stored):
+        by_segment.append([])
+        for row in rows:
+            if row[1] != "session_meta":
+                by_segment[-1].append(_history_row(row, segment, summaries, times))
+    return by_segment
+
+
+def _stored_rows(reader: Reader, statement: str, session_id: str) -> list[Row]:
+    """Read the rows of a session in order of id; SQLite sorts the ids only, not the texts."""
+    of_session = "SELECT m.id FROM messages m WHERE m.session_id = ? AND"
+    slices = reader.slices(of_session, "m.id", SLICE, [session_id])
+    ids = [row[0] for rows in slices for row in rows]
+    return sorted(reader.rows_in(statement, ids), key=itemgetter(0))
 
 
 def _statement(schema: Schema) -> str:
-    """Return SQL for a slice of the rows of a session.
+    """Return SQL for rows by id.
 
     Rows that Hermes loaded and wrote again have lost leading and trailing white space.
     """
@@ -84,77 +123,87 @@ def _statement(schema: Schema) -> str:
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, "
         f"substr({calls}, 1, 200), {answers}, {is_speech} AND "
         f"(COALESCE({flag}, 0) = 1 OR instr({content}, '{_MARK}')) "
-        "FROM (SELECT id FROM messages WHERE session_id = ? AND id > ? "  # sorts the ids only
-        f"ORDER BY id LIMIT {SLICE}) o CROSS JOIN messages m ON m.id = o.id"
+        "FROM messages m WHERE m.id IN ({keys})"
     )
 
 
 _state = lru_cache(maxsize=64)(state_of)
 
 
-def _history_row(row: Row, segment: int, summaries: Mapping[int, ChatMessage]) -> HistoryRow:
-    """Decode a row of `_statement`."""
+def _history_row(
+    row: Row, segment: int, summaries: Mapping[int, ChatMessage], times: set[tuple[object, str]]
+) -> HistoryRow:
+    """Decode a row of `_statement`; `times` are those of earlier rows, with the role, and grow."""
     (
-        message_id, stored_role, time, active, compacted, order, size, trimmed_size, head, sent_size,
+        message_id, stored_role, time, active, compacted, order, size, trimmed_size, head,
+        sent_size,
         calls_size, calls, answers, _is_marked,
     ) = row  # fmt: skip
-    key, role = as_int(message_id), as_text(stored_role) or "unknown"
-    call = as_text(answers) or ""
+    role = text_of(stored_role, "unknown")
+    call = text_of(answers)
     if calls and role == "assistant":
-        match = _CALL_ID.search(as_text(calls) or "")
+        match = _CALL_ID.search(text_of(calls))
         call = match[1] if match else ""
-    sent = as_count(sent_size or size) + as_count(calls_size)
-    fingerprint = (role, trimmed_size, head, call, calls_size)
-    is_multimodal = head in ("", "\0") and as_count(size) > len(SENTINEL)
-    state = _state(active, compacted)
-    summary = summaries.get(key)
+    key, timestamp = as_int(message_id), as_time(time)
+    moment = (timestamp, role)
+    repeats_time = timestamp is not None and moment in times
+    times.add(moment)
     return HistoryRow(
-        key,
-        segment,
-        role,
-        as_time(time),
-        state,
-        sent,
-        fingerprint,
-        call,
-        order,
-        summary,
-        is_multimodal,
+        id=key,
+        role=role,
+        timestamp=timestamp,
+        state=_state(active, compacted),
+        size=as_count(sent_size or size) + as_count(calls_size),
+        fingerprint=(role, trimmed_size, head, call, calls_size),
+        call=call,
+        order=order,
+        is_multimodal=head in ("", "\0") and as_count(size) > len(SENTINEL),
+        segment=segment,
+        summary=summaries.get(key),
+        repeats_time=repeats_time,
     )
 
 
-def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
-    """Return whether a row may be a copy of an earlier one: equal, or shortened by compression.
+def read_id_gaps(reader: Reader, segments: Sequence[Sequence[HistoryRow]]) -> dict[int, IdGap]:
+    """Find missing ids between neighbouring rows: id of the row behind a gap → the gap.
 
-    Compression reduces old tool results to a line, cuts arguments, and replaces images by a word
-    (0.16 to 0.19).
+    Very long steps are not checked.
     """
+    steps = [
+        (one.id, other.id)
+        for rows in segments
+        for one, other in pairwise(rows)
+        if 1 < other.id - one.id <= _MAX_STEP
+    ]
+    ids = [each for before, after in steps for each in range(before + 1, after)][:_MAX_IDS]
+    statement = "SELECT m.id FROM messages m WHERE m.id IN ({keys})"
+    absent = set(ids).difference(row[0] for row in reader.rows_in(statement, ids))
+    gaps: dict[int, IdGap] = {}
+    for before, after in steps:
+        missing = [each for each in range(before + 1, after) if each in absent]
+        if missing:
+            gaps[after] = IdGap(missing[0], missing[-1], len(missing))
+    return gaps
+
+
+def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
+    """Return whether a row may be a copy of an earlier one: equal, or shortened by compression."""
     if row.role != original.role:
         return False
-    if row.fingerprint == original.fingerprint or (
-        row.order is not None and row.order == original.order
-    ):
+    has_same_order = row.order is not None and row.order == original.order
+    if has_same_order or row.fingerprint == original.fingerprint:
         return True
     if row.call or original.call:
         return row.call == original.call and row.summary is None and original.summary is None
     return row.is_multimodal and original.is_multimodal
 
 
-def written_at_once(row: HistoryRow, other: HistoryRow, between: int) -> bool:
-    """Return whether a row and another, so many positions below, got their timestamps in the same
-    batch."""
-    if row.timestamp is None or other.timestamp is None:
-        return False
-    tolerance = _TOLERANCE + 0.1 * STEP * abs(between)
-    return abs(other.timestamp - row.timestamp - between * STEP) <= tolerance
-
-
-def merged_with(row: HistoryRow, original: HistoryRow, text: str) -> bool:
-    """Return whether a row that holds a summary, and another text beside it, also holds the text of
-    an earlier row."""
-    if row.role != original.role or not (text or row.call):
+def is_merged(row: HistoryRow, original: HistoryRow) -> bool:
+    """Return whether a row with a summary also holds the text of an earlier row."""
+    said = row.summary.said if row.summary is not None else ""
+    if row.role != original.role or not (said or row.call):
         return False
     if row.call or original.call:
         return row.call == original.call
     head = original.fingerprint[2]
-    return isinstance(head, str) and bool(head.strip()) and text.startswith(head.strip())
+    return isinstance(head, str) and bool(head.strip()) and said.startswith(head.strip())

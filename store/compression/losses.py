@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, chunks
 from ..connection.stored_values import read_json
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
@@ -135,52 +136,45 @@ def find_losses(
     At most `most` terms are returned. `stopped` is polled between batches of rows; if it returns
     True, the terms found so far are returned.
     """
-    after = [
-        compaction.summary,
-        *(each.id for each in compaction.kept),
-        *compaction.not_stored_again,
-    ]
-    kept = [each for each in after if each is not None]
-    mentioned = "\n".join(
-        "\n".join(_texts(message)) for message in read_messages_of(reader, kept)
-    ).casefold()
-    counts: dict[tuple[LostKind, str], tuple[str, int, int]] = {}
-    characters, is_complete = 0, True
     gone = compaction.gone
-    for start in range(len(gone), 0, -_BATCH):
+    found: dict[tuple[LostKind, str], Lost] = {}
+    characters, is_complete = 0, True
+    for ids in chunks(gone[::-1], _BATCH):  # the last occurrence of a term is found first
         if stopped() or characters > _MAX_CHARACTERS:
             is_complete = False
             break
-        ids = gone[max(0, start - _BATCH) : start]
-        for message in reversed(read_messages_of(reader, ids)):
+        for message in read_messages_of(reader, ids):
             texts = list(_texts(message))
             cut = [_LONG_RUN.sub(r"\1 ", _DIFF.sub(r"\1", text[:_MAX_PER_TEXT])) for text in texts]
             is_complete &= all(len(text) <= _MAX_PER_TEXT for text in texts)
             characters += sum(map(len, cut))
             for kind, term in _terms(message, cut):
-                # Messages come newest first, so the first occurrence here is the last in the
-                # conversation.
                 key = (kind, term.casefold())
-                spelling, count, last = counts.get(key, (term, 0, message.id))
-                counts[key] = spelling, count + 1, last
-    lost = [
-        Lost(term, kind, count, last)
-        for (kind, _key), (term, count, last) in counts.items()
-        if not _is_mentioned(kind, term, mentioned)
+                lost = found.get(key, Lost(term, kind, 0, message.id))
+                found[key] = lost._replace(times=lost.times + 1)
+    mentioned = _mentioned_after(reader, compaction)
+    lost_terms = [
+        lost for lost in found.values() if not _is_mentioned(lost.kind, lost.term, mentioned)
     ]
     place = {each: at for at, each in enumerate(gone, 1)}
-    total = max(len(place), 1)
 
-    def weight(each: Lost) -> float:
-        recency = place.get(each.last_message_id, 0) / total
-        return (
-            (1 + min(each.times, 20))
-            * (0.5 + recency)
-            * (3 if each.kind is LostKind.DECISION else 1)
-        )
+    def rank(lost: Lost) -> tuple[float, int, str]:
+        recency = 0.5 + place.get(lost.last_message_id, 0) / len(place)
+        factor = 3 if lost.kind is LostKind.DECISION else 1
+        weight = (1 + min(lost.times, 20)) * recency * factor
+        return -weight, -lost.last_message_id, lost.term
 
-    ranked = sorted(lost, key=lambda each: (-weight(each), -each.last_message_id, each.term))
+    ranked = sorted(lost_terms, key=rank)
     return Losses(tuple(ranked[:most]), is_complete and len(ranked) <= most)
+
+
+def _mentioned_after(reader: Reader, compaction: Compaction) -> str:
+    """Return all texts that the model had after a compaction, folded."""
+    ids = [*(each.id for each in compaction.kept), *compaction.not_stored_again]
+    if compaction.summary is not None:
+        ids.append(compaction.summary)
+    texts = [text for message in read_messages_of(reader, ids) for text in _texts(message)]
+    return "\n".join(texts).casefold()
 
 
 def _texts(message: ChatMessage) -> Iterator[str]:
@@ -214,23 +208,16 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKin
     """Yield the terms of a message with their kinds."""
     for call in message.tool_calls:
         yield from ((LostKind.COMMAND, command) for command in _commands(call.arguments))
-    for text in texts:
-        for match in _PATTERN.finditer(text):
-            term = match[0].rstrip(".,:;")
-            kind = _KINDS[str(match.lastgroup)]
-            if (
-                len(term) > 2
-                and term != "/dev/null"
-                and (
-                    kind is not LostKind.NUMBER
-                    or len(re.sub(r"\D", "", term)) > 2
-                    or not term.isdigit()
-                )
-            ):
-                yield kind, term[:300]
+    for match in chain.from_iterable(map(_PATTERN.finditer, texts)):
+        term = match[0].rstrip(".,:;")
+        kind = _KINDS[str(match.lastgroup)]
+        is_short_number = kind is LostKind.NUMBER and term.isdigit() and len(term) < 3
+        if len(term) > 2 and term != "/dev/null" and not is_short_number:
+            yield kind, term[:300]
     if message.role == "user":
-        for sentence in _SENTENCE.findall(message.said[:_MAX_PER_TEXT]):
-            decision = " ".join(sentence.split())
+        sentences = _SENTENCE.findall(message.said[:_MAX_PER_TEXT])
+        decisions = (" ".join(sentence.split()) for sentence in sentences)
+        for decision in decisions:
             if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
                 yield LostKind.DECISION, decision
 
@@ -250,13 +237,9 @@ def _is_mentioned(kind: LostKind, term: str, text: str) -> bool:
         return True
     if kind is LostKind.PATH:
         name = re.split(r"[/\\]", folded.rstrip("/\\"))[-1]
-        return (
-            len(name) > 2 and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
-        )
+        whole = rf"(?<![\w.-]){re.escape(name)}(?![\w-])"
+        return len(name) > 2 and re.search(whole, text) is not None
     if kind is LostKind.DECISION:
-        significant = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
-        return (
-            not significant
-            or sum(word[:_STEM] in text for word in significant) * 3 >= len(significant) * 2
-        )
+        words = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
+        return sum(word[:_STEM] in text for word in words) * 3 >= len(words) * 2
     return False

@@ -9,7 +9,7 @@ to one request, how an adapter joins messages of one role, or a rotation that He
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from ..sessions.session import Session
 from ..wording import _
 from .compactions import (
     HARMLESS,
+    Compaction,
     CompactionHistory,
     CompactionKind,
     CompactionNote,
@@ -76,6 +77,17 @@ class ModelContext(NamedTuple):
         return harmless.issuperset(self.notes) and all(row.is_certain for row in self.rows)
 
 
+class ModelRequest(NamedTuple):
+    """The rows of one request to the model."""
+
+    of: int
+    """The message whose context it is: the requested one, or its original if it is a copy."""
+    generation: int
+    """Index in the history."""
+    rows: tuple[SentRow, ...]
+    notes: list[CompactionNote]
+
+
 class Contexts:
     """All contexts of a conversation; does not access the store."""
 
@@ -86,18 +98,10 @@ class Contexts:
             for number, generation in enumerate(history.generations)
             for at, row in enumerate(generation.rows)
         }
-        self._copied = {original: copy for copy, original in history.copies.items()}
-        self._stored_late = {
-            each.id
-            for one in history.compactions
-            for each in one.kept
-            if each.original is None and not each.is_head
-        }
+        self._copies = {original: copy for copy, original in history.copies.items()}
+        tails = (each for one in history.compactions for each in one.kept if not each.is_head)
+        self._stored_late = {each.id for each in tails if each.original is None}
         """Rows that were first stored by a compaction, behind its summary."""
-
-    def generation_of(self, message_id: int) -> Generation:
-        """Return the generation of a row."""
-        return self.history.generations[self._places[message_id][0]]
 
     def __contains__(self, message_id: int) -> bool:
         """Return whether a row is part of the conversation."""
@@ -106,128 +110,118 @@ class Contexts:
     @property
     def newest(self) -> int | None:
         """Id of the last row that was not rewound."""
-        for generation in reversed(self.history.generations):
-            for row in reversed(generation.rows):
-                if row.state is not State.REWOUND:
-                    return row.id
-        return None
+        rows = (row for each in reversed(self.history.generations) for row in reversed(each.rows))
+        return next((row.id for row in rows if row.state is not State.REWOUND), None)
 
-    def at(self, message_id: int) -> tuple[int, int, tuple[SentRow, ...], list[CompactionNote]]:
-        """Find the request that a message belongs to.
+    def generation_of(self, message_id: int) -> Generation:
+        """Return the generation of a row."""
+        return self.history.generations[self._places[message_id][0]]
 
-        Returns:
-            Id of the message or its original, index of the generation, the rows sent, and notes.
-        """
-        notes: list[CompactionNote] = []
-        of, visited = message_id, {message_id}
-        while (original := self.history.copies.get(of)) is not None and original not in visited:
-            visited.add(original)
-            of = original
-        if of != message_id:
-            notes.append(CompactionNote.COPY)
+    def at(self, message_id: int) -> ModelRequest:
+        """Find the request that a message belongs to."""
+        of = message_id
+        visited: set[int] = set()
+        while of in self.history.copies and of not in visited:
+            visited.add(of)
+            of = self.history.copies[of]
+        notes = [CompactionNote.COPY] if of != message_id else []
         number, at = self._places[of]
-        row = self.history.generations[number].rows[at]
-        if row.summary is not None and at < self.history.generations[number].block:
+        generation = self.history.generations[number]
+        row = generation.rows[at]
+        if row.summary is not None and at < generation.block:
             notes.append(CompactionNote.SUMMARY)
-            return (
-                of,
-                number,
-                self._sent(number, self.history.generations[number].block, row, notes),
-                notes,
-            )
-        if row.role == "assistant" and of in self._stored_late:
-            notes.append(CompactionNote.EDGE)
+            return self._request(row, number, generation.block, notes)
         if row.role == "assistant":
-            return of, number, self._sent(number, at, row, notes), notes
-        # The first request with it ends at the next answer, which may be in a later generation that
-        # has a copy of it.
+            if of in self._stored_late:
+                notes.append(CompactionNote.EDGE)
+            return self._request(row, number, at, notes)
+        return self._first_answered(row, notes)
+
+    def _first_answered(self, row: HistoryRow, notes: list[CompactionNote]) -> ModelRequest:
+        """Find the first request with a row: it ends at the next answer, which may be in a later
+        generation that has a copy of the row."""
+        number, at = self._places[row.id]
         while True:
-            rows = self.history.generations[number].rows
-            until = next(
-                (place for place in range(at + 1, len(rows)) if _may_answer(rows[place], row)), None
-            )
-            copy = self._copied.get(rows[at].id)
-            if until is not None and until >= self.history.generations[number].block:
-                return of, number, self._sent(number, until, row, notes), notes
+            generation = self.history.generations[number]
+            later = range(at + 1, len(generation.rows))
+            until = next((each for each in later if _may_answer(generation.rows[each], row)), -1)
+            if until >= generation.block and until > at:
+                return self._request(row, number, until, notes)
+            copy = self._copies.get(generation.rows[at].id)
             if copy is None or self._places[copy][0] <= number:
                 notes.append(CompactionNote.UNANSWERED)
-                return of, number, self._sent(number, at + 1, row, notes), notes
+                return self._request(row, number, at + 1, notes)
             number, at = self._places[copy]
 
-    def after_resume(self, newest: int) -> tuple[int, tuple[SentRow, ...], list[CompactionNote]]:
+    def after_resume(self, newest: int) -> ModelRequest:
         """Find what Hermes loads for a resume: all rows of the last generation that were not
-        rewound.
-
-        Args:
-            newest: The last row that was not rewound.
-
-        Returns:
-            Index of the generation, the rows, and notes.
-        """
+        rewound; `newest` is the last of them."""
         number, at = self._places[newest]
         generation = self.history.generations[number]
-        notes: list[CompactionNote] = []
-        rows = self._sent(number, None, generation.rows[at], notes)
-        if generation.compaction is not None:
-            unstored = self.history.compactions[generation.compaction].not_stored_again
-            rows = tuple(row for row in rows if row.id not in unstored)
-        return number, rows, [note for note in notes if note is not CompactionNote.NOT_STORED_AGAIN]
+        request = self._request(generation.rows[at], number, len(generation.rows), [])
+        own = {row.id for row in generation.rows}  # what was not stored again is not loaded
+        return request._replace(
+            rows=tuple(row for row in request.rows if row.id in own),
+            notes=[each for each in request.notes if each is not CompactionNote.NOT_STORED_AGAIN],
+        )
 
-    def _sent(
-        self, number: int, until: int | None, of: HistoryRow, notes: list[CompactionNote]
-    ) -> tuple[SentRow, ...]:
-        """Return the rows of a generation that were sent, up to index `until` or to its end, and
-        add to the notes.
+    def _request(
+        self, of: HistoryRow, number: int, until: int, notes: list[CompactionNote]
+    ) -> ModelRequest:
+        """Return the request with the rows of a generation up to index `until`.
 
         If the requested message was rewound, other rewound rows are included.
         """
         generation = self.history.generations[number]
-        rows = generation.rows if until is None else generation.rows[:until]
         with_rewound = of.state is State.REWOUND
-        rewound = [row for row in rows if row.state is State.REWOUND]
-        if with_rewound and any(row.role == "assistant" for row in rewound):
-            notes.append(CompactionNote.REWOUND)
-        compaction = (
-            self.history.compactions[generation.compaction]
-            if generation.compaction is not None
-            else None
-        )
+        stored = generation.rows[:until]
+        rows = [row for row in stored if with_rewound or row.state is not State.REWOUND]
         why: dict[int, RowOrigin] = {}
-        unstored: tuple[int, ...] = ()
-        if compaction is not None:
-            why = {
-                each.id: RowOrigin.HEAD if each.is_head else RowOrigin.KEPT
-                for each in compaction.kept
-            }
-            if compaction.summary is not None:
-                why[compaction.summary] = RowOrigin.SUMMARY
+        late: list[SentRow] = []
+        if generation.compaction is not None:
+            compaction = self.history.compactions[generation.compaction]
+            why = _origins(compaction)
             unstored = compaction.not_stored_again
-            notes += (
-                note
-                for note in compaction.notes
-                if note is not CompactionNote.GAP and note not in notes
-            )
-        if any(row.id in self.history.gaps for row in rows[1:]):
+            late = [SentRow(each, RowOrigin.KEPT, is_certain=False) for each in unstored]
+            notes += [each for each in compaction.notes if each is not CompactionNote.GAP]
+        answers = [row for row in rows if row.role == "assistant"]
+        if any(row.state is State.REWOUND for row in answers):
+            notes.append(CompactionNote.REWOUND)
+        if any(row.repeats_time for row in generation.rows[generation.block :]):
+            notes.append(CompactionNote.EDGE)
+        if any(row.id in self.history.gaps for row in stored[1:]):
             notes.append(CompactionNote.GAP)
         given = [
             SentRow(row.id, why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
-            if row.state is not State.REWOUND or with_rewound
         ]
-        block = sum(each.id in why for each in given)
-        return (
-            *given[:block],
-            *(SentRow(each, RowOrigin.KEPT, False) for each in unstored),
-            *given[block:],
-        )
+        carried = [row for row in given if row.id in why]
+        sent = (*carried, *late, *given[len(carried) :])
+        return ModelRequest(of.id, number, sent, list(dict.fromkeys(notes)))
+
+
+def _origins(compaction: Compaction) -> dict[int, RowOrigin]:
+    """Return why the rows that a compaction wrote were sent, by id."""
+    origins = {
+        each.id: RowOrigin.HEAD if each.is_head else RowOrigin.KEPT for each in compaction.kept
+    }
+    if compaction.summary is not None:
+        origins[compaction.summary] = RowOrigin.SUMMARY
+    return origins
 
 
 def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
     """Return whether a row may answer an earlier one; a rewound answer counts only for a rewound
     row."""
-    return row.role == "assistant" and (
-        row.state is not State.REWOUND or asked.state is State.REWOUND
-    )
+    is_there = row.state is not State.REWOUND or asked.state is State.REWOUND
+    return row.role == "assistant" and is_there
+
+
+def _starts_fresh(contexts: Contexts, segments: Sequence[Session]) -> bool:
+    """Return whether a resume sends no earlier message: the newest session has no rows (0.16 to
+    0.19)."""
+    newest = contexts.newest
+    return newest is None or contexts.generation_of(newest).segment < len(segments) - 1
 
 
 def context_of(
@@ -238,61 +232,52 @@ def context_of(
     *,
     prompt: bool = True,
 ) -> ModelContext:
-    """Return the context of a message, or what a resume would send; only the system prompt is read,
-    if requested.
+    """Return the context of a message, or for None what a resume would send now.
 
-    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16
-    to 0.19).
-
-    Args:
-        reader: An open reader.
-        segments: The sessions of the conversation, root first.
-        contexts: Of the conversation.
-        message_id: `messages.id`; None for what a resume would send now.
-        prompt: Whether to read the system prompt.
+    Only the system prompt is read, if requested. `segments` are the sessions of the conversation,
+    root first.
 
     Raises:
         NotFoundError: The message is not in this conversation.
     """
-    of: int | None = None
-    if message_id is None:
-        newest = contexts.newest
-        if newest is None or contexts.generation_of(newest).segment < len(segments) - 1:
-            system_prompt = read_system_prompt(reader, segments[-1].id) if prompt else None
-            return ModelContext(None, None, segments[-1].id, system_prompt, (), 0, None, ())
-        number, rows, notes = contexts.after_resume(newest)
-    elif message_id in contexts:
-        of, number, rows, notes = contexts.at(message_id)
-    else:
+    if message_id is not None and message_id not in contexts:
         raise NotFoundError(
             _("There is no message {id} in this conversation.").format(id=message_id)
         )
+    newest = contexts.newest
+    if message_id is not None:
+        request = contexts.at(message_id)
+    elif newest is None or _starts_fresh(contexts, segments):
+        system_prompt = read_system_prompt(reader, segments[-1].id) if prompt else None
+        return ModelContext(None, None, segments[-1].id, system_prompt, (), 0, None, ())
+    else:
+        request = contexts.after_resume(newest)
     history = contexts.history
-    generation = history.generations[number]
-    if _was_compressed_later(history, number):
-        notes.append(CompactionNote.PROMPT)
+    generation = history.generations[request.generation]
+    later = [
+        each
+        for each in history.generations[request.generation + 1 :]
+        if each.segment == generation.segment and each.compaction is not None
+    ]
+    notes = request.notes
+    if any(_is_in_place(history.compactions[each.compaction or 0]) for each in later):
+        notes = [*notes, CompactionNote.PROMPT]
     sizes = {row.id: row.size for each in history.generations for row in each.rows}
     session_id = segments[generation.segment].id
     return ModelContext(
         at=message_id,
-        of=of,
+        of=request.of if message_id is not None else None,
         session_id=session_id,
         prompt=read_system_prompt(reader, session_id) if prompt else None,
-        rows=rows,
-        size=sum(sizes[row.id] for row in rows),
+        rows=request.rows,
+        size=sum(sizes[row.id] for row in request.rows),
         compaction=generation.compaction,
-        notes=tuple(dict.fromkeys(notes)),
+        notes=tuple(notes),
     )
 
 
-def _was_compressed_later(history: CompactionHistory, number: int) -> bool:
-    """Return whether the session of a generation was compressed in place after it."""
-    return any(
-        each.compaction is not None
-        and history.compactions[each.compaction].kind is CompactionKind.IN_PLACE
-        for each in history.generations[number + 1 :]
-        if each.segment == history.generations[number].segment
-    )
+def _is_in_place(compaction: Compaction) -> bool:
+    return compaction.kind is CompactionKind.IN_PLACE
 
 
 class Memory(NamedTuple):
@@ -312,74 +297,59 @@ class Memory(NamedTuple):
 def memory_of(
     history: CompactionHistory, given: Sequence[SentRow], until: int | None = None
 ) -> Memory:
-    """Find out which earlier messages a context lacks.
+    """Find out which earlier messages a context lacks, from its rows.
 
-    Args:
-        history: Of the conversation.
-        given: The rows of a context of it.
-        until: Number of generations that are earlier; None for those before the last one with a
-            given row.
+    `until` is the number of generations that are earlier; None for those before the last one with
+    a given row.
     """
-    originals = dict(history.copies)
-    shortened = {each.id for one in history.compactions for each in one.kept if each.is_changed}
-    merged = {one.summary: one.merged for one in history.compactions if one.summary is not None}
-    known: set[int] = set()
-    for each in given:
-        at: int | None = each.id
-        while at is not None and at not in known:
-            known.add(at)
-            at = merged.get(at) if at in merged else None if at in shortened else originals.get(at)
     sent = {each.id for each in given}
+    numbered = list(enumerate(history.generations))
+    with_sent = [number for number, each in numbered if any(row.id in sent for row in each.rows)]
+    if until is None:
+        until = max(with_sent, default=0)
+    summaries = {one.summary for one in history.compactions}
+    known = _repeated_in(history, sent)
     # A block that was not found, as after Hermes joined two messages, leaves rows that say the same
     # without a link.
-    marks = {
-        row.fingerprint
-        for generation in history.generations
-        for row in generation.rows
-        if row.id in sent
+    every = [row for generation in history.generations for row in generation.rows]
+    said = {row.fingerprint for row in every if row.id in sent}
+    earlier = [row for generation in history.generations[:until] for row in generation.rows]
+    known |= {row.id for row in earlier if row.fingerprint in said}
+    not_counted = known | history.copies.keys() | summaries
+    forgotten = tuple(
+        row.id for row in earlier if row.id not in not_counted and row.state is not State.REWOUND
+    )
+    told = len(sent - summaries)
+    return Memory(frozenset(known), forgotten, len(forgotten) + told, told < len(sent))
+
+
+def _repeated_in(history: CompactionHistory, sent: Collection[int]) -> set[int]:
+    """Return the rows that were sent, and those whose whole text was sent in a copy or merged with
+    a summary."""
+    shortened = {each.id for one in history.compactions for each in one.kept if each.is_changed}
+    originals = {
+        copy: original for copy, original in history.copies.items() if copy not in shortened
     }
-    if until is None:
-        until = max(
-            (
-                number
-                for number, each in enumerate(history.generations)
-                if any(row.id in sent for row in each.rows)
-            ),
-            default=0,
-        )
-    summaries = {one.summary for one in history.compactions}
-    forgotten: list[int] = []
-    for generation in history.generations[:until]:
-        for row in generation.rows:
-            if row.fingerprint in marks:
-                known.add(row.id)
-            elif not (
-                row.id in known
-                or row.id in originals
-                or row.id in summaries
-                or row.state is State.REWOUND
-            ):
-                forgotten.append(row.id)
-    told = sum(row.id not in summaries for row in given)
-    return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(given))
+    originals |= {
+        one.summary: one.merged
+        for one in history.compactions
+        if one.summary is not None and one.merged is not None
+    }
+    known: set[int] = set()
+    for each in sent:
+        at: int | None = each
+        while at is not None and at not in known:
+            known.add(at)
+            at = originals.get(at)
+    return known
 
 
 def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
-    """Find out what the model will not have when Hermes resumes a conversation.
-
-    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16
-    to 0.19).
-    """
+    """Find out what the model will not have when Hermes resumes a conversation."""
     contexts = Contexts(read_history(reader, segments))
     newest = contexts.newest
     if newest is None:
-        return Memory(frozenset(), (), 0, False)
-    generation = contexts.generation_of(newest)
-    if generation.segment < len(segments) - 1:
+        return Memory(frozenset(), (), 0, has_summary=False)
+    if _starts_fresh(contexts, segments):
         return memory_of(contexts.history, (), len(contexts.history.generations))
-    given = [
-        SentRow(row.id, RowOrigin.SINCE)
-        for row in generation.rows
-        if row.state is not State.REWOUND
-    ]
-    return memory_of(contexts.history, given)
+    return memory_of(contexts.history, contexts.after_resume(newest).rows)

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
-from typing import NamedTuple
+from typing import Protocol
 
 from ..errors import (
+    Advice,
     NotAStoreError,
     StoreEmptyError,
     StoreError,
@@ -26,17 +27,12 @@ from ..errors import (
     StoreUnreadableError,
 )
 from ..wording import _
-from .reader import SQLITE_ERRORS, Reader, decode, translate
-from .schema import NO_CHAT, NO_FILE, NO_STORE, Schema, read_schema
+from .failures import SQLITE_ERRORS, decode, translate
+from .reader import Reader
+from .schema import NO_CHAT, NO_STORE, Schema, read_schema
+from .store_cache import FileCache
 
 Fingerprint = tuple[int, ...]
-
-
-class _Discovered(NamedTuple):
-    """The schema of a file, while its schema cookie stays the same."""
-
-    cookie: int
-    schema: Schema
 
 
 def _size(path: Path) -> int:
@@ -44,6 +40,19 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+class Far(Protocol):
+    """The connection to a store on another machine."""
+
+    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
+        """Return the answer of the call of that name there."""
+
+    def begin(self) -> None:
+        """As of a `Reader`, likewise the others."""
+
+    def interrupt(self) -> None: ...
+    def close(self) -> None: ...
 
 
 class Store:
@@ -55,7 +64,7 @@ class Store:
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
-        self._shared: dict[tuple[int, int], dict[type, object]] = {}
+        self._file: tuple[tuple[int, int], FileCache] = ((0, 0), FileCache())
         self._lock = threading.Lock()
 
     @property
@@ -73,6 +82,10 @@ class Store:
         """Path of the rollback journal of DELETE mode: exists during a write, and after a crash in
         one."""
         return Path(f"{self.path}-journal")
+
+    def far(self) -> Far | None:
+        """Return a connection to the store if it is on another machine."""
+        return None
 
     def fingerprint(self) -> Fingerprint:
         """Return device, inode, mtime and size of the database and of its log; zeros for a file
@@ -108,23 +121,25 @@ class Store:
             raise StoreMissingError(
                 _("There is no session store at {path}.").format(path=self.path),
                 remedy=_(NO_STORE),
+                advice=Advice.OPEN_ANOTHER,
             ) from None
         except OSError as error:
             raise self._unreachable(error) from error
         if S_ISDIR(stat.st_mode):
             raise NotAStoreError(
                 _("{path} is a folder.").format(path=self.path),
-                remedy=_(NO_FILE),
+                advice=Advice.NAME_FILE_OR_ROOT,
             )
         if not S_ISREG(stat.st_mode):
             raise NotAStoreError(
                 _("{path} is no regular file.").format(path=self.path),
-                remedy=_("Name a Hermes root with --home, a file with --db."),
+                advice=Advice.NAME_FILE_OR_ROOT,
             )
         if not stat.st_size and not _size(self.wal_path):
             raise StoreEmptyError(
                 _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
                 remedy=_(NO_CHAT),
+                advice=Advice.START_CHAT,
             )
 
     def _unreachable(self, error: OSError) -> StoreUnreadableError:
@@ -165,14 +180,10 @@ class Store:
         try:
             connection.text_factory = decode
             connection.execute("PRAGMA query_only=1")
-            shared = self._shared_of_file()
-            return Reader(
-                connection,
-                self.path,
-                self._schema(connection, shared),
-                snapshot=snapshot,
-                shared=shared,
-            )
+            stat = self.path.stat()
+            of_file = self.file_cache((stat.st_dev, stat.st_ino))
+            schema = self._schema(connection, of_file)
+            return Reader(connection, self.path, schema, snapshot=snapshot, of_file=of_file)
         except SQLITE_ERRORS as error:
             connection.close()
             raise translate(error, self.path) from error
@@ -183,24 +194,21 @@ class Store:
             connection.close()
             raise
 
-    def _schema(self, connection: sqlite3.Connection, shared: dict[type, object]) -> Schema:
+    def _schema(self, connection: sqlite3.Connection, of_file: FileCache) -> Schema:
         """Return the schema of the file, read again only when its schema cookie changed."""
         cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
-        known = shared.get(_Discovered)
-        if not isinstance(known, _Discovered) or known.cookie != cookie:
-            known = shared[_Discovered] = _Discovered(cookie, read_schema(connection, self.path))
-        return known.schema
+        known = of_file.schema
+        if known is None or known[0] != cookie:
+            known = of_file.schema = cookie, read_schema(connection, self.path)
+        return known[1]
 
-    def _shared_of_file(self) -> dict[type, object]:
-        """Return what readers of this file share; a file that replaced it starts with nothing."""
-        stat = self.path.stat()
-        return self._shared_of((stat.st_dev, stat.st_ino))
-
-    def _shared_of(self, key: tuple[int, int]) -> dict[type, object]:
-        """Return what readers share of the file with this device and inode."""
+    def file_cache(self, key: tuple[int, int]) -> FileCache:
+        """Return what readers share of the file with this device and inode; a file that replaced
+        it starts with nothing."""
         with self._lock:
-            self._shared = {key: self._shared.get(key, {})}
-            return self._shared[key]
+            if self._file[0] != key:
+                self._file = (key, FileCache())
+            return self._file[1]
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:

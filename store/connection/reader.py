@@ -1,7 +1,7 @@
 """One open read connection: statements are fetched whole, can be interrupted from any thread, and
 fail with a sentence.
 
-A watchdog thread interrupts statements that take longer than any honest store needs. A damaged or
+A watchdog thread interrupts statements that take longer than any intact store needs. A damaged or
 malicious file can hold b-trees that never end: pages whose children are all the same page. SQLite
 walks such a tree forever, and counting its rows is one instruction, inside which no progress
 handler is called (https://sqlite.org/c3ref/progress_handler.html); an interrupt does work.
@@ -18,16 +18,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..errors import (
-    NotAStoreError,
     QueryInterruptedError,
-    StoreBusyError,
     StoreDamagedError,
     StoreError,
-    StoreUnreadableError,
 )
-from ..text import one_line
 from ..wording import _
+from .failures import SQLITE_ERRORS, translate
 from .schema import Schema, sql_name
+from .store_cache import FileCache, StoreCache
 
 Row = tuple[object, ...]
 _T = TypeVar("_T")
@@ -35,21 +33,12 @@ _T = TypeVar("_T")
 _IOERR_TRIES = 3
 _IOERR_PAUSE = 0.05
 _CHUNK = 400
-_LONGEST_SAID = 200
 
 SQLITE = sqlite3.sqlite_version
 """The version of the SQLite library in use."""
 
 DATA_VERSION = "PRAGMA data_version"
 """Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
-SqliteError = sqlite3.Error | MemoryError | UnicodeDecodeError
-SQLITE_ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)
-"""All that a call of the sqlite3 module raises because of a file.
-
-A damaged search index makes SQLite ask for any amount of memory, which is refused. A damaged name
-in the schema makes a message of SQLite that is not UTF-8, which the module cannot turn into an
-error of its own (observed, Python 3.11).
-"""
 TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
 _WATCH_INTERVAL = 0.5
@@ -109,83 +98,6 @@ def allow_readers() -> None:
         _interrupted.discard(threading.get_ident())
 
 
-def decode(raw: bytes) -> str:
-    """Decode a text of a file that may be damaged: invalid bytes become U+FFFD."""
-    return raw.decode("utf-8", "replace")
-
-
-def _damaged(path: Path, said: str) -> StoreDamagedError:
-    return StoreDamagedError(
-        _("{path} is damaged: SQLite says “{said}”.").format(path=path, said=said),
-        remedy=_("Copy the file away first, then try `hermes sessions repair`."),
-    )
-
-
-def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedError:
-    """Return our error for what SQLite raised on a statement or an open; its sentence names the
-    store."""
-    if isinstance(error, MemoryError):
-        return StoreDamagedError(
-            _("{path} could not be read: SQLite asked for more memory than there is.").format(
-                path=path
-            ),
-            remedy=_("The file may be damaged, or this machine short of memory."),
-        )
-    if isinstance(error, UnicodeDecodeError):
-        return _damaged(path, one_line(decode(bytes(error.object)), _LONGEST_SAID))
-    extended = getattr(error, "sqlite_errorcode", 0)
-    code, said = extended & 0xFF, str(error)
-    if code == sqlite3.SQLITE_INTERRUPT:
-        return QueryInterruptedError(_("The query was interrupted."))
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreBusyError(
-            _("{path} is locked by another process.").format(path=path),
-            remedy=_("Hermes may be rewriting it (optimize, VACUUM); try again in a moment."),
-        )
-    if code == sqlite3.SQLITE_NOTADB:
-        return NotAStoreError(
-            _(
-                "{path} is not a session store: it is no SQLite database, or an encrypted one."
-            ).format(path=path),
-            remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
-        )
-    if code == sqlite3.SQLITE_CORRUPT:
-        return _damaged(path, said)
-    if extended == sqlite3.SQLITE_READONLY_ROLLBACK:
-        # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not
-        # for a reader.
-        return StoreUnreadableError(
-            _("{path} is in the middle of an interrupted write.").format(path=path),
-            remedy=_(
-                "Start a chat in Hermes once: it takes the write back, with the help of the -journal file beside the "
-                "store, so leave that where it is. For a file that Hermes does not open, `sqlite3 FILE .tables` does "
-                "the same."
-            ),
-        )
-    if code in (
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_AUTH,
-    ):
-        return StoreUnreadableError(
-            _("{path} cannot be opened: SQLite says “{said}”.").format(path=path, said=said),
-            remedy=_(
-                "Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
-                "to use state.db-shm too. Reading a copy (database and -wal together) always works."
-            ),
-        )
-    unread = _("{path} could not be read: SQLite says “{said}”.").format(path=path, said=said)
-    if code == sqlite3.SQLITE_IOERR:
-        return StoreUnreadableError(
-            unread,
-            remedy=_(
-                "If it lies on a network drive, copy it to a local disk and name the copy with --db."
-            ),
-        )
-    return StoreError(unread)
-
-
 def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
     """Yield items in chunks of at most `size`."""
     return (items[start : start + size] for start in range(0, len(items), size))
@@ -215,7 +127,7 @@ class Reader:
         schema: Schema,
         *,
         snapshot: bool = False,
-        shared: dict[type, object] | None = None,
+        of_file: FileCache | None = None,
     ) -> None:
         self._connection = connection
         self.path = path
@@ -225,9 +137,8 @@ class Reader:
         self.snapshot = snapshot
         """Opened as immutable because nothing else was possible: may miss what is written
         meanwhile."""
-        self.shared: dict[type, object] = {} if shared is None else shared
-        """Facts about the file that outlive this connection, by their type. Values are replaced,
-        never changed: other threads read them. Each type says how it is kept up to date."""
+        self.of_file = FileCache() if of_file is None else of_file
+        """What all readers of the file share."""
         self.index_remedy = ""
         """How to repair the search index, once a search could not use it."""
         self.began = 0.0
@@ -236,7 +147,7 @@ class Reader:
         self.is_stopped = False
         """Whether it was interrupted, and `begin` was not called since."""
         self._timed_out = False
-        self._cache: dict[type, object] = {}
+        self._cache = StoreCache()
         self._version: object = None
         self.statements = 0
         """How many statements ran."""
@@ -364,32 +275,13 @@ class Reader:
         """
         return rows_in(self.rows, sql, keys, before)
 
-    def cached(self, kind: type[_T]) -> _T:
-        """Return this connection's one object of a type; a new one when the store has changed since
-        the last call."""
+    def cache(self) -> StoreCache:
+        """Return this connection's cache; a new one when the store has changed since the last
+        call."""
         version = self.value(DATA_VERSION)
         if version != self._version:
-            self._version = version
-            self._cache.clear()
-        value = self._cache.get(kind)
-        if not isinstance(value, kind):
-            value = self._cache[kind] = kind()
-        return value
-
-    def confine(
-        self,
-        may: Callable[[int, str | None, str | None, str | None, str | None], int],
-        longest: int,
-    ) -> None:
-        """Confine statements that somebody else wrote.
-
-        Args:
-            may: Asked whether a statement may do something
-                (https://sqlite.org/c3ref/set_authorizer.html).
-            longest: Bytes of a value (https://sqlite.org/limits.html#max_length).
-        """
-        self._connection.set_authorizer(may)
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+            self._version, self._cache = version, StoreCache()
+        return self._cache
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""
@@ -416,5 +308,5 @@ class Reader:
         """Close the file."""
         with _watch_lock:
             _watched.discard(self)
-        self._cache.clear()
+        self._cache = StoreCache()
         self._connection.close()

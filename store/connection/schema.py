@@ -7,27 +7,26 @@ So everything is discovered, and all queries are built from this description.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import NotAStoreError, StoreEmptyError
+from ..errors import Advice, NotAStoreError, StoreEmptyError
 from ..wording import N_, _
 
-NO_STORE = N_(
-    "Start Hermes once, name another with --home, --profile or --db, or look around with --demo."
-)
-NO_CHAT = N_("Start a chat in Hermes, or try --demo.")
-NO_FILE = N_("Name a Hermes root with --home, a file with --db.")
-"""Remedies for a store that is not there; they name options, which somebody at another machine
-cannot give."""
+NO_STORE = N_("Start Hermes once.")
+NO_CHAT = N_("Start a chat in Hermes.")
+"""Remedies for a store that is not there."""
 
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
 
+_OPTION = r"""[(,]\s*{name}\s*=\s*(?:(['"])((?:(?!\1).|\1\1)*)\1|([^,)]*?))\s*[,)]"""
+_OPTION_VALUE = re.compile(r"""=\s*('(?:[^']|'')*'|"(?:[^"]|"")*")""")
 _LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id"))
 
 
@@ -120,50 +119,38 @@ class Schema(NamedTuple):
         return dict(self.meta).get(key)
 
 
-def _arguments(sql: str) -> list[str]:
-    """Return the comma-separated arguments of `USING fts5(…)`; commas inside quotes do not
-    separate."""
-    start = sql.lower().find("fts5")
-    body = sql[sql.find("(", start) + 1 : sql.rfind(")")]
-    arguments, quote, current = [], "", ""
-    for letter in body:
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        elif letter == ",":
-            arguments.append(current.strip())
-            current = ""
-            continue
-        current += letter
-    return [argument for argument in [*arguments, current.strip()] if argument]
+def _option(sql: str, name: str) -> str | None:
+    """Return an option of `USING fts5(…)`; its value may be quoted, with doubled quotes inside."""
+    match = re.search(_OPTION.format(name=name), sql, re.IGNORECASE)
+    if match is None:
+        return None
+    quote, quoted, plain = match.groups()
+    return quoted.replace(quote * 2, quote) if quote else plain
 
 
-def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
-    columns: list[str] = []
-    options: dict[str, str] = {}
-    for argument in _arguments(sql):
-        option, equals, value = (part.strip() for part in argument.partition("="))
-        if not equals or not option.isidentifier():
-            columns.append(argument.split()[0].strip("\"'`[]"))
-            continue
-        quote = value[:1]
-        if quote in ("'", '"') and len(value) > 1 and value.endswith(quote):
-            value = value[1:-1].replace(quote * 2, quote)
-        options[option.lower()] = value
-    content = options.get("content")
+def _columns_of_fts(sql: str) -> Iterator[str]:
+    """Yield the columns in `USING fts5(…)`: SQLite does not tell them of a damaged table."""
+    body = sql[sql.lower().index("fts5") :].partition("(")[2].rpartition(")")[0]
+    for argument in _OPTION_VALUE.sub("=", body).split(","):
+        if argument.strip() and "=" not in argument:
+            yield argument.split()[0].strip("\"'`[]")
+
+
+def _describe_fts(name: str, definitions: dict[str, str]) -> FtsIndex | None:
+    """Describe a full-text table; None if it is missing, or another kind of table."""
+    sql = definitions.get(name, "")
+    if "fts5" not in sql.lower():
+        return None
+    content = _option(sql, "content")
+    kind = FtsKind.EXTERNAL if content else FtsKind.CONTENTLESS
     return FtsIndex(
         name=name,
-        columns=tuple(columns),
-        kind=FtsKind.INLINE
-        if content is None
-        else FtsKind.EXTERNAL
-        if content
-        else FtsKind.CONTENTLESS,
-        tokenizer=options.get("tokenize", "unicode61"),
+        columns=tuple(_columns_of_fts(sql)),
+        kind=FtsKind.INLINE if content is None else kind,
+        tokenizer=_option(sql, "tokenize") or "unicode61",
         content=content or "",
         definition=definitions.get(content or "", ""),
-        rowid=options.get("content_rowid", "rowid"),
+        rowid=_option(sql, "content_rowid") or "rowid",
     )
 
 
@@ -174,16 +161,16 @@ def _version(connection: sqlite3.Connection) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    return frozenset(
-        str(row[1])
-        for row in connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
-    )
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    rows = connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
+    return [str(row[1]) for row in rows]
 
 
 def _notes(connection: sqlite3.Connection, tables: Container[str]) -> tuple[tuple[str, str], ...]:
     """Return the rows of `state_meta` about the search index."""
-    if "state_meta" not in tables or not {"key", "value"} <= _columns(connection, "state_meta"):
+    if "state_meta" not in tables or not {"key", "value"}.issubset(
+        _columns(connection, "state_meta")
+    ):
         return ()
     rows = connection.execute(
         "SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'"
@@ -224,40 +211,38 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         raise StoreEmptyError(
             _("{path} has no tables yet: Hermes makes them at its first chat.").format(path=path),
             remedy=_(NO_CHAT),
+            advice=Advice.START_CHAT,
         )
     if not {"sessions", "messages"} <= tables:
         raise NotAStoreError(
             _(
-                "{path} is an SQLite database, but not a Hermes session store: it has no sessions and messages tables."
+                "{path} is an SQLite database, but not a Hermes session store: it has no "
+                "sessions and messages tables."
             ).format(path=path),
-            remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
+            advice=Advice.NAME_STORE,
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
-    if "id" not in sessions or not {"id", "session_id"} <= messages:
+    if "id" not in sessions or not {"id", "session_id"}.issubset(messages):
         raise NotAStoreError(
             _(
                 "{path} has tables named sessions and messages, but they are not those of Hermes."
             ).format(path=path),
-            remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
+            advice=Advice.NAME_STORE,
         )
-
-    def fts(name: str) -> FtsIndex | None:
-        sql = definitions.get(name, "")
-        return _describe_fts(name, sql, definitions) if "fts5" in sql.lower() else None
 
     return Schema(
         version=_version(connection),
         tables=frozenset(tables),
         indexes=frozenset(names["index"]),
         triggers=frozenset(names["trigger"]),
-        session_columns=sessions,
-        message_columns=messages,
-        fts=fts("messages_fts"),
-        trigram=fts("messages_fts_trigram"),
+        session_columns=frozenset(sessions),
+        message_columns=frozenset(messages),
+        fts=_describe_fts("messages_fts", definitions),
+        trigram=_describe_fts("messages_fts_trigram", definitions),
         meta=_notes(connection, tables),
         leases=tuple(
             (table, column)
             for table, column in _LEASES
-            if table in tables and {column, "expires_at"} <= _columns(connection, table)
+            if table in tables and {column, "expires_at"}.issubset(_columns(connection, table))
         ),
     )

@@ -139,6 +139,24 @@ def write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def json_as_text(value: dict[str, object] | list[object]) -> str:
+    """Return arguments or a result of a tool for people: a line for each field of an object, with
+    strings as they read; a list indented."""
+    if isinstance(value, list):
+        return _indented(value)
+    return "\n".join(_field(str(name), each) for name, each in value.items())
+
+
+def _field(name: str, value: object) -> str:
+    if isinstance(value, str) and "\n" in value:
+        return f"{name}:\n{value.rstrip()}"
+    return f"{name}: {value if isinstance(value, str) else _indented(value)}"
+
+
+def _indented(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
 def as_mapping(value: object) -> dict[str, object]:
     """Parse a stored JSON object; return an empty one for malformed JSON, lists, strings and
     NULL."""

@@ -1,5 +1,4 @@
-"""Delete conversations into the trash: first write a complete bundle to disk, then delete in one
-transaction.
+"""Delete conversations into the trash: first write a complete bundle to disk, then delete.
 
 Stricter than Hermes, which deletes single sessions for good (0.13 to 0.22): whole conversations,
 none that is live or pinned, and only rows that are, in the transaction itself, still those of the
@@ -8,6 +7,8 @@ bundle.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,28 +16,39 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import DATA_VERSION, Reader
-from ..connection.schema import sql_name
+from ..connection.stored_values import as_int
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
 from ..messages.preview import read_preview
+from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import Conversation
-from ..text import as_text, one_line
+from ..text import one_line
 from ..trash import session_files
-from ..trash.bundle import Contents, WrittenBundle, rows_digest, write_bundle
-from ..trash.format import RowFate
-from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet, summary
-from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
-from ..trash.tables import Layout, TableRows, filled, prompt_columns, read_links
+from ..trash.bundle import SavedConversation
+from ..trash.copying import WrittenBundle, check_room, write_bundle
+from ..trash.links import record
+from ..trash.progress import Progress, Stage, Tell, never, quiet, summary
+from ..trash.shelf import Bundle, BundleMarks, describe, discard, sweep, write_marks
 from ..wording import _
 from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete
+from .delete_rows import (
+    attach,
+    check_gone,
+    check_not_busy,
+    check_search_triggers,
+    check_unchanged,
+    choose,
+    count_changes,
+    delete_rows,
+)
 from .guards import Needs, check_writable
 from .known_triggers import check_triggers
-from .search_index import SearchIndexes
-from .table_counts import TableCounts
-from .transaction import Transaction, file_identity, write
+from .transaction import StoreWriter, Transaction, file_identity, writing
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"parent_session_id"}))
-_SESSIONS_AT_ONCE = 50
+_LOG_SHARE = 3
+"""Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
+each portion writes pages of the indexes anew (0.19)."""
 
 
 class Deleted(NamedTuple):
@@ -61,6 +73,35 @@ class Deleted(NamedTuple):
         return summary(
             _("deleted {sessions}, {messages} to the trash"), len(self.sessions), self.messages
         )
+
+
+class Doomed(NamedTuple):
+    """A conversation that is to be deleted with its subagents."""
+
+    conversation: Conversation
+    sessions: tuple[str, ...]
+    orphaned: frozenset[str]
+    """Sessions that stay and lose their parent, as planned."""
+    family_roots: tuple[str, ...]
+    """See `Affected`."""
+    messages: int
+
+
+def list_doomed(
+    reader: Reader, catalog: Catalog, conversations: Sequence[Conversation], affected: Affected
+) -> list[Doomed]:
+    """Divide what a delete takes among its conversations."""
+    left = set(affected.sessions)
+    orphaned = frozenset(each.id for each in affected.orphaned)
+    counts = count_stored_rows(reader, affected.sessions)
+    doomed: list[Doomed] = []
+    for each in conversations:
+        own = affected_by_delete(catalog.forest, [each.id]).sessions
+        sessions = tuple(session for session in own if session in left)
+        left.difference_update(sessions)
+        messages = sum(counts.get(session, 0) for session in sessions)
+        doomed.append(Doomed(each, sessions, orphaned, affected.family_roots, messages))
+    return doomed
 
 
 def delete(
@@ -100,66 +141,151 @@ def delete(
             holds now.
     """
     moment = time.time() if now is None else now
-    progress = Progress(stop, tell)
     with store.reader() as reader:
-        version, identity = reader.value(DATA_VERSION), file_identity(store.path)
         if catalog is None:
             catalog = read_catalog(reader, moment)
-        doomed = plan_delete(reader, catalog, session_ids, moment)
-        check_writable(store, reader, NEEDS)
-        affected = doomed.affected
-        _check_ids(reader, affected)
-        titles = _titles(reader, doomed.conversations)
-        contents = _contents(
-            reader, affected.sessions, doomed.conversations, titles, trash, sessions_folder
-        )
-        sweep(trash, moment)
-        written = write_bundle(reader, contents, trash, moment, progress, messages=doomed.messages)
-        _check_orphans(affected, written)
-        index_notes: list[str] = []
+        plan = plan_delete(reader, catalog, session_ids, moment)
+        doomed = list_doomed(reader, catalog, plan.conversations, plan.affected)
+        with deleting(
+            store, reader, doomed, trash, moment, sessions_folder, Progress(stop, tell)
+        ) as work:
+            work.delete(doomed)
+    return work.finish()
 
-        def work(tx: Transaction) -> None:
-            if file_identity(store.path) != identity:
-                replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
-                raise RefusedError(replaced.format(path=store.path))
-            _check_unchanged(
-                tx, affected, written, no_commit_since=version == reader.value(DATA_VERSION)
-            )
-            check_triggers(tx.rows, _written_tables(written.layout))
-            counts = TableCounts(tx.rows)
-            prompts = delete_rows(tx, affected, written.layout, progress, doomed.messages)
-            counts.check(_rows_in_bundle(written) | {"system_prompts": prompts})
-            indexes = SearchIndexes(tx)
-            if indexes.is_ours:
-                index_notes.extend(indexes.compare())
 
-        holds = _(
-            "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
-        )
-        try:
-            write(
-                store,
-                work,
-                lambda fresh, _none: _check_gone(fresh, affected, written),
-                needs=NEEDS,
-                beside=reader,
-                in_doubt=holds.format(name=written.manifest.name),
-            )
-        except (WriteInDoubtError, WriteUnverifiedError):
-            raise  # the rows may be gone: keep the bundle
-        except BaseException:
-            _discard_bundle(reader, affected, written)
-            raise
-    notes = session_files.remove(contents.files)
-    return Deleted(
-        bundle=describe(written.path),
-        conversations=contents.conversations,
-        sessions=affected.sessions,
-        reparented=written.reparented,
-        messages=written.manifest.messages,
-        files=tuple(each.name for each in written.manifest.files),
-        notes=(*index_notes, *notes),
+@contextlib.contextmanager
+def deleting(
+    store: Store,
+    reader: Reader,
+    doomed: Sequence[Doomed],
+    trash: Path,
+    now: float,
+    sessions_folder: Path | None,
+    progress: Progress,
+) -> Iterator[Deleting]:
+    """Write a bundle, and open the store to delete what is in it, in one portion or many.
+
+    If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
+    """
+    check_writable(store, reader, NEEDS)
+    check_search_triggers(reader)
+    version, identity = reader.value(DATA_VERSION), file_identity(store.path)
+    sessions = [session for each in doomed for session in each.sessions]
+    _check_ids(reader, sessions)
+    messages = sum(each.messages for each in doomed)
+    _check_room(reader, trash, messages)
+    sweep(trash, now)
+    files = session_files.find(reader.rows_in, sessions_folder, sessions)
+    saved = _saved(reader, doomed)
+    bundle = write_bundle(reader, saved, files, trash, now, progress, messages=messages)
+    work = Deleting(reader, bundle, doomed, files, progress)
+    holds = _(
+        "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
     )
+    try:
+        _check_orphans(doomed, bundle)
+        record(trash, reader, bundle.facts)
+        write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
+        in_doubt = holds.format(name=bundle.facts.name)
+        with writing(store, needs=NEEDS, beside=reader, in_doubt=in_doubt) as writer:
+            if file_identity(store.path) != identity:
+                replaced = _("{path} was replaced by another file meanwhile.")
+                raise RefusedError(replaced.format(path=store.path), is_unchanged=True)
+            attach(writer.outside, bundle.path)
+            count_changes(writer.outside)
+            work.open(writer, is_moved=version != reader.value(DATA_VERSION))
+            yield work
+    except (WriteInDoubtError, WriteUnverifiedError) as error:
+        work.is_doubtful = True
+        raise error
+    finally:
+        work.mark()
+
+
+class Deleting:
+    """The delete of conversations that are in a bundle; made by `deleting`."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        bundle: WrittenBundle,
+        doomed: Sequence[Doomed],
+        files: Sequence[session_files.SessionFile],
+        progress: Progress,
+    ) -> None:
+        self._reader, self._bundle, self._doomed = reader, bundle, doomed
+        self._files, self._progress = files, progress
+        self._stage = Stage("deleting", 0, bundle.facts.messages)
+        self._done: list[Doomed] = []
+        self._tried: list[Doomed] = []
+        self.is_doubtful = False
+        """Whether what was tried last may be gone from the store."""
+
+    def open(self, writer: StoreWriter, *, is_moved: bool) -> None:
+        """Begin with a writer that has the bundle attached.
+
+        `is_moved` tells whether another process may have changed rows since they were copied.
+        """
+        self._writer, self._is_moved = writer, is_moved
+        self._version = writer.outside.rows(DATA_VERSION)
+
+    def has_moved(self) -> bool:
+        """Return whether another process has committed since this was last asked."""
+        before, self._version = self._version, self._writer.outside.rows(DATA_VERSION)
+        self._is_moved = self._is_moved or before != self._version
+        return before != self._version
+
+    def delete(self, some: Sequence[Doomed]) -> None:
+        """Delete some of the conversations in one transaction."""
+        self._tried = list(some)
+        sessions = [session for each in some for session in each.sessions]
+        roots = [root for each in some for root in each.family_roots]
+        layout = self._bundle.layout
+
+        def work(tx: Transaction) -> Stage:
+            check_not_busy(tx, [*sessions, *roots])
+            check_triggers(tx.rows, layout.written)
+            choose(tx, sessions)
+            before = self._version
+            self.has_moved()
+            if self._is_moved:
+                check_unchanged(tx, layout)
+            self._version = before  # whoever pauses asks as well
+            return delete_rows(tx, layout, self._progress, self._stage)
+
+        def verify(reader: Reader, _stage: Stage) -> None:
+            check_gone(reader, layout, sessions, self._bundle.facts.name)
+
+        self._stage = self._writer.run(work, verify)
+        self._done += some
+
+    def mark(self) -> None:
+        """Mark beside the bundle what is still in the store; without anything else, remove it."""
+        done = [*self._done, *(self._tried if self.is_doubtful else ())]
+        if done:
+            kept = [each.conversation.id for each in self._doomed if each not in done]
+            write_marks(self._bundle.path, BundleMarks(kept=tuple(kept)))
+            return
+        sessions = self._bundle.facts.sessions
+        with contextlib.suppress(BrowseError):
+            rows = self._reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", sessions)
+            if len(rows) == len(sessions):
+                discard(self._bundle.path)
+
+    def finish(self) -> Deleted:
+        """Remove the files of the deleted sessions; return what was done."""
+        sessions = {session for each in self._done for session in each.sessions}
+        notes = session_files.remove([each for each in self._files if each.session in sessions])
+        bundle = describe(self._bundle.path)
+        return Deleted(
+            bundle=bundle,
+            conversations=bundle.conversations,
+            sessions=bundle.sessions,
+            reparented=self._bundle.reparented,
+            messages=bundle.messages,
+            files=tuple(each.path.name for each in self._files if each.session in sessions),
+            notes=tuple(notes),
+        )
 
 
 def copy_to_trash(
@@ -180,206 +306,62 @@ def copy_to_trash(
         TrashError: The trash cannot take it.
         StoreError: The store cannot be read.
     """
-    sessions = affected_by_delete(catalog.forest, [each.id for each in conversations]).sessions
     with store.reader() as reader:
-        titles = tuple(each.title for each in conversations)
-        contents = _contents(reader, sessions, conversations, titles, trash, sessions_folder)
-        return describe(write_bundle(reader, contents, trash, now).path)
+        affected = affected_by_delete(catalog.forest, [each.id for each in conversations])
+        doomed = list_doomed(reader, catalog, conversations, affected)
+        files = session_files.find(reader.rows_in, sessions_folder, affected.sessions)
+        saved = [
+            SavedConversation(d.conversation.id, d.conversation.title, d.sessions) for d in doomed
+        ]
+        bundle = write_bundle(reader, saved, files, trash, now)
+        record(trash, reader, bundle.facts)
+        return describe(bundle.path)
 
 
-def _contents(
-    reader: Reader,
-    sessions: tuple[str, ...],
-    conversations: Sequence[Conversation],
-    titles: tuple[str | None, ...],
-    trash: Path,
-    sessions_folder: Path | None,
-) -> Contents:
-    tips = tuple(each.id for each in conversations)
-    found = session_files.find(reader, sessions_folder, sessions)
-    return Contents(sessions, tips, titles, found, ties_of(reader, trash, sessions))
+def _saved(reader: Reader, doomed: Sequence[Doomed]) -> list[SavedConversation]:
+    saved = [
+        SavedConversation(each.conversation.id, each.conversation.title, each.sessions)
+        for each in doomed
+    ]
+    if saved[0].title is None:  # the first title names the bundle: fall back to the first words
+        words = one_line(read_preview(reader, doomed[0].conversation.segments), PREVIEW) or None
+        saved[0] = saved[0]._replace(title=words)
+    return saved
 
 
-def _titles(reader: Reader, conversations: Sequence[Conversation]) -> tuple[str | None, ...]:
-    titles = [each.title for each in conversations]
-    if titles[0] is None:  # the first title names the bundle: fall back to the first words
-        titles[0] = one_line(read_preview(reader, conversations[0].segments), PREVIEW) or None
-    return tuple(titles)
-
-
-def _check_ids(reader: Reader, affected: Affected) -> None:
-    rows = reader.rows_in(
-        "SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", affected.sessions
+def _check_room(reader: Reader, trash: Path, messages: int) -> None:
+    """Refuse if bundle and log need more than the disks have, by the average message."""
+    pages, free, size = (
+        as_int(reader.value(f"PRAGMA {name}"))
+        for name in ("page_count", "freelist_count", "page_size")
     )
-    if {row[0] for row in rows} != set(affected.sessions):
+    total = as_int(reader.value("SELECT count(*) FROM messages"))
+    needed = (pages - free) * size * messages // max(total, 1)
+    bundle = _("The bundle needs about {needed}, and the disk of {folder} has {free} free.")
+    check_room(trash.parent, needed, bundle)
+    log = _(
+        "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
+    )
+    check_room(reader.path.parent, needed * _LOG_SHARE, log)
+
+
+def _check_ids(reader: Reader, sessions: Sequence[str]) -> None:
+    rows = reader.rows_in(
+        "SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", sessions
+    )
+    if {row[0] for row in rows} != set(sessions):
         raise RefusedError(
-            _(
-                "The id of one of its sessions is no proper text, or the session is gone. Nothing was changed."
-            ),
+            _("The id of one of its sessions is no proper text, or the session is gone."),
             remedy=_("`hermes sessions repair` may help."),
+            is_unchanged=True,
         )
 
 
-def _check_orphans(affected: Affected, written: WrittenBundle) -> None:
+def _check_orphans(doomed: Sequence[Doomed], bundle: WrittenBundle) -> None:
     """Refuse if a session that the plan did not list would lose its parent: a new child may be a
     continuation."""
-    planned = {session.id for session in affected.orphaned}
-    if not planned.issuperset(written.reparented):
-        discard(written.path)
+    planned = {session for each in doomed for session in each.orphaned}
+    if not planned.issuperset(bundle.reparented):
         raise RefusedError(
-            _("The conversation has changed meanwhile: it has another child. Nothing was changed.")
+            _("The conversation has changed meanwhile: it has another child."), is_unchanged=True
         )
-
-
-def _discard_bundle(reader: Reader, affected: Affected, written: WrittenBundle) -> None:
-    """Remove the bundle of a delete that failed before its commit, but only if all its sessions are
-    in the store."""
-    try:
-        rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", affected.sessions)
-        if len(rows) == len(affected.sessions):
-            discard(written.path)
-    except BrowseError:
-        return
-
-
-def _check_unchanged(
-    tx: Transaction, affected: Affected, written: WrittenBundle, *, no_commit_since: bool
-) -> None:
-    """Refuse if the rows in the store, now locked, are not those of the bundle.
-
-    With `no_commit_since`, nobody has committed since the bundle was begun, so rows need not be
-    read again.
-    """
-    busy = _find_busy(tx, (*affected.sessions, *affected.family_roots))
-    if busy is not None:
-        begun = _(
-            "{session} is being written to: a turn or a compression has begun. Nothing was changed."
-        )
-        raise RefusedError(begun.format(session=busy))
-    if no_commit_since:
-        return
-    ids, layout = affected.sessions, written.layout
-    if tuple(read_links(tx, layout, ids)) != written.manifest.links:
-        raise RefusedError(
-            _("The conversation has changed meanwhile: it has other children. Nothing was changed.")
-        )
-    if rows_digest(tx, layout, ids) != written.manifest.taken:
-        raise RefusedError(
-            _(
-                "The conversation is being written to: it has changed meanwhile. Nothing was changed."
-            )
-        )
-
-
-def _written_tables(layout: Layout) -> set[str]:
-    """Return the tables whose rows a delete removes or changes."""
-    taken = {part.table for part in layout.parts if part.fate is not RowFate.MENTIONED}
-    return taken | {loose.table for loose in layout.loose}
-
-
-def _rows_in_bundle(written: WrittenBundle) -> dict[str, int]:
-    """Return how many rows of each table the bundle has that the delete removes."""
-    tables = written.manifest.tables.items()
-    return {name: table.rows for name, table in tables if table.fate is RowFate.TAKEN}
-
-
-def _find_busy(tx: Transaction, ids: Sequence[str]) -> str | None:
-    """Return a session that has a live lease or lock."""
-    for table, column in tx.schema.leases:
-        live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
-        if rows := tx.rows_in(live, ids, [time.time()]):
-            return as_text(rows[0][0])
-    return None
-
-
-def delete_rows(
-    tx: Transaction, affected: Affected, layout: Layout, progress: Progress, messages: int
-) -> int:
-    """Delete all rows that belong to the sessions, and their prompts that no other session uses.
-
-    `messages`, the number of them, is used only in progress reports.
-
-    Returns:
-        How many prompts were deleted.
-
-    Raises:
-        QueryInterruptedError: It was stopped; the transaction must be rolled back.
-    """
-    ids, deleted = affected.sessions, 0
-    prompts = _prompt_hashes(tx, ids)
-    for loose in (
-        layout.loose
-    ):  # also links within the family: then the order of sessions is free, even in a cycle
-        for condition, chunk in filled(loose.condition, ids):
-            tx.execute(
-                f"UPDATE {sql_name(loose.table)} SET {sql_name(loose.column)} = NULL WHERE {condition}",
-                chunk,
-            )
-    indexes = SearchIndexes(tx)
-    # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
-    # substring index read (0.22).
-    for part in reversed([part for part in layout.parts if part.fate is RowFate.TAKEN]):
-        for condition, chunk in filled(part.condition, ids, _SESSIONS_AT_ONCE):
-            progress.check()
-            if part.table == "messages" and part.rowid:
-                for count in _delete_messages(tx, indexes, part, condition, chunk):
-                    deleted += count
-                    progress.tell(Stage("deleting", deleted, messages))
-                    progress.check()
-            else:
-                tx.execute(f"DELETE FROM {sql_name(part.table)} WHERE {condition}", chunk)
-    unused = " AND ".join(
-        f"NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.{column} = system_prompts.hash)"
-        for column in prompt_columns(tx.schema.session_columns)
-    )
-    delete_prompt = f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}"
-    return sum(tx.execute(delete_prompt, [prompt]) for prompt in prompts)
-
-
-def _delete_messages(
-    tx: Transaction, indexes: SearchIndexes, part: TableRows, condition: str, ids: Sequence[str]
-) -> Iterator[int]:
-    """Delete the messages of some sessions in portions, all within the transaction; yield the size
-    of each."""
-    portion = f"SELECT {part.rowid} FROM {sql_name(part.table)} WHERE {condition} LIMIT {EVERY}"
-    delete_in = f"DELETE FROM {sql_name(part.table)} WHERE {part.rowid} IN "
-    if not indexes.is_ours:
-        while count := tx.execute(f"{delete_in}({portion})", ids):
-            yield count
-        return
-    while rowids := [row[0] for row in tx.rows(portion, ids)]:
-        indexes.before_delete(rowids)
-        yield tx.execute(f"{delete_in}({','.join('?' * len(rowids))})", rowids)
-
-
-def _prompt_hashes(tx: Transaction, ids: Sequence[str]) -> list[bytes]:
-    """Return the hashes of the sessions' prompts, as bytes, because a damaged one may not be
-    UTF-8."""
-    if "system_prompts" not in tx.schema.tables:
-        return []
-    hashes: set[bytes] = set()
-    for column in prompt_columns(tx.schema.session_columns):
-        condition = f"typeof({column}) = 'text' AND id IN ({{keys}})"
-        rows = tx.rows_in(
-            f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {condition}", ids
-        )
-        hashes.update(bytes(row[0]) for row in rows if isinstance(row[0], bytes))
-    return sorted(hashes)
-
-
-def _check_gone(reader: Reader, affected: Affected, written: WrittenBundle) -> None:
-    """Raise WriteUnverifiedError if a deleted row is still in the store."""
-    for part in written.layout.parts:
-        if part.fate is RowFate.TAKEN:
-            for condition, chunk in filled(part.condition, affected.sessions):
-                if reader.rows(
-                    f"SELECT 1 FROM {sql_name(part.table)} WHERE {condition} LIMIT 1", chunk
-                ):
-                    raise WriteUnverifiedError(
-                        _("Rows of {table} are still there, though they were deleted.").format(
-                            table=part.table
-                        ),
-                        remedy=_("The bundle {name} in the trash holds all of them.").format(
-                            name=written.manifest.name
-                        ),
-                    )

@@ -180,8 +180,8 @@ def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:
     conversation = catalog.of_session(tip)
     title = conversation.title if conversation is not None else None
     named = f"“{one_line(title, PREVIEW)}” ({tip})" if title else tip
-    sentence = _("{conversation} stays: {reason}. Nothing was changed.")
-    return RefusedError(sentence.format(conversation=named, reason=reason))
+    sentence = _("{conversation} stays: {reason}.")
+    return RefusedError(sentence.format(conversation=named, reason=reason), is_unchanged=True)
 
 
 def long_lock_warning(messages: int) -> str | None:

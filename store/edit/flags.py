@@ -10,16 +10,16 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from ..connection.connect import Store
+from ..connection.reader import Reader
 from ..errors import NotFoundError, RefusedError, WriteUnverifiedError
 from ..text import as_text, one_line
-from ..trash.format import Encoded, bind, bound, encode_row, reading, text_of
-from ..trash.tables import Rows
 from ..wording import N_, _, ngettext
 from .guards import Needs
 from .transaction import Transaction, write
+from .values import Value, bound, read_row, select_values, text_of
 
 _TITLE = 60
-Values = Mapping[str, Encoded]
+Values = Mapping[str, Value]
 """Values by column with their storage class, so that text that is not UTF-8 is restored byte for
 byte too."""
 
@@ -56,12 +56,12 @@ class Change(NamedTuple):
 
 
 def read_columns(
-    source: Rows, session_id: object, columns: Sequence[str]
-) -> list[dict[str, Encoded]]:
+    source: Reader | Transaction, session_id: object, columns: Sequence[str]
+) -> list[dict[str, Value]]:
     """Return columns of the sessions with an id: of one, unless it is gone or the store is
     damaged."""
-    rows = source.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [session_id])
-    return [encode_row(columns, row) for row in rows]
+    select = f"SELECT {select_values(columns)} FROM sessions WHERE id = ?"
+    return [read_row(columns, row) for row in source.rows(select, [session_id])]
 
 
 def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | None:
@@ -73,27 +73,24 @@ def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | 
     rows = read_columns(tx, session_id, list(after))
     if len(rows) != 1:
         raise RefusedError(
-            _("The session {session} is not there any more. Nothing was changed.").format(
-                session=session_id
-            )
+            _("The session {session} is not there any more.").format(session=session_id),
+            is_unchanged=True,
         )
     changes = {column: value for column, value in after.items() if rows[0][column] != value}
     if not changes:
         return None
-    marks, values = bind(changes)
-    assignments = ", ".join(
-        f"{column} = {mark}" for column, mark in zip(changes, marks, strict=True)
-    )
+    pairs = {column: bound(value) for column, value in changes.items()}
+    assignments = ", ".join(f"{column} = {mark}" for column, (mark, _value) in pairs.items())
+    values = [value for _mark, value in pairs.values()]
     if tx.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", [*values, session_id]) != 1:
         raise RefusedError(
-            _("The session {session} could not be changed alone. Nothing was changed.").format(
-                session=session_id
-            )
+            _("The session {session} could not be changed alone.").format(session=session_id),
+            is_unchanged=True,
         )
     return RowChange(session_id, {column: rows[0][column] for column in changes}, changes)
 
 
-def check_changes(reader: Rows, changes: Sequence[RowChange]) -> None:
+def check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
     """Read changed rows back.
 
     Raises:
@@ -123,7 +120,7 @@ def check_changes(reader: Rows, changes: Sequence[RowChange]) -> None:
         )
 
 
-def _shown(value: Encoded) -> str:
+def _shown(value: Value) -> str:
     text = text_of(value)
     return "NULL" if text is None else f"“{text}”"
 
@@ -144,15 +141,15 @@ def undo(store: Store, change: Change) -> Change:
             stored = read_columns(tx, row.session_id, list(row.after))
             if not stored:
                 raise RefusedError(
-                    _("{session} is not there any more. Nothing was changed.").format(
-                        session=row.session_id
-                    )
+                    _("{session} is not there any more.").format(session=row.session_id),
+                    is_unchanged=True,
                 )
             if stored != [dict(row.after)]:
                 raise RefusedError(
-                    _(
-                        "{session} has been changed since, so it is left as it is. Nothing was changed."
-                    ).format(session=row.session_id)
+                    _("{session} has been changed since, so it is left as it is.").format(
+                        session=row.session_id
+                    ),
+                    is_unchanged=True,
                 )
             _check_title_is_free(tx, row)
             back = set_columns(tx, row.session_id, row.before)
@@ -179,9 +176,10 @@ def _check_title_is_free(tx: Transaction, row: RowChange) -> None:
     )
     if holders:
         raise RefusedError(
-            _(
-                "The title {title} of {session} has been given to {other} since. Nothing was changed."
-            ).format(title=_shown(title), session=row.session_id, other=holders[0][0])
+            _("The title {title} of {session} has been given to {other} since.").format(
+                title=_shown(title), session=row.session_id, other=holders[0][0]
+            ),
+            is_unchanged=True,
         )
 
 
@@ -195,9 +193,8 @@ def lineage(tx: Transaction, session_id: str) -> list[str]:
     """
     if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
         raise NotFoundError(
-            _("There is no session {session} in this store. Nothing was changed.").format(
-                session=session_id
-            )
+            _("There is no session {session} in this store.").format(session=session_id),
+            is_unchanged=True,
         )
     rows = tx.rows(
         f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
@@ -233,7 +230,7 @@ def _set_flag(
 ) -> Change:
     def work(tx: Transaction) -> tuple[str, tuple[RowChange, ...]]:
         columns = tx.schema.session_columns
-        after: dict[str, Encoded] = {column: value}
+        after: dict[str, Value] = {column: value}
         if column == "archived" and "auto_archived" in columns:
             after["auto_archived"] = (
                 0  # otherwise a resume undoes it as an archive of Hermes' own (0.22)

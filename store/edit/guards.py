@@ -15,9 +15,7 @@ from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN, Schema, sql_name
 from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
 from ..sessions.catalog import Catalog
-from ..sessions.conversations import Forest
-from ..sessions.models import Conversation, Status
-from ..sessions.relations import status
+from ..sessions.protection import why_protected
 from ..sessions.session_rows import read_busy
 from ..wording import _
 from .known_triggers import check_triggers
@@ -190,26 +188,8 @@ def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
     in Unix seconds.
     """
     busy = read_busy(reader, now)
-    reasons = {
-        chain.root.id: _reason_to_protect(catalog.forest, chain, busy, now)
+    found = {
+        chain.root.id: why_protected(catalog.forest, chain, busy, now)
         for chain in catalog.forest.chains()
     }
-    return {root: reason for root, reason in reasons.items() if reason}
-
-
-def _reason_to_protect(
-    forest: Forest, chain: Conversation, busy: frozenset[str], now: float
-) -> str:
-    if any(segment.pinned for segment in chain.segments):
-        return _("it is pinned")
-    if any(segment.id in busy for segment in chain.segments):
-        return _("a turn or a compression is running in it")
-    if busy:
-        # Hermes keys a turn lease by the topmost session over parent links (0.20), maybe of another
-        # conversation.
-        root = forest.top_chain(chain).root.id
-        if root in busy:
-            return _("a turn is running in its family ({root})").format(root=root)
-    if status(chain.segments, now) is Status.LIVE:
-        return _("it is live")
-    return ""
+    return {root: why.words for root, why in found.items() if why is not None}

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from ..connection.connect import Store
 from ..errors import BrowseError, NotFoundError, RefusedError
 from ..text import as_text, one_line
-from ..trash.format import Encoded
 from ..wording import _
 from .flags import COMPRESSED_ANCESTORS, Change, RowChange, check_changes, set_columns
 from .guards import Needs
 from .transaction import Transaction, write
+from .values import Value
 
 LONGEST_TITLE = 100
 """Code points of a title (`MAX_TITLE_LENGTH`, 0.13 to 0.22)."""
@@ -93,7 +93,7 @@ def _gives_up_title(tx: Transaction, holder: str) -> bool:
 
 
 def _set_title(tx: Transaction, session_id: str, title: str | None) -> RowChange | None:
-    after: dict[str, Encoded] = {"title": title}
+    after: dict[str, Value] = {"title": title}
     if "title_source" in tx.schema.session_columns:
         # Otherwise Hermes' titler takes the title for one of its own and overwrites it (0.22,
         # observed).
@@ -106,15 +106,15 @@ def _check_session(tx: Transaction, session_id: str) -> None:
     rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not rows:
         raise NotFoundError(
-            _("There is no session {session} in this store. Nothing was changed.").format(
-                session=session_id
-            )
+            _("There is no session {session} in this store.").format(session=session_id),
+            is_unchanged=True,
         )
     if rows[0][1] and rows[0][0] == _RESERVED:
         raise RefusedError(
-            _(
-                "The hidden “{title}” keeps its name: Hermes finds it by that. Nothing was changed."
-            ).format(title=_RESERVED)
+            _("The hidden “{title}” keeps its name: Hermes finds it by that.").format(
+                title=_RESERVED
+            ),
+            is_unchanged=True,
         )
 
 
@@ -129,7 +129,7 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
     """
     checked = check_title(typed)
     if checked.problem:
-        raise TitleError(_("{sentence} Nothing was changed.").format(sentence=checked.problem))
+        raise TitleError(checked.problem, is_unchanged=True)
     title = checked.title
 
     def work(tx: Transaction) -> tuple[RowChange, ...]:
@@ -144,12 +144,13 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
             for holder in (as_text(row[0]) or "" for row in holders):
                 if holder not in ancestors and not _gives_up_title(tx, holder):
                     raise RefusedError(
-                        _(
-                            "Another session has the title “{title}” already: {session}. Nothing was changed."
-                        ).format(title=title, session=holder),
+                        _("Another session has the title “{title}” already: {session}.").format(
+                            title=title, session=holder
+                        ),
                         remedy=_(
                             "Titles are unique in a store, archived and hidden sessions included."
                         ),
+                        is_unchanged=True,
                     )
                 changes.append(
                     _set_title(tx, holder, None)

@@ -25,7 +25,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Store
-from ..connection.reader import SQLITE_ERRORS, Reader, Row, SqliteError, decode, rows_in, translate
+from ..connection.failures import SQLITE_ERRORS, SqliteError, decode, translate
+from ..connection.reader import Reader, Row, rows_in
 from ..connection.schema import Schema, read_again
 from ..errors import (
     BrowseError,
@@ -93,9 +94,6 @@ def write(
     *,
     needs: Needs = _NO_NEEDS,
     stop: Callable[[], bool] = never,
-    foreign_keys: bool = True,
-    beside: Reader | None = None,
-    in_doubt: str = "",
 ) -> T:
     """Run `work` in one transaction, commit, verify what was committed, and return the result of
     `work`.
@@ -105,10 +103,6 @@ def write(
         verify: Reads what was committed; raises WriteUnverifiedError if it is not as intended.
         needs: Tables and columns that the store must have.
         stop: Polled while waiting for the lock and before the commit; True cancels.
-        foreign_keys: False only to restore a reference whose target was missing before.
-        beside: An open reader of the caller, closed before the store is read again after a failed
-            commit.
-        in_doubt: The remedy to name after a failed commit; a general one if empty.
 
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
@@ -117,62 +111,115 @@ def write(
         WriteUnverifiedError: It was committed and does not read back.
         WriteInDoubtError: The commit failed; the sentence says what the store holds now.
     """
+    with writing(store, needs=needs) as writer:
+        return writer.run(work, verify, stop=stop)
+
+
+class StoreWriter:
+    """A connection for one transaction after another; made by `writing`."""
+
+    def __init__(self, store: Store, reader: Reader, connection: sqlite3.Connection) -> None:
+        self._store, self._connection = store, connection
+        self._identity = file_identity(store.path)
+        self._schema_version = reader.value("PRAGMA schema_version")
+        self.reader = reader
+        """A connection that only reads, and sees what was committed."""
+        self.outside = Transaction(connection, store.path, reader.schema)
+        """Statements outside a transaction: TEMP tables, attached files, and questions."""
+        self.has_begun = False
+        """Whether there was a transaction."""
+
+    def run(
+        self,
+        work: Callable[[Transaction], T],
+        verify: Callable[[Reader, T], None],
+        *,
+        stop: Callable[[], bool] = never,
+    ) -> T:
+        """Run one transaction; arguments and errors as of `write`."""
+        connection, path = self._connection, self._store.path
+        _begin(connection, self._store, stop)
+        self.has_begun = True
+        try:
+            _check_unchanged(connection, path, self._identity, self._schema_version)
+            schema = _read_again(connection, path, self.reader.schema)
+            check_version(schema)
+            result = work(Transaction(connection, path, schema))
+            if stop():
+                raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
+            _commit(connection, path, result, verify)
+        except BaseException:
+            _roll_back(connection)
+            raise
+        _verify(self.reader, path, self._identity, verify, result)
+        return result
+
+
+@contextmanager
+def writing(
+    store: Store,
+    *,
+    needs: Needs = _NO_NEEDS,
+    foreign_keys: bool = True,
+    beside: Reader | None = None,
+    in_doubt: str = "",
+) -> Iterator[StoreWriter]:
+    """Open a store for transactions.
+
+    Args:
+        needs: Tables and columns that the store must have.
+        foreign_keys: False only to restore references whose targets were missing before.
+        beside: An open reader of the caller, closed before the store is read again after a failed
+            commit.
+        in_doubt: The remedy to name after a failed commit; a general one if empty.
+
+    Raises:
+        RefusedError: It is not safe to write to this store; nothing was changed.
+        WriteInDoubtError: A commit failed; the sentence says what the store holds now.
+    """
     if store.is_elsewhere:
         raise RefusedError(
             _("{path} is changed by the hermes-browse of its own machine only.").format(
                 path=store.path
             )
         )
-    identity, has_begun = file_identity(store.path), False
+    writer: StoreWriter | None = None
     try:
         with store.reader() as reader:
             # Opening has read already; this makes sure that the connection holds its lock, however
             # it was opened.
-            schema_version = reader.value("PRAGMA schema_version")
             reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
             try:
                 check_writable(store, reader, needs)
             except StoreError as error:
                 raise _add_nothing_changed(error) from error.__cause__
             with _open_for_writing(store.path, foreign_keys=foreign_keys) as connection:
-                _begin(connection, store, stop)
-                has_begun = True
-                try:
-                    _check_unchanged(connection, store.path, identity, schema_version)
-                    schema = _read_again(connection, store.path, reader.schema)
-                    check_version(schema)
-                    result = work(Transaction(connection, store.path, schema))
-                    if stop():
-                        raise QueryInterruptedError(_("Stopped. Nothing was changed."))
-                    _commit(connection, store.path, result)
-                except BaseException:
-                    _roll_back(connection)
-                    raise
-            _verify(reader, store.path, identity, verify, result)
-    except _CommitFailedError as failed:
+                writer = StoreWriter(store, reader, connection)
+                yield writer
+    except CommitFailedError as failed:
         _finish_rollback(store)
         if beside is not None:
             beside.close()
-        raise explain_failed_commit(store, failed, verify, in_doubt) from failed
+        raise explain_failed_commit(store, failed, in_doubt) from failed
     except BaseException:
-        if (
-            has_begun
-        ):  # only then a journal is ours; with one from before, the store could not have been read
+        # Only then a journal is ours; with one from before, the store could not have been read.
+        if writer is not None and writer.has_begun:
             _finish_rollback(store)
         raise
-    return result
 
 
-class _CommitFailedError(Exception):
+class CommitFailedError(Exception):
     """COMMIT failed and the transaction is closed; whether it was committed is unknown."""
 
-    def __init__(self, result: object, reason: str) -> None:
+    def __init__(self, verify: Callable[[Reader], None], reason: str) -> None:
         super().__init__(reason)
-        self.result = result
+        self.verify = verify
         self.reason = reason
 
 
-def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
+def _commit(
+    connection: sqlite3.Connection, path: Path, result: T, verify: Callable[[Reader, T], None]
+) -> None:
     """Commit; if SQLite still has the transaction open after an error, it is certainly not
     committed."""
     try:
@@ -182,7 +229,8 @@ def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
             if isinstance(error, SQLITE_ERRORS):
                 raise failure(error, path) from error
             raise
-        raise _CommitFailedError(result, str(error) or type(error).__name__) from error
+        reason = str(error) or type(error).__name__
+        raise CommitFailedError(lambda reader: verify(reader, result), reason) from error
 
 
 def _finish_rollback(store: Store) -> None:
@@ -255,7 +303,7 @@ def _begin(connection: sqlite3.Connection, store: Store, stop: Callable[[], bool
     deadline, is_waiting = time.monotonic() + PATIENCE, False
     while True:
         if stop():
-            raise QueryInterruptedError(_("Stopped. Nothing was changed."))
+            raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
         try:
             _run(connection, "BEGIN IMMEDIATE", store.path)
         except StoreBusyError:
@@ -279,17 +327,15 @@ def _check_unchanged(
     """Check that file and schema are still those that the guards have checked."""
     if file_identity(path) != identity:
         raise RefusedError(
-            _("{path} was replaced by another file meanwhile. Nothing was changed.").format(
-                path=path
-            ),
+            _("{path} was replaced by another file meanwhile.").format(path=path),
             remedy=_("Try again."),
+            is_unchanged=True,
         )
     if _run(connection, "PRAGMA schema_version", path)[0][0] != schema_version:
         raise RefusedError(
-            _(
-                "The tables of {path} have just been changed by another process. Nothing was changed."
-            ).format(path=path),
+            _("The tables of {path} have just been changed by another process.").format(path=path),
             remedy=_("Try again."),
+            is_unchanged=True,
         )
 
 
@@ -380,7 +426,7 @@ def _add_nothing_changed(error: BrowseError) -> BrowseError:
 
 
 def explain_failed_commit(
-    store: Store, failed: _CommitFailedError, verify: Callable[[Reader, T], None], remedy: str = ""
+    store: Store, failed: CommitFailedError, remedy: str = ""
 ) -> WriteInDoubtError:
     """Read the store again after a failed commit, through a new connection, and return an error
     that says what it has.
@@ -391,7 +437,7 @@ def explain_failed_commit(
     fields = {"path": store.path, "said": failed.reason}
     try:
         with store.reader() as reader:
-            verify(reader, failed.result)  # type: ignore[arg-type]
+            failed.verify(reader)
     except WriteUnverifiedError:
         sentence = _(
             "The last step of writing to {path} failed (“{said}”). Read again, the store does not have the change, "

@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from ..connection.connect import Store
-from ..errors import BrowseError, RefusedError
+from ..errors import Advice, BrowseError, RefusedError
 from ..files import WriteError, write_whole
 from ..messages.chat_message import Reading
 from ..sessions.models import Conversation
@@ -22,7 +21,7 @@ from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces
 from .redact import Redactor
-from .source import ExportCounts, Source
+from .source import ExportCounts, ExportedStore, Source
 
 NAME_BYTES = 120
 """Maximum bytes of a file name without its extension; file systems allow 255, some tools add to
@@ -46,7 +45,7 @@ EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".htm
 
 
 def export_pieces(
-    store: Store,
+    store: ExportedStore,
     conversations: Sequence[Conversation],
     form: Format,
     *,
@@ -195,7 +194,8 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
     if not force:
         raise RefusedError(
             _("{path} is there already.").format(path=path),
-            remedy=_("Name another file, or say --force to replace it."),
+            remedy=_("Name another file, or replace it."),
+            advice=Advice.NAME_OTHER_OR_REPLACE,
         )
 
 
@@ -242,7 +242,7 @@ def write_file(
     except FileExistsError:
         raise RefusedError(
             _("{path} has appeared meanwhile.").format(path=path),
-            remedy=_("Say --force to replace it."),
+            advice=Advice.REPLACE,
         ) from None
     except WriteError as failure:
         say = _written if failure.is_written else _not_written

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ..messages.block_kinds import CALL, RESULT, Block
 from ..text import one_line
-from ..wording import N_, _, language, pgettext
+from ..wording import _, language, pgettext
 from .markdown import split_fences
 from .source import (
     Day,
@@ -34,7 +34,6 @@ from .source import (
 _FOLDER = Path(__file__).resolve().parent
 STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")
 SCRIPT = "\n" + (_FOLDER / "page.js").read_text(encoding="utf-8")
-"""In English; `script` translates it."""
 _HEAD, _FOOT = map(
     string.Template, (_FOLDER / "page.html").read_text(encoding="utf-8").split("$conversations\n")
 )
@@ -44,46 +43,29 @@ _HINT = 100
 _INLINE = re.compile(r"`([^`\n]{1,400})`|\*\*((?:[^*`\n]|`[^`\n]{1,400}`){1,400}+)\*\*")
 
 
-def _theme_words() -> dict[str, str]:
-    """Return the name of each theme in the current language."""
+def _words() -> dict[str, str]:
+    """Return the texts of the script in the current language; it fills in their fields."""
     return {
+        "count": _("{shown} of {total} messages"),
+        "fold": _("Fold all"),
+        "unfold": _("Unfold all"),
+        "theme": _("Theme: {name}"),
         "auto": pgettext("theme of a page", "auto"),
         "light": pgettext("theme of a page", "light"),
         "dark": pgettext("theme of a page", "dark"),
     }
 
 
-def _expression(message: str, **values: str) -> str:
-    """Return a text as a JavaScript expression, with one for each of its fields."""
-    parts: list[str] = []
-    for text, name, _spec, _conversion in string.Formatter().parse(message):
-        parts += [json.dumps(text, ensure_ascii=False)] if text else []
-        parts += [values[name]] if name else []
-    return " + ".join(parts)
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def script() -> str:
-    """Return the script with its texts in the current language."""
-    words = _theme_words()
-    is_english = all(key == word for key, word in words.items())
-    name = "name" if is_english else f"{json.dumps(words, ensure_ascii=False)}[name]"
-    count = _expression(_("{shown} of {total} messages"), shown="shown", total="items.length")
-    translated = SCRIPT.replace('shown + " of " + items.length + " messages"', count)
-    for button in (N_("Fold all"), N_("Unfold all")):
-        translated = translated.replace(f'"{button}"', _expression(_(button)))
-    return translated.replace('"Theme: " + name', _expression(_("Theme: {name}"), name=name))
-
-
-def _policy() -> str:
-    """Return a policy without network, style and script but these two, by their hashes
-    (https://www.w3.org/TR/CSP3/)."""
-    style, code = (
-        "'sha256-"
-        + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-        + "'"
-        for text in (STYLE, script())
-    )
-    return f"default-src 'none'; style-src {style}; script-src {code}; base-uri 'none'; form-action 'none'"
+# Without network, style and script but these two (https://www.w3.org/TR/CSP3/).
+_POLICY = (
+    f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(SCRIPT)}; base-uri 'none'; "
+    "form-action 'none'"
+)
 
 
 def _inline(match: re.Match[str]) -> str:
@@ -180,18 +162,19 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
 
 def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iterator[str]:
     """Yield conversations as one HTML document, a message at a time; `now` in Unix seconds."""
-    several = len(sources) > 1
+    several, words = len(sources) > 1, _words()
     yield _HEAD.substitute(
         language=language().replace("_", "-"),
-        policy=escape(_policy()),
+        policy=escape(_POLICY),
+        words=escape(json.dumps(words, ensure_ascii=False)),
         title=escape(_count(sources) if several else sources[0].name),
         style=STYLE,
         press=escape(_("Search: press /")),
         search=escape(_("Search the messages")),
         previous=escape(_("Previous hit")),
         next=escape(_("Next hit")),
-        unfold=escape(_("Unfold all")),
-        theme=escape(_("Theme: {name}").format(name=_theme_words()["auto"])),
+        unfold=escape(words["unfold"]),
+        theme=escape(words["theme"].format(name=words["auto"])),
     )
     if several:
         yield _index(sources)
@@ -202,6 +185,4 @@ def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iter
     moment = local_time(now)
     secrets = _("secrets redacted where known") if sources[0].redactor.active else _("secrets kept")
     time = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
-    yield _FOOT.substitute(
-        about=f"{escape(exporter)} · {time} · {escape(secrets)}", script=script()
-    )
+    yield _FOOT.substitute(about=f"{escape(exporter)} · {time} · {escape(secrets)}", script=SCRIPT)

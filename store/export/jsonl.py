@@ -17,19 +17,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..connection.connect import Store
 from ..connection.reader import Reader, Row, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, state_of
-from ..text import as_text
+from ..text import as_text, text_of
 from ..wording import _
 from .redact import Redactor
-from .source import ExportCounts
+from .source import ExportCounts, ExportedStore, StoredRows, StoredSession, StoredValue
 
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
@@ -80,7 +79,7 @@ def _stored(name: str, value: object, redactor: Redactor) -> object:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, int):
         return value
-    text = as_text(value) or ""
+    text = text_of(value)
     if name in _REFERENCES:
         return text
     return redactor.json_text(text) if text[:1] in ("{", "[") else redactor.text(text)
@@ -106,7 +105,7 @@ def _decoded(name: str, value: object, redactor: Redactor) -> object:
         return [] if name == "tool_calls" else redactor.text(text)
 
 
-def _message(columns: list[str], row: Row, redactor: Redactor) -> str:
+def _message(columns: list[str], row: Sequence[object], redactor: Redactor) -> str:
     """Return the JSON of a row."""
     message: dict[str, object] = {}
     for name, value in zip(columns, row, strict=True):
@@ -122,60 +121,78 @@ def _message(columns: list[str], row: Row, redactor: Redactor) -> str:
         return _dumps(dict(zip(columns, texts, strict=True)))
 
 
-def _ids(reader: Reader, session_id: str, tally: ExportCounts, *, everything: bool) -> list[object]:
-    """List the ids of the rows to export, in order, and count those that are not live."""
-    schema = reader.schema
-    ids: list[object] = []
-    for message_id, active, compacted in reader.rows(
-        f"SELECT m.id, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.session_id = ? ORDER BY m.id",
+def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None:
+    """Read a session as it is stored; None if there is none."""
+    schema, columns = reader.schema, _columns(reader, "sessions")
+    rows = reader.rows(
+        f"SELECT {_select(reader, 'sessions', columns)} FROM sessions t WHERE t.id = ?",
         [session_id],
-    ):
-        state = state_of(active, compacted)
-        if state is not State.LIVE:
-            tally.not_live[state] += 1
-        if everything or state is State.LIVE:
-            ids.append(message_id)
-    return ids
+    )
+    if not rows:
+        return None
+    states = reader.rows(
+        f"SELECT m.id, {schema.active()}, {schema.compacted()} FROM messages m "
+        "WHERE m.session_id = ? ORDER BY m.id",
+        [session_id],
+    )
+    messages = [(as_int(key), state_of(active, compacted)) for key, active, compacted in states]
+    return StoredSession(columns, _plain_values(rows[0]), messages)
+
+
+def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:
+    """Read messages as they are stored, by id."""
+    columns = _columns(reader, "messages")
+    statement = (
+        f"SELECT t.id, {_select(reader, 'messages', columns)} FROM messages t "
+        "WHERE t.id IN ({keys})"
+    )
+    rows = sorted(reader.rows_in(statement, ids), key=lambda row: as_int(row[0]))
+    return StoredRows(columns, [_plain_values(row[1:]) for row in rows])
+
+
+def _plain_values(row: Row) -> list[StoredValue]:
+    """Return stored values; bytes are exported as the text that they hold."""
+    return [each if isinstance(each, int | float) else as_text(each) for each in row]
 
 
 def _session_pieces(
-    store: Store, session_id: str, redactor: Redactor, tally: ExportCounts, *, everything: bool
+    store: ExportedStore,
+    session_id: str,
+    redactor: Redactor,
+    tally: ExportCounts,
+    *,
+    everything: bool,
 ) -> Iterator[str]:
     """Yield a session as one line, in pieces of bounded size."""
-    with store.reader() as reader:
-        columns = _columns(reader, "sessions")
-        rows = reader.rows(
-            f"SELECT {_select(reader, 'sessions', columns)} FROM sessions t WHERE t.id = ?",
-            [session_id],
-        )
-        if not rows:
-            raise NotFoundError(
-                _("Session {session} is gone: it was deleted while it was exported.").format(
-                    session=session_id
-                )
+    stored = store.stored_session(session_id)
+    store.close()
+    if stored is None:
+        raise NotFoundError(
+            _("Session {session} is gone: it was deleted while it was exported.").format(
+                session=session_id
             )
-        session = {
-            name: _stored(name, value, redactor)
-            for name, value in zip(columns, rows[0], strict=True)
-        }
-        ids = _ids(reader, session_id, tally, everything=everything)
-        message_columns = _columns(reader, "messages")
-        statement = f"SELECT t.id, {_select(reader, 'messages', message_columns)} FROM messages t WHERE t.id IN ({{keys}})"
+        )
+    session = {
+        name: _stored(name, value, redactor)
+        for name, value in zip(stored.columns, stored.values, strict=True)
+    }
+    tally.not_live.update(state for _id, state in stored.messages if state is not State.LIVE)
+    ids = [key for key, state in stored.messages if everything or state is State.LIVE]
     tally.sessions += 1
     yield _dumps(session)[:-1] + ', "messages": ['
     separator = ""
     for some in chunks(ids, _SLICE):
-        with store.reader() as reader:
-            rows = sorted(reader.rows_in(statement, some), key=lambda row: as_int(row[0]))
+        columns, rows = store.stored_messages(some)
+        store.close()
         for row in rows:
             tally.messages += 1
-            yield separator + _message(message_columns, row[1:], redactor)
+            yield separator + _message(columns, row, redactor)
             separator = ", "
     yield "]}\n"
 
 
 def jsonl_pieces(
-    store: Store,
+    store: ExportedStore,
     session_ids: Iterable[str],
     redactor: Redactor,
     tally: ExportCounts,

@@ -5,6 +5,8 @@
   const items = [...document.querySelectorAll("article")];
   const around = [...document.querySelectorAll(".day, .seam")];
   const MOST = 5000;
+  const said = JSON.parse(document.body.dataset.words);
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (field, name) => values[name]);
   let marks = [], place = -1, opened = [];
 
   function clear() {
@@ -55,7 +57,7 @@
       const pattern = new RegExp(words.join("|"), "giu");
       for (const item of items) if (!item.hidden && marks.length < MOST) light(item, pattern);
     }
-    hits.value = words.length ? shown + " of " + items.length + " messages" : "";
+    hits.value = words.length ? fill(said.count, { shown, total: items.length }) : "";
     if (marks.length) go(0, false);
   }
 
@@ -79,13 +81,13 @@
     for (const each of document.querySelectorAll("article details")) each.open = open;
     opened = [];
     at("fold").setAttribute("aria-pressed", open);
-    at("fold").textContent = open ? "Fold all" : "Unfold all";
+    at("fold").textContent = open ? said.fold : said.unfold;
   }
 
   const themes = ["auto", "light", "dark"];
   function theme(name) {
     if (name === "auto") delete root.dataset.theme; else root.dataset.theme = name;
-    at("theme").textContent = "Theme: " + name;
+    at("theme").textContent = fill(said.theme, { name: said[name] });
     try { localStorage.setItem("hermes-browse-theme", name); } catch { /* a file may have no storage */ }
   }
   function turn() { theme(themes[(themes.indexOf(root.dataset.theme || "auto") + 1) % themes.length]); }

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
-from ..regular_files import open_regular
-from ..text import as_text
+from ..files import open_regular
+from ..text import text_of
 from ..wording import N_, _
 from .readings import readings
 from .secrets import (
@@ -147,12 +147,10 @@ class Redactor:
             RecursionError: It is nested too deep.
         """
         if isinstance(value, str):
-            text = as_text(value) or ""
+            text = text_of(value)
             return self.json_text(text) if text[:1] in ("{", "[") else self.text(text)
         if isinstance(value, dict):
-            return {
-                self.text(as_text(key) or ""): self._named(key, item) for key, item in value.items()
-            }
+            return {self.text(text_of(key)): self._named(key, item) for key, item in value.items()}
         if isinstance(value, list):
             return [self.value(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -162,7 +160,7 @@ class Redactor:
         one."""
         if self.active and isinstance(value, str) and (header := _HEADER.fullmatch(str(key))):
             name = f"{header[0]}: "
-            return self.text(name + (as_text(value) or "")).removeprefix(name)
+            return self.text(name + (text_of(value))).removeprefix(name)
         text = self.value(value)
         if (
             self.active

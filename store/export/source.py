@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from ..connection.connect import Store
 from ..connection.reader import chunks
-from ..connection.stored_values import read_json
+from ..connection.stored_values import json_as_text, read_json
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
 from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
-from ..messages.tool_json import json_as_text
-from ..messages.transcript import read_messages, read_outline
+from ..messages.transcript import Outline
 from ..sessions.models import Conversation
+from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import N_, _
 from .redact import Redactor
@@ -72,11 +71,40 @@ class ExportCounts:
     """Rewound rows, and in JSON lines compacted ones, whether exported or not."""
 
 
+StoredValue = int | float | str | None
+
+
+class StoredSession(NamedTuple):
+    """A row of `sessions` as it is stored."""
+
+    columns: list[str]
+    values: list[StoredValue]
+    messages: list[tuple[int, State]]
+    """Ids and states of its messages, in order."""
+
+
+class StoredRows(NamedTuple):
+    """Rows of `messages` as they are stored."""
+
+    columns: list[str]
+    rows: list[list[StoredValue]]
+
+
+class ExportedStore(Protocol):
+    """What an export asks of a store; it is closed between two questions."""
+
+    def outline(self, segments: Sequence[Session], reading: Reading) -> Outline: ...
+    def messages(self, ids: Sequence[int]) -> list[ChatMessage]: ...
+    def stored_session(self, session_id: str) -> StoredSession | None: ...
+    def stored_messages(self, ids: Sequence[int]) -> StoredRows: ...
+    def close(self) -> None: ...
+
+
 @dataclass
 class Source:
     """A conversation to export."""
 
-    store: Store
+    store: ExportedStore
     conversation: Conversation
     """With details."""
     redactor: Redactor
@@ -108,8 +136,8 @@ class Source:
         return [(label, one_line(text)) for label, text in pairs if text]
 
     def _messages(self) -> Iterator[ChatMessage]:
-        with self.store.reader() as reader:
-            outline = read_outline(reader, self.conversation.segments, self.reading)
+        outline = self.store.outline(self.conversation.segments, self.reading)
+        self.store.close()
         rows = outline.rows
         if self.part is not None:
             rows = tuple(row for row in rows if row.id in self.part)
@@ -119,8 +147,8 @@ class Source:
         if rewound and self.part is None:
             self.tally.not_live[State.REWOUND] += rewound
         for portion in chunks(rows, WINDOW):
-            with self.store.reader() as reader:
-                window = read_messages(reader, portion)
+            window = self.store.messages([row.id for row in portion])
+            self.store.close()
             yield from window
 
     def _clean(self, block: Block, tool: str) -> Block:

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 _NAME = "hermes"
-_PATIENCE = 10.0
+_TIMEOUT = 10.0
 """Seconds for a login shell, which may start much."""
 _FIND = f"command -v {_NAME}"
 _LOGIN_SHELLS = ("sh", "bash", "dash", "fish", "ksh", "zsh")
@@ -52,7 +52,7 @@ def _found_by_login() -> str | None:
             [shell, "-lc", _FIND],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             start_new_session=True,
             check=False,
         )

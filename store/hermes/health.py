@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..amounts import size
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN
 from ..connection.stored_values import as_int
+from ..errors import Advice
 from ..search.coverage import STALE, Damage, remedy
 from ..wording import _
 from .homes import Location
@@ -24,6 +26,7 @@ MANY_SESSIONS = 1_000
 MANY_BYTES = 384_000_000
 """From about so many sessions or bytes on, says Hermes' guide, writing to the search index and
 `/resume` get slower."""
+MANY_LOG_BYTES = 256 << 20
 
 _DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 
@@ -37,6 +40,8 @@ class StoreProblem:
     code: str
     text: str
     remedy: str = ""
+    advice: Advice = Advice.NONE
+    """As of `BrowseError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,60 +63,63 @@ class StoreSummary:
     warnings: tuple[StoreProblem, ...] = ()
 
 
-def warnings_of(reader: Reader) -> tuple[StoreProblem, ...]:
-    """List what every user of this file should know."""
-    schema, warnings = reader.schema, list[StoreProblem]()
+def _warning(code: str, text: str, remedy: str) -> StoreProblem:
+    return StoreProblem("warning", code, text, remedy)
 
-    def warn(text: str, remedy: str, code: str = "store") -> None:
-        warnings.append(StoreProblem("warning", code, text, remedy))
 
+def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
+    """Yield what every user of this file should know."""
+    schema = reader.schema
     if schema.is_newer:
         text = _(
-            "Schema {version} is newer than the newest known one ({known}): the known parts are shown, and "
+            "Schema {version} is newer than the newest known one ({known}): the known parts are "
+            "shown, and "
             "nothing can be changed."
         ).format(version=schema.version, known=NEWEST_KNOWN)
-        warn(text, _("A newer hermes-browse may know it."))
+        yield _warning("store", text, _("A newer hermes-browse may know it."))
     if schema.version is None:
         text = _("The store does not say which schema it has: its columns were looked at instead.")
-        warn(text, _("Hermes records it when it next opens the store."))
+        yield _warning("store", text, _("Hermes records it when it next opens the store."))
     nameless = as_int(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL"))
     if nameless:
         text = _(
-            "{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown."
+            "{count:,} damaged sessions have no id: nothing can refer to them, so they are not "
+            "shown."
         )
         repair = _(
             "They do no harm; `hermes sessions repair` looks through the store (0.20 and later)."
         )
-        warn(text.format(count=nameless), repair)
+        yield _warning("store", text.format(count=nameless), repair)
     if reader.snapshot:
         text = _(
-            "The folder cannot be written to: this is a snapshot that may miss what is written meanwhile."
+            "The folder cannot be written to: this is a snapshot that may miss what is written "
+            "meanwhile."
         )
-        warn(text, _("Open it as the user who runs Hermes, or look at a copy."))
+        advice = _("Open it as the user who runs Hermes, or look at a copy.")
+        yield _warning("store", text, advice)
     if schema.is_index_stale:
         text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
-        warn(text, _(STALE), "index-stale")
+        yield _warning("index-stale", text, _(STALE))
     elif schema.fts is None:
         text = _("The store has no search index: searches scan the rows themselves.")
-        warn(text, remedy(schema, Damage.MISSING, reader.path), "no-index")
-    return tuple(warnings)
+        yield _warning("no-index", text, remedy(schema, Damage.MISSING, reader.path))
 
 
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
     """Summarize a store at a location, through an open reader of it."""
-    size, wal_size = store.sizes()
+    bytes_of_store, bytes_of_log = store.sizes()
     mode = reader.value("PRAGMA journal_mode")
     return StoreSummary(
         path=location.path,
         profile=location.profile,
         schema_version=reader.schema.version,
         journal_mode=str(mode) if mode is not None else None,
-        size=size,
-        wal_size=wal_size,
+        size=bytes_of_store,
+        wal_size=bytes_of_log,
         sessions=as_int(reader.value("SELECT count(*) FROM sessions")),
         messages=as_int(reader.value("SELECT count(*) FROM messages")),
         read_only=reader.snapshot or not os.access(location.path, os.W_OK),
-        warnings=warnings_of(reader),
+        warnings=tuple(warnings_of(reader)),
     )
 
 
@@ -133,39 +141,48 @@ def hermes_version(executable: str) -> str | None:
 
 def problems_of(
     summary: StoreSummary, search: SearchHealth, executable: str | None
-) -> Sequence[StoreProblem]:
-    """List what is wrong with a store and its search index, and whether `hermes` is missing."""
-    problems = list(summary.warnings)
+) -> Iterator[StoreProblem]:
+    """Yield what is wrong with a store and its search index, and whether `hermes` is missing."""
+    yield from summary.warnings
+    yield from _problems_of_index(search)
+    yield from _problems_of_size(summary)
+    if executable is None:
+        text = _(
+            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
+            "from here."
+        )
+        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
+
+
+def _problems_of_index(search: SearchHealth) -> Iterator[StoreProblem]:
     if search.failure:
         text = _("Searches do not use the index: {reason}").format(reason=search.failure)
-        problems.append(StoreProblem("warning", "index-broken", text, search.remedy))
+        yield _warning("index-broken", text, search.remedy)
     elif search.fts and search.indexed < search.messages:
         text = _("{missing:,} of {count:,} messages are not in the search index.")
         text = text.format(missing=search.messages - search.indexed, count=search.messages)
-        problems.append(StoreProblem("warning", "index-incomplete", text, search.remedy))
+        yield _warning("index-incomplete", text, search.remedy)
     if not search.trigram:
         text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
         advice = _(
-            "Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete."
+            "Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, "
+            "but complete."
         )
-        problems.append(StoreProblem("info", "no-trigram", text, advice))
-    if (summary.sessions or 0) >= MANY_SESSIONS or summary.size >= MANY_BYTES:
+        yield StoreProblem("info", "no-trigram", text, advice)
+
+
+def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:
+    sessions = summary.sessions or 0
+    if sessions >= MANY_SESSIONS or summary.size >= MANY_BYTES:
         text = _(
-            "The store has {count:,} sessions and {size:,.0f} MB: from about 1,000 sessions or 384 MB on, "
+            "The store has {count:,} sessions and {size}: from about 1,000 sessions or 384 MB on, "
             "Hermes' guide says, adding to its search index and `/resume` get slower."
-        ).format(count=summary.sessions or 0, size=summary.size / 1e6)
-        advice = _("`hermes-browse prune --dry-run` tells what could go, and frees nothing yet.")
-        problems.append(StoreProblem("info", "store-large", text, advice))
-    if summary.wal_size > 256 * 1024 * 1024:
-        text = _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6)
+        ).format(count=sessions, size=size(summary.size))
+        advice = _("The clean-up tells what could go, and frees nothing yet.")
+        yield StoreProblem("info", "store-large", text, advice, Advice.PLAN_CLEAN_UP)
+    if summary.wal_size > MANY_LOG_BYTES:
+        text = _("The write-ahead log holds {size}.").format(size=size(summary.wal_size))
         advice = _(
             "It shrinks when the last Hermes process exits; one may be stuck in a long read."
         )
-        problems.append(StoreProblem("warning", "wal-large", text, advice))
-    if executable is None:
-        text = _(
-            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed from here."
-        )
-        advice = _("Put its folder on PATH, or install Hermes Agent.")
-        problems.append(StoreProblem("warning", "no-hermes", text, advice))
-    return problems
+        yield _warning("wal-large", text, advice)

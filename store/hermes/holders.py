@@ -14,7 +14,7 @@ from ..wording import _
 
 _PROCESSES = Path("/proc")
 _DELETED = " (deleted)"
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 """Seconds; `lsof` may hang on a network drive."""
 
 
@@ -69,7 +69,7 @@ def _by_lsof(path: str) -> list[Holder] | None:
             [program, "-w", "-F", "pc", "--", *names],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
             errors="replace",
         )

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import NotFoundError, RefusedError
+from ..files import read_regular
 from ..hosts.host import Host
-from ..regular_files import read_regular
 from ..wording import _, pgettext
 
 DATABASE = "state.db"
@@ -30,7 +30,7 @@ class Location(NamedTuple):
     root: Path | None = None
     """The Hermes root; None for a file that is not the store of a root or profile."""
     profile: str | None = None
-    """Profile name, `default` for the root's; None for a loose file."""
+    """Profile name, `default` for the root's; None for a file outside a root."""
     demo: bool = False
     """The built-in sample store."""
     note: str = ""
@@ -86,14 +86,16 @@ class Location(NamedTuple):
         if self.old_files is not None:
             raise RefusedError(
                 _(
-                    "These are files in {folder}, not sessions of the store: Hermes cannot {action} them."
+                    "These are files in {folder}, not sessions of the store: Hermes cannot "
+                    "{action} them."
                 ).format(folder=self.old_files, action=cannot),
                 remedy=_("They can be read, searched, copied and exported."),
             )
         if self.root is None:
             raise RefusedError(
                 _(
-                    "Hermes cannot {action} from {path}: it is not the state.db of a Hermes root or profile."
+                    "Hermes cannot {action} from {path}: it is not the state.db of a Hermes root "
+                    "or profile."
                 ).format(action=cannot, path=self.path),
                 remedy=_("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only."),
             )
@@ -135,14 +137,14 @@ def _path(text: str) -> Path:
         return path.absolute()
 
 
-_MOST_BYTES = 4096
+_MAX_BYTES = 4096
 """Of a file that holds the name of a profile."""
 
 
 def active_profile(root: Path) -> str | None:
     """Return the sticky profile of a root; None if none is set."""
     try:
-        name = read_regular(root / "active_profile", _MOST_BYTES).decode("utf-8").strip()
+        name = read_regular(root / "active_profile", _MAX_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return None
     return name if _PROFILE_NAME.fullmatch(name) else None
@@ -188,24 +190,13 @@ def locate(
     named = home or os.environ.get("HERMES_HOME", "").strip()
     base = _path(named) if named else default_root()
     root = root_of(base)
-    if profile is None:
-        if base != root:
-            profile = base.name
-        elif home is None and base.parent.name != "profiles":
-            # A HERMES_HOME under ~/.hermes takes the sticky profile of that root
-            # (hermes_constants.py, 0.19).
-            sticky_root = root if is_root(root) else default_root()
-            sticky = active_profile(sticky_root)
-            if (
-                sticky is not None
-                and sticky != DEFAULT_PROFILE
-                and profile_home(sticky_root, sticky).is_dir()
-            ):
-                root, profile = sticky_root, sticky
+    if profile is None and base != root:
+        profile = base.name
+    elif profile is None and home is None and base.parent.name != "profiles":
+        root, profile = _sticky_profile(root)
     chosen = profile or DEFAULT_PROFILE
-    if not _PROFILE_NAME.fullmatch(chosen) or (
-        chosen != DEFAULT_PROFILE and not profile_home(root, chosen).is_dir()
-    ):
+    is_known = chosen == DEFAULT_PROFILE or profile_home(root, chosen).is_dir()
+    if not _PROFILE_NAME.fullmatch(chosen) or not is_known:
         known = ", ".join(each.profile or "" for each in profiles(root))
         raise NotFoundError(
             _("There is no profile “{name}” in {root}.").format(name=chosen, root=root),
@@ -213,3 +204,16 @@ def locate(
         )
     path = profile_home(root, chosen) / DATABASE
     return Location(path, root, chosen) if is_root(root) else Location(path)
+
+
+def _sticky_profile(root: Path) -> tuple[Path, str]:
+    """Return the root and profile that Hermes takes for a root without a named profile.
+
+    A HERMES_HOME under `~/.hermes` takes the sticky profile of that root (hermes_constants.py,
+    0.19).
+    """
+    sticky_root = root if is_root(root) else default_root()
+    sticky = active_profile(sticky_root) or DEFAULT_PROFILE
+    if sticky == DEFAULT_PROFILE or not profile_home(sticky_root, sticky).is_dir():
+        return root, DEFAULT_PROFILE
+    return sticky_root, sticky

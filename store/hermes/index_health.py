@@ -9,9 +9,8 @@ from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import as_int
 from ..errors import StoreDamagedError
-from ..search.coverage import STALE, Damage, remedy
-from ..search.engine import damage_of
-from ..text import as_text
+from ..search.coverage import STALE, Damage, damage_of, remedy
+from ..text import text_of
 from ..wording import _
 
 _WORD = re.compile(r"[^\W_]+")
@@ -55,7 +54,7 @@ def search_health(reader: Reader) -> SearchHealth:
     except StoreDamagedError as error:
         repair = remedy(schema, damage_of(schema, error), reader.path)
         return SearchHealth(True, trigram, indexed, messages, error.sentence, repair)
-    repair = remedy(schema, Damage.HOLES, reader.path) if indexed < messages else ""
+    repair = remedy(schema, Damage.GAPS, reader.path) if indexed < messages else ""
     if schema.is_index_stale:
         repair = _(STALE)
     return SearchHealth(True, trigram, indexed, messages, remedy=repair)
@@ -66,7 +65,7 @@ def _try_index(reader: Reader, index: FtsIndex) -> None:
     index are read."""
     content = reader.schema.message("content")
     rows = reader.rows(f"SELECT {content} FROM messages m ORDER BY m.id DESC LIMIT ?", [_SAMPLE])
-    words = {word for row in rows for word in _WORD.findall((as_text(row[0]) or "")[:_SAMPLE_TEXT])}
+    words = {word for row in rows for word in _WORD.findall((text_of(row[0]))[:_SAMPLE_TEXT])}
     for word in sorted(words)[:_SAMPLE]:
         reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"']

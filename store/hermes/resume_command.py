@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,8 +25,10 @@ from .homes import Location
 
 GATEWAY_SOURCES = frozenset(
     [
-        "telegram", "discord", "slack", "whatsapp", "signal", "matrix", "mattermost", "email", "sms", "teams", "wechat",
-        "weixin", "wecom", "feishu", "dingtalk", "line", "imessage", "bluebubbles", "irc", "homeassistant", "qqbot",
+        "telegram", "discord", "slack", "whatsapp", "signal", "matrix", "mattermost", "email",
+        "sms", "teams", "wechat",
+        "weixin", "wecom", "feishu", "dingtalk", "line", "imessage", "bluebubbles", "irc",
+        "homeassistant", "qqbot",
         "yuanbao",
     ]
 )  # fmt: skip
@@ -35,7 +37,7 @@ SURFACES = ("cli", "tui")
 """Selected by `hermes --cli` and `--tui` (0.19); without either, Hermes' configuration decides."""
 ANY_SOURCE = "any"
 """Setting for all other sources."""
-_PATIENCE = 20.0
+_TIMEOUT = 20.0
 """Seconds; the first start of a Python program is slow."""
 
 
@@ -127,15 +129,12 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     target = resume_target(conversation)
     predicted = predict_resume(catalog.forest, target.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
-    warnings = _warnings(conversation, predicted, executable)
+    warnings = list(_warnings(conversation, predicted, executable))
     opened = catalog.forest.sessions.get(predicted)
-    if (
-        opened is not None
-        and not opened.has_messages
-        and any(each.has_messages for each in conversation.segments)
-    ):
+    if opened is not None and not opened.has_messages and not conversation.is_empty:
         text = _(
-            "Hermes will start fresh in an empty part of this conversation: its messages are in earlier parts."
+            "Hermes will start fresh in an empty part of this conversation: its messages are in "
+            "earlier parts."
         )
         warnings.append(Caution("empty-part", text))
     if location.demo:  # what is wrong with this machine says nothing about the sample
@@ -159,51 +158,54 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     )
 
 
-def _warnings(conversation: Conversation, predicted: str, executable: str | None) -> list[Caution]:
-    warnings: list[Caution] = []
-    source = conversation.source
+def _warnings(
+    conversation: Conversation, predicted: str, executable: str | None
+) -> Iterator[Caution]:
     if executable is None:
         text = _(
-            "There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where there is."
+            "There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where "
+            "there is."
         )
-        warnings.append(Caution("no-hermes", text))
+        yield Caution("no-hermes", text)
     if predicted != conversation.id:
         text = _(
-            "Hermes will open {session} instead: it follows the newest unmarked child (0.18 and later)."
+            "Hermes will open {session} instead: it follows the newest unmarked child (0.18 and "
+            "later)."
         )
-        warnings.append(Caution("opens-another", text.format(session=predicted)))
-    if (
-        conversation.kind is ConversationKind.SUBAGENT
-        or conversation.relation is Relation.DELEGATED
-    ):
-        warnings.append(
-            Caution("subagent", _("This is a subagent's session: nobody talked in it."))
-        )
-    elif source in AUTOMATION_SOURCES:
-        text = _("This is automation ({source}): nobody talked in it.").format(source=source)
-        warnings.append(Caution("automation", text))
-    elif source in GATEWAY_SOURCES or conversation.root.session_key:
-        text = _(
-            "This is a {source} chat: resuming opens it here, and its people will not see what you write."
-        )
-        if conversation.tip.end_reason in RESET_REASONS:
-            text = _(
-                "This {source} chat was reset: resuming clears the reset, so the gateway may go on in it for that chat."
-            )
-        warnings.append(Caution("gateway", text.format(source=source)))
+        yield Caution("opens-another", text.format(session=predicted))
+    yield from _warnings_of_source(conversation)
     if conversation.status is Status.EMPTY:
-        warnings.append(Caution("empty", _("It has no messages.")))
+        yield Caution("empty", _("It has no messages."))
     if conversation.status is Status.LIVE:
         text = _(
             "It seems open elsewhere: it was written to moments ago, or a turn is running in it."
         )
-        warnings.append(Caution("live", text))
+        yield Caution("live", text)
     if conversation.cwd and not Path(conversation.cwd).is_dir():
-        text = _("Its directory {directory} does not exist here.").format(
-            directory=conversation.cwd
+        text = _("Its directory {directory} does not exist here.")
+        yield Caution("missing-directory", text.format(directory=conversation.cwd))
+
+
+def _warnings_of_source(conversation: Conversation) -> Iterator[Caution]:
+    """Warn of a conversation that is not a chat of this user's."""
+    source = conversation.source
+    is_delegated = conversation.relation is Relation.DELEGATED
+    if is_delegated or conversation.kind is ConversationKind.SUBAGENT:
+        yield Caution("subagent", _("This is a subagent's session: nobody talked in it."))
+    elif source in AUTOMATION_SOURCES:
+        text = _("This is automation ({source}): nobody talked in it.")
+        yield Caution("automation", text.format(source=source))
+    elif source in GATEWAY_SOURCES or conversation.root.session_key:
+        text = _(
+            "This is a {source} chat: resuming opens it here, and its people will not see what "
+            "you write."
         )
-        warnings.append(Caution("missing-directory", text))
-    return warnings
+        if conversation.tip.end_reason in RESET_REASONS:
+            text = _(
+                "This {source} chat was reset: resuming clears the reset, so the gateway may go "
+                "on in it for that chat."
+            )
+        yield Caution("gateway", text.format(source=source))
 
 
 @lru_cache(maxsize=4)
@@ -215,7 +217,7 @@ def options_of(executable: str) -> frozenset[str]:
             [executable, "--help"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):

@@ -12,9 +12,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypedDict, Unpack
 
+from ..api import open_store
 from ..cleanup import bulk
-from ..cleanup.plan import Plan
+from ..cleanup.plan import Plan, Planned
 from ..connection.connect import Store
 from ..connection.stored_values import Json
 from ..edit import flags, titles
@@ -23,14 +25,24 @@ from ..edit.delete import Deleted
 from ..edit.flags import Change, RowChange
 from ..errors import BrowseError, WriteInDoubtError
 from ..sessions.catalog import Catalog
+from ..sessions.session import Session
 from ..text import one_line
-from ..trash.progress import Tell, never, quiet
+from ..trash.progress import Tell, quiet
 from ..trash.shelf import Bundle
 from ..wording import N_, _, ngettext
 from .faults import HostError, fault
 from .link import CHANGE_SECONDS
 from .remote import RemoteStore
 from .running import document_of
+
+
+class Carrying(TypedDict):
+    """How a plan is carried out: as of `bulk.carry_out`."""
+
+    pause: Callable[[float], object]
+    tell: Callable[[bulk.Step], object]
+    stop: Callable[[], bool]
+
 
 _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
@@ -87,14 +99,11 @@ def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _flags_of(store: RemoteStore, ids: Sequence[str], column: str) -> dict[str, int]:
-    """Return a flag of sessions, by id; sessions that are gone are missing."""
-    with store.reader() as reader:
-        own = reader.schema.session(column, default="0")
-        rows = reader.rows_in(
-            f"SELECT s.id, {own} FROM sessions s WHERE s.id IN ({{keys}})", list(ids)
-        )
-    return {str(session): int(bool(value)) for session, value in rows}
+def _sessions_of(store: RemoteStore, ids: Sequence[str]) -> dict[str, Session]:
+    """Return sessions by id; those that are gone are missing."""
+    with open_store(store) as opened:
+        sessions = opened.neighbourhood(ids, 0.0).forest.sessions
+    return {each: sessions[each] for each in ids if each in sessions}
 
 
 def _set_flag(command: str, store: Store, ids: Sequence[str]) -> Change:
@@ -103,7 +112,9 @@ def _set_flag(command: str, store: Store, ids: Sequence[str]) -> Change:
         return set_here(store, ids)
 
     def is_done() -> bool:
-        return set(_flags_of(store, ids, column).values()) == {value}
+        return {getattr(each, column) for each in _sessions_of(store, ids).values()} == {
+            bool(value)
+        }
 
     document = _run(store, command, {"ids": list(ids)}, is_done)
     touched = tuple(ids) if document is None else _texts(document.get("sessions"))
@@ -126,10 +137,8 @@ def rename(store: Store, session_id: str, typed: str) -> titles.Renamed:
         return titles.rename(store, session_id, typed)
 
     def title() -> str | None:
-        with store.reader() as reader:
-            own = reader.schema.session("title")
-            value = reader.value(f"SELECT {own} FROM sessions s WHERE s.id = ?", [session_id])
-        return value if isinstance(value, str) else None
+        session = _sessions_of(store, [session_id]).get(session_id)
+        return session.title if session is not None else None
 
     before = title()
     document = _run(
@@ -161,27 +170,34 @@ def undo(store: Store, change: Change) -> Change:
     return Change(done, _set_flag(command, store, change.session_ids).rows)
 
 
-def archive_unit(store: Store, plan: Plan) -> bulk.Unit[Change]:
-    """Return what archives a part of a plan; elsewhere the guards of that machine decide about
+def archive_planned(store: Store, plan: Plan, **how: Unpack[Carrying]) -> bulk.Outcome[Change]:
+    """Archive the conversations of a plan; elsewhere the guards of that machine decide about
     relatives."""
-    if not isinstance(store, RemoteStore):
-        return bulk.archive_unit(store, plan)
-    return lambda planned: archive(store, [each.conversation.id for each in planned])
+    unit = bulk.archive_unit(store, plan)
+    if isinstance(store, RemoteStore):
+
+        def unit(planned: Sequence[Planned]) -> Change:
+            return archive(store, [each.conversation.id for each in planned])
+
+    return bulk.carry_out(store, plan, unit, **how)
 
 
-def delete_unit(
+def delete_planned(
     store: Store,
+    plan: Plan,
     catalog: Catalog,
     trash: Path,
     files: Path | None,
-    *,
-    stop: Callable[[], bool] = never,
-    tell: Tell = quiet,
-) -> bulk.Unit[Deleted]:
-    """Return what deletes a part of a plan."""
+    **how: Unpack[Carrying],
+) -> bulk.Outcome[Deleted]:
+    """Move the conversations of a plan to the trash of their machine."""
     if not isinstance(store, RemoteStore):
-        return bulk.delete_unit(store, catalog, trash, files, stop=stop, tell=tell)
-    return lambda planned: delete(store, [each.conversation.id for each in planned])
+        return bulk.delete_planned(store, plan, catalog, trash, files, **how)
+
+    def unit(planned: Sequence[Planned]) -> Deleted:
+        return delete(store, [each.conversation.id for each in planned])
+
+    return bulk.carry_out(store, plan, unit, **how)
 
 
 def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
@@ -196,7 +212,7 @@ def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
         store,
         "delete",
         {"ids": list(ids), "yes": True},
-        lambda: not _flags_of(store, ids, "archived"),
+        lambda: not _sessions_of(store, ids),
     )
     if document is None:  # the answer was lost, so the bundle is looked for
         listed = document_of(store.link.host, store.link.call("trash")).get("bundles")
@@ -234,17 +250,25 @@ def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
 
 
 def restore(
-    store: Store, trash: Path, deleted: Deleted, files: Path | None, *, check: bool
+    store: Store,
+    trash: Path,
+    deleted: Deleted,
+    files: Path | None,
+    *,
+    check: bool,
+    tell: Tell = quiet,
 ) -> restoring.Restored:
     """Undo a delete, from the trash of the machine."""
     bundle, ids = deleted.bundle.name, list(deleted.sessions)
     if not isinstance(store, RemoteStore):
-        return restoring.restore(store, trash, bundle, sessions_folder=files, check=check)
+        return restoring.restore(
+            store, trash, bundle, sessions_folder=files, check=check, tell=tell
+        )
     document = _run(
         store,
         "restore",
         {"bundles": [bundle]},
-        lambda: len(_flags_of(store, ids, "archived")) == len(ids) > 0,
+        lambda: len(_sessions_of(store, ids)) == len(ids) > 0,
     )
     if document is None:
         document = {"restored": ids, "verified": False}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from ..connection.schema import NO_CHAT, NO_FILE, NO_STORE
+from ..connection.schema import NO_CHAT, NO_STORE
 from ..errors import StoreError
 from ..text import one_line
 from ..wording import N_, _
@@ -24,6 +24,8 @@ _CANNOT_RUN = re.compile(
 )
 """What shells say about a program that is there: its interpreter is missing, say, as after an
 upgrade of Python."""
+_SENTENCE_END = re.compile(r"(?<=\.)\s+|(?<=。)")
+_STORE_OPTION = re.compile("--(?:home|db|demo)\\b")
 _USAGE = 2
 """Exit code of a hermes-browse that does not know the command."""
 
@@ -210,14 +212,15 @@ def advised(host: Host, said: str) -> tuple[str, str]:
     Options that name a store are advice for whoever sits at that machine; here it is a line of the
     configuration.
     """
-    for remedy in (NO_STORE, NO_CHAT, NO_FILE):
-        for told in (remedy, _(remedy)):  # a program that prints JSON says it in English
-            if told in said:
-                elsewhere = _(
-                    'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
-                )
-                return said.replace(told, "").strip(), elsewhere
-    return host.advice(said), ""
+    sentences = _SENTENCE_END.split(said)
+    start = {told for each in (NO_STORE, NO_CHAT) for told in (each, _(each))}
+    kept = [each for each in sentences if each not in start and not _STORE_OPTION.search(each)]
+    if len(kept) == len(sentences):
+        return host.advice(said), ""
+    elsewhere = _(
+        'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
+    )
+    return " ".join(kept).strip(), elsewhere
 
 
 def login_command(host: Host) -> str:

@@ -1,7 +1,8 @@
 """An open connection to a host: one ssh process, and `hermes-browse serve --stdio` at its other
 end.
 
-Each question and each answer is a line of JSON; `serving.py` is the other side. The ssh process is
+Each question and each answer is a line of JSON; `serving.py` is the other side. A line that nobody
+has asked for is dropped unread; one that was asked for is read by who asked. The ssh process is
 also the master of the multiplexed connection that commands use (`ControlMaster` of ssh_config(5)),
 and it ends with this process, however that ends: the host's program ends with its input.
 """
@@ -11,18 +12,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
+import re
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from ..connection.stored_values import Json
-from ..errors import QueryInterruptedError
+from ..errors import BrowseError, QueryInterruptedError
 from ..temporary import TemporaryFolder
 from ..text import one_line
 from ..wording import _
@@ -41,13 +44,21 @@ RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
 """Between two attempts to reach a host that is away and still on screen."""
-ANSWER_BYTES = 100_000_000
+ANSWER_BYTES = 64_000_000
 """A longer answer is refused."""
 NOISE_BYTES = 100_000
 """Bytes that a login shell may print before the program says hello."""
+_POLL = 0.1
+"""Seconds between two looks whether a call is to be stopped."""
 _END_SECONDS = 2.0
 """How long ssh may take to end."""
 _CHUNK = 65_536
+_ANSWER = re.compile(rb'\{"id": ?(\d{1,15}), ?"(\w{1,20})": ?')
+"""How a line begins that belongs to a question."""
+_SHORT = 10_000
+"""Bytes of a line that no question has asked for."""
+_WAITING = 100
+"""Lines about the progress of one question that may wait to be read."""
 _SOCKET_PATH = 86
 """Longest path of a control socket: macOS allows 103 bytes, and ssh binds it under a name that is
 17 longer."""
@@ -62,6 +73,22 @@ class Reply(NamedTuple):
     err: str
 
 
+class AnswerLine(NamedTuple):
+    """A line that belongs to a question."""
+
+    kind: str
+    """Its second key: `answer`, `error`, `tell`, `portion`, or `code` of a command."""
+    text: bytes
+    """The whole line."""
+    start: int
+    """Where the value of that key begins."""
+
+    @property
+    def value(self) -> bytes:
+        """The value of the second key, if it has no third."""
+        return self.text[self.start : -1]
+
+
 class Hello(NamedTuple):
     """What the program on a host says first."""
 
@@ -70,6 +97,8 @@ class Hello(NamedTuple):
     """The store there."""
     profile: str
     """Its profile in Hermes; empty for none."""
+    protocol: int = 0
+    """See `codec.PROTOCOL`."""
     rights: tuple[str, ...] = ()
     """What may be asked for: `read`, and `change` where the machine allows changes."""
 
@@ -102,7 +131,7 @@ class Link:
         be away."""
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._writing = threading.Lock(), threading.Lock()
-        self._asked: dict[int, Future[Json]] = {}
+        self._asked: dict[int, queue.SimpleQueue[AnswerLine | BrowseError]] = {}
         self._greeted: Future[Hello] = Future()
         self._number = 0
         self._failed_at = float("-inf")
@@ -185,13 +214,9 @@ class Link:
         name, own = f"host {self.host.name}", (process, self._greeted)
         threading.Thread(target=self._listen, args=own, name=name, daemon=True).start()
 
-    def ask(self, question: Json, *, seconds: float = ANSWER_SECONDS) -> Json:
-        """Ask, and wait for the answer. HostError if the host cannot be reached, or the connection
-        was lost."""
-        return self.answer_of(self.send(question), seconds)
-
-    def send(self, question: Json) -> int:
-        """Send a question; return its number, for `answer_of` and `cancel`."""
+    def send(self, question: Json, arguments: bytes = b"{}") -> int:
+        """Send a question with its arguments as JSON; return its number, for `lines` and
+        `cancel`."""
         self.open()
         with self._lock:
             process = self._process
@@ -199,53 +224,68 @@ class Link:
                 raise self._why()
             self._number += 1
             number = self._number
-            self._asked[number] = Future()
-        self._write(process, question | {"id": number})
+            self._asked[number] = queue.SimpleQueue()
+        head = json.dumps({"id": number, **question}).encode()[:-1]
+        self._write(process, b'%b, "with": %b}\n' % (head, arguments))
         return number
 
     def tell(self, message: Json) -> None:
         """Send a message that has no answer, if connected."""
         if (process := self._process) is not None:
-            self._write(process, message)
+            self._write(process, json.dumps(message).encode() + b"\n")
 
-    def _write(self, process: subprocess.Popen[bytes], message: Json) -> None:
+    def _write(self, process: subprocess.Popen[bytes], line: bytes) -> None:
         assert process.stdin is not None
         try:
             with self._writing:
-                process.stdin.write(json.dumps(message).encode() + b"\n")
+                process.stdin.write(line)
         except (OSError, ValueError):
             return  # it has ended: the thread that listens says so to all who wait
 
-    def answer_of(self, number: int, seconds: float = ANSWER_SECONDS) -> Json:
-        """Wait for the answer to a question.
+    def lines(
+        self,
+        number: int,
+        seconds: float = ANSWER_SECONDS,
+        poll: Callable[[], object] = lambda: None,
+    ) -> Iterator[AnswerLine]:
+        """Yield the lines about a question; the last one is its answer. `poll` is called several
+        times a second.
 
         Raises:
-            HostError: It does not come.
+            HostError: The answer does not come.
             QueryInterruptedError: `cancel` was called.
         """
-        future, process = self._asked.get(number), self._process
-        if future is None:
+        waiting, process = self._asked.get(number), self._process
+        if waiting is None:
             raise self._why()
+        until = time.monotonic() + seconds
         try:
-            return future.result(seconds)
-        except NotInTime:
-            error = fault(self.host, "host-silent", seconds=seconds)
-            self._end(process, error)
-            raise error from None
+            while True:
+                try:
+                    line = waiting.get(timeout=_POLL)
+                except queue.Empty:
+                    poll()
+                    if time.monotonic() > until:
+                        error = fault(self.host, "host-silent", seconds=seconds)
+                        self._end(process, error)
+                        raise error from None
+                    continue
+                if isinstance(line, BrowseError):
+                    raise line.with_traceback(None)
+                yield line
+                if line.kind not in ("tell", "portion"):
+                    return
         finally:
             self._asked.pop(number, None)
 
     def cancel(self, number: int) -> None:
         """Cancel a question from any thread: whoever waits for its answer gets a
         QueryInterruptedError at once."""
-        future, process = self._asked.get(number), self._process
-        if future is None or process is None:
+        waiting = self._asked.get(number)
+        if waiting is None:
             return
-        with contextlib.suppress(
-            Exception
-        ):  # answered meanwhile: InvalidStateError, which has no public base
-            future.set_exception(QueryInterruptedError(_("The query was interrupted.")))
-        self._write(process, {"cancel": number})
+        waiting.put(QueryInterruptedError(_("The query was interrupted.")))
+        self.tell({"cancel": number})
 
     def call(
         self,
@@ -267,24 +307,17 @@ class Link:
                 done.
             QueryInterruptedError: `cancel` was called.
         """
-        number = self.send({"call": name, "with": dict(values or {})})
+        number = self.send({"call": name}, json.dumps(dict(values or {})).encode())
         if sent is not None:
             sent(number)
-        answer = self.answer_of(number, seconds)
+        (line,) = self.lines(number, seconds)
+        answer = _object(line.text)
         if isinstance(said := answer.get("refused"), str):
             raise fault(self.host, "host-refused", said=said)
         code, out, err = answer.get("code"), answer.get("out"), answer.get("err")
         if not isinstance(code, int) or not isinstance(out, str) or not isinstance(err, str):
             raise fault(self.host, "host-noise", said=str(answer)[:80])
         return Reply(code, out, err)
-
-    def round_trip(self) -> float:
-        """Measure the seconds from a question to its answer on the open connection; errors as of
-        `ask`."""
-        self.ask({"sql": "SELECT 1"})  # opens the store
-        begun = time.perf_counter()
-        self.ask({"sql": "SELECT 1"})
-        return time.perf_counter() - begun
 
     def close(self) -> None:
         """End the connection, without waiting for it; the program on the host ends with its
@@ -307,12 +340,13 @@ class Link:
                 process.terminate()
             self._process = None
             self._failed(error)
-            waiting: list[Future[Hello] | Future[Json]] = [self._greeted, *self._asked.values()]
+            greeted, waiting = self._greeted, list(self._asked.values())
         if process is not None:
             self._close_input(process)  # for an `ssh` that is a script
-        for future in waiting:
-            with contextlib.suppress(Exception):  # it has its answer
-                future.set_exception(error)
+        with contextlib.suppress(Exception):  # it has its answer
+            greeted.set_exception(error)
+        for each in waiting:
+            each.put(error)
 
     def _close_input(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -361,32 +395,39 @@ class Link:
                 raise fault(self.host, "host-noise", said=_("more than was asked for"))
 
     def _heard(self, line: bytes, greeted: Future[Hello]) -> None:
-        try:
-            answer = json.loads(line) if line.startswith(b"{") else None
-        except (ValueError, RecursionError):
-            answer = None
-        if not isinstance(answer, dict):
+        if (begin := _ANSWER.match(line)) is not None:
+            waiting, kind = self._asked.get(int(begin[1])), begin[2].decode()
+            is_progress = kind in ("tell", "portion")
+            if waiting is not None and not (is_progress and waiting.qsize() > _WAITING):
+                waiting.put(AnswerLine(kind, line, begin.end()))
+            return
+        said = _object(line) if len(line) < _SHORT else {}
+        if not said:
             if greeted.done():
                 raise fault(self.host, "host-noise", said=line[:80].decode("utf-8", "replace"))
             self._noise = line[:400].decode("utf-8", "replace").strip() or self._noise
             return  # what a login shell prints
-        mark = answer.get("fingerprint")
+        mark = said.get("fingerprint")
         if (
             isinstance(mark, list)
             and len(mark) == 8
             and all(isinstance(each, int) for each in mark)
         ):
             self.fingerprint = tuple(mark)
-        if isinstance(hello := answer.get("hello"), dict):
+        if isinstance(hello := said.get("hello"), dict):
             self.away_since = None
             self.hello = _hello(hello)
             with contextlib.suppress(Exception):  # too late
                 greeted.set_result(self.hello)
-        number = answer.get("id")
-        future = self._asked.get(number) if isinstance(number, int) else None
-        if future is not None:
-            with contextlib.suppress(Exception):  # cancelled meanwhile
-                future.set_result(answer)
+
+
+def _object(line: bytes) -> Json:
+    """Return the JSON object on a line; an empty one if there is none."""
+    try:
+        said = json.loads(line) if line.startswith(b"{") else None
+    except (ValueError, RecursionError):
+        said = None
+    return said if isinstance(said, dict) else {}
 
 
 def _hello(said: Json) -> Hello:
@@ -397,7 +438,8 @@ def _hello(said: Json) -> Hello:
     words = (
         tuple(one_line(str(each), 40) for each in rights[:8]) if isinstance(rights, list) else ()
     )
-    return Hello(version, path, profile, words)
+    protocol = said.get("protocol")
+    return Hello(version, path, profile, protocol if isinstance(protocol, int) else 0, words)
 
 
 def _keep_end(stream: IO[bytes], said: bytearray) -> None:

@@ -1,123 +1,123 @@
-"""A store on a host: a `Store` whose statements are answered there, read-only, each fetched
-whole."""
+"""A store on a host: a `Store` whose calls are carried out there."""
 
 from __future__ import annotations
 
-import base64
 import itertools
-import re
-import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .. import errors
 from ..connection.connect import Fingerprint, Store
-from ..connection.reader import DATA_VERSION, Reader, Row, translate
-from ..connection.stored_values import Json
-from ..errors import QueryInterruptedError, ValueTooLongError
+from ..connection.reader import Reader
+from ..errors import BrowseError, QueryInterruptedError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..text import one_line
-from .faults import fault, refused
-from .link import Link, Links
+from ..wording import _
+from . import codec
+from .faults import advised, fault, refused
+from .link import AnswerLine, Link, Links
 
-_CHANNELS = itertools.count(1)
-_FRESH_SECONDS = 0.5
-"""How long the version in an answer counts as the current one; less than the file is looked at for
-changes."""
-_SETTING = re.compile(r"PRAGMA \w+ ?= ?\w+$")
-
-
-def encode_value(value: object) -> object:
-    """Return a value of SQLite as JSON has it: bytes as an object with their Base64."""
-    return {"b64": base64.b64encode(value).decode("ascii")} if isinstance(value, bytes) else value
-
-
-def decode_value(value: object) -> object:
-    """Return the value that `encode_value` was given; ValueError if it is none."""
-    if isinstance(value, dict) and isinstance(text := value.get("b64"), str):
-        return base64.b64decode(text, validate=True)
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise ValueError(value)
-
-
-class _FetchedRows(list[Row]):
-    """The rows of a statement, as a cursor has them."""
-
-    def fetchall(self) -> list[Row]:
-        return self
-
-    def fetchone(self) -> Row | None:
-        return self[0] if self else None
+_LEASES = itertools.count(1)
+_KINDS = {
+    name: kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, BrowseError)
+}
+_OF_THE_HOST = {
+    *(BrowseError, errors.StoreError, errors.StoreMissingError, errors.StoreEmptyError),
+    *(errors.NotAStoreError, errors.StoreUnreadableError),
+}
+"""Errors that keep a host from being read at all."""
+_PLAIN_BYTES = 16_000_000
+"""Of an answer without long texts."""
+_LONG = {
+    "whole_messages",
+    "raw_message",
+    "system_prompt",
+    "image",
+    "stored_session",
+    "stored_messages",
+}
+"""Calls whose answers hold whole texts."""
 
 
-def _sqlite_error(said: str, code: int) -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError(one_line(said, 400))
-    error.sqlite_errorcode = code
-    return error
-
-
-class RemoteConnection:
-    """What `Reader` needs of a connection of sqlite3, answered by a host."""
+class Lease:
+    """A leased connection to a store on a host; see `api.OpenStore`."""
 
     def __init__(self, link: Link) -> None:
-        self._link, self._running, self._channel = link, 0, next(_CHANNELS)
-        self._version, self._answered = "", float("-inf")
+        self._link, self._number, self._running = link, next(_LEASES), 0
 
-    def execute(
-        self, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-    ) -> _FetchedRows:
-        """Run a statement there.
+    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
+        """Return the answer of a call.
 
         Raises:
-            sqlite3.Error: What SQLite said there, with its `sqlite_errorcode`.
-            HostError: The host did not answer.
+            HostError: The host did not answer, or not with what was asked.
+            BrowseError: What happened there.
         """
-        if sql == DATA_VERSION and time.monotonic() - self._answered < _FRESH_SECONDS:
-            return _FetchedRows([(self._version,)])  # each answer has it: it need not be asked for
-        if isinstance(parameters, dict):
-            values: object = {name: encode_value(value) for name, value in parameters.items()}
-        else:
-            values = [encode_value(value) for value in parameters]
-        question: Json = {"channel": self._channel, "sql": sql, "values": values}
-        if _SETTING.match(sql):
-            self._link.tell(
-                question
-            )  # the next statement comes after it, so nobody waits for its answer
-            return _FetchedRows()
-        self._running = self._link.send(question)
+        host, values = self._link.host, codec.bound(name, args, named)
+        hello = self._link.open()
+        if hello.protocol != codec.PROTOCOL:
+            raise fault(host, "host-version", version=hello.version)
+        types = codec.signature(name)
+        question = {"lease": self._number, "ask": name}
+        number = self._running = self._link.send(question, codec.encode(codec.sent(name, values)))
+        stopped, told = values.get("stopped"), False
+
+        def poll() -> None:
+            nonlocal told
+            if callable(stopped) and not told and stopped():
+                told = True
+                self._link.tell({"stop": number})
+
+        for line in self._link.lines(number, poll=poll):
+            if line.kind in ("tell", "portion"):
+                kind = float if line.kind == "tell" else types.portion
+                report = values.get(line.kind)
+                if callable(report):
+                    report(self._decoded(name, line, kind))
+            elif line.kind == "answer":
+                return self._decoded(name, line, types.answer)
+            elif line.kind == "error":
+                raise self._error(line)
+        raise fault(host, "host-noise", said=line.text[:80].decode("utf-8", "replace"))
+
+    def _decoded(self, name: str, line: AnswerLine, kind: object) -> object:
         try:
-            answer = self._link.answer_of(self._running)
-        except QueryInterruptedError as interrupted:
-            raise _sqlite_error(str(interrupted), sqlite3.SQLITE_INTERRUPT) from interrupted
-        if isinstance(said := answer.get("refused"), str):
-            error = refused(self._link.host, said)
-            if answer.get("code") == sqlite3.SQLITE_TOOBIG:
-                raise ValueTooLongError(error.sentence) from error
-            raise error
-        if isinstance(said := answer.get("error"), str):
-            code = answer.get("code")
-            raise _sqlite_error(said, code if isinstance(code, int) else sqlite3.SQLITE_ERROR)
-        self._version, self._answered = str(answer.get("version")), time.monotonic()
-        if sql == DATA_VERSION:
-            return _FetchedRows([(self._version,)])
-        rows = answer.get("rows")
+            if name not in _LONG and len(line.text) > _PLAIN_BYTES:
+                raise ValueError(len(line.text))
+            return codec.decode(line.value, kind)
+        except ValueError as error:
+            said = line.text[:80].decode("utf-8", "replace")
+            raise fault(self._link.host, "host-noise", said=said) from error
+
+    def _error(self, line: AnswerLine) -> BrowseError:
+        """Return the error of the program there, with its sentence as of here."""
+        host = self._link.host
         try:
-            if not isinstance(rows, list) or not all(
-                isinstance(row, list) and len(row) == len(rows[0]) for row in rows
-            ):
-                raise ValueError(rows)
-            return _FetchedRows(tuple(map(decode_value, row)) for row in rows)
-        except (ValueError, TypeError):
-            raise fault(self._link.host, "host-noise", said=str(answer)[:80]) from None
+            said = codec.decode(line.value, codec.Failure)
+        except ValueError:
+            return fault(host, "host-noise", said=line.text[:80].decode("utf-8", "replace"))
+        assert isinstance(said, codec.Failure)
+        kind = _KINDS.get(said.kind, BrowseError)
+        if kind is QueryInterruptedError:
+            return QueryInterruptedError(_("The query was interrupted."))
+        text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
+        if kind in _OF_THE_HOST:
+            return refused(host, text)
+        sentence, remedy = advised(host, text)
+        return kind(f"{host.name}: {sentence}", remedy=remedy)
+
+    def begin(self) -> None:
+        """Nothing to do: an interrupt ends with the call."""
 
     def interrupt(self) -> None:
-        """Interrupt the running statement, from any thread."""
+        """Interrupt the running call, from any thread."""
         self._link.cancel(self._running)
 
     def close(self) -> None:
         """Close the store there; without a connection it is closed already."""
-        self._link.tell({"close": self._channel})
+        self._link.tell({"close": self._number})
 
 
 class RemoteStore(Store):
@@ -136,6 +136,10 @@ class RemoteStore(Store):
     def is_elsewhere(self) -> bool:
         """True: its own hermes-browse writes to it."""
         return True
+
+    def far(self) -> Lease:
+        """Return a connection to the store there."""
+        return Lease(self.link)
 
     def fingerprint(self) -> Fingerprint:
         """Return what the host said last; it says so when the store changes. Nothing while it is
@@ -156,22 +160,20 @@ class RemoteStore(Store):
         self.link.open()
 
     def open(self) -> Reader:
-        """Return a reader whose statements run there; StoreError if the host is away or cannot read
-        its store."""
-        self.check()
-        connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
-        mark = self.link.fingerprint
-        shared = self._shared_of((mark[0], mark[1]) if mark else (0, 0))
-        try:
-            return Reader(connection, self.path, self._schema(connection, shared), shared=shared)
-        except sqlite3.Error as error:
-            raise translate(error, self.path) from error
-        except (
-            TypeError,
-            ValueError,
-            IndexError,
-        ) as error:  # rows that no SQLite has for these statements
-            raise fault(self.link.host, "host-noise", said=str(error)) from error
+        """Refused: no statement is sent to another machine."""
+        raise fault(
+            self.link.host, "host-refused", said=_("no statement is sent to another machine")
+        )
+
+
+def round_trip(link: Link) -> float:
+    """Measure the seconds from a question to its answer on the open connection; errors as of
+    `Lease.call`."""
+    lease = Lease(link)
+    lease.call("state", (), {})  # opens the store
+    begun = time.perf_counter()
+    lease.call("state", (), {})
+    return time.perf_counter() - begun
 
 
 def locate_there(link: Link) -> Location:
@@ -188,7 +190,7 @@ def locate_there(link: Link) -> Location:
     )
 
 
-def open_store(location: Location, links: Links) -> Store:
+def store_at(location: Location, links: Links) -> Store:
     """Return the store at a location, on this machine or another."""
     if location.host is None:
         return Store(location.path)

@@ -1,19 +1,18 @@
 """`serve --stdio`: answer questions about a store, one line of JSON each, until the input ends.
 
-    {"id": 1, "channel": 1, "sql": …, "values": […]}
-        {"id": 1, "rows": […], "version": …}, or "error" and "code" of SQLite, or "refused"; bytes
-        are {"b64": …}; "refused" with the "code" SQLITE_TOOBIG: what was asked for is too long, a
-        part of it may not be
+    {"id": 1, "lease": 1, "ask": "outline", "with": {…}}
+        {"id": 1, "answer": …} to a call of the façade (`codec.py` has the types), or "error"; before
+        that "tell" or "portion" with what is done so far
     {"id": 2, "call": "list", "with": {"limit": 5}}
         {"id": 2, "code": …, "out": …, "err": …}: exit code and output of what `calls.py` lists
-    {"cancel": 1}
-        interrupts a question
+    {"cancel": 1}, {"stop": 1}
+        interrupts a question; ends it with what is done so far
     {"close": 1}
-        closes a channel and its connection to the store
+        closes a lease and its connection to the store
 
-Each channel is a connection of its own, so that a long statement of one does not keep the others
-waiting. Without being asked the program says `{"hello": …}` first, and `{"fingerprint": […]}` when
-the file changes.
+Each lease is a connection of its own, so that a long call of one does not keep the others waiting.
+Without being asked the program says `{"hello": …}` first, and `{"fingerprint": […]}` when the file
+changes.
 
 Whoever asks may have nothing but the key to this program: a request cannot name a file or another
 store, and is limited in time and memory.
@@ -28,18 +27,23 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import ModuleType
 from typing import IO, NamedTuple
 
-from ..connection.connect import Store
-from ..connection.reader import DATA_VERSION, Reader, allow_readers, interrupt_readers
+from ..api import CALLS as CALLS_OF_STORE
+from ..api import OpenStore
+from ..cleanup.sizes import Sizes
+from ..connection.connect import Fingerprint, Store
+from ..connection.reader import allow_readers, interrupt_readers
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError, RefusedError, ValueTooLongError
+from ..hermes.homes import Location
+from ..sessions.catalog import Catalog
 from ..wording import _
+from . import codec
 from .calls import CALLS, checked
 from .link import ANSWER_BYTES, Reply
-from .remote import decode_value, encode_value
 
 resource: ModuleType | None
 try:
@@ -58,79 +62,34 @@ QUESTION_SECONDS = 60.0
 """How long a question that reads may take."""
 CHANGE_SECONDS = 600.0
 """How long a change may take; then it is stopped where that is possible, and says what is done."""
-VALUE_BYTES = 64_000_000
-"""Of one value of a statement, at every step of its computation."""
 _SQLITE_BYTES = 512_000_000
 """Of memory that SQLite may have for all statements together."""
 _PROCESS_BYTES = 2_000_000_000
 """Of memory that the program may have, the stacks of its threads included; macOS does not keep to
 it."""
 _QUESTION_BYTES = 4_000_000
+_PROGRESS_BYTES = 1_000_000
+"""Of a line about what is done so far; a longer one is not sent."""
+_SPARE = 100
+"""Bytes of a line beside its answer."""
 _WAITING_BYTES = 16_000_000
 """Of all questions that have no answer yet."""
 _QUESTION_COST = 1_000
 """Bytes that each of them counts for beside its own."""
-_CHANNELS = 50
-_PRAGMAS = {
-    "data_version",
-    "schema_version",
-    "journal_mode",
-    "page_size",
-    "page_count",
-    "freelist_count",
-    "auto_vacuum",
-}
-"""Those of a connection and its schema, and of the sizes that the map of the clean-up shows."""
-_PRAGMAS_WITH_VALUE = {"table_info", "query_only", "temp_store"}
-_TEMPORARY = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_CREATE_VTABLE}
-_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
-
-
-def _may_read(
-    action: int, first: str | None, second: str | None, database: str | None, _inside: str | None
-) -> int:
-    """Allow statements that read (https://sqlite.org/c3ref/c_alter_table.html has the arguments).
-
-    The store is opened read-only anyway; this also keeps a statement from opening other files.
-    """
-    if action == sqlite3.SQLITE_FUNCTION:
-        allowed = second not in ("load_extension", "fts3_tokenizer")
-    elif action == sqlite3.SQLITE_PRAGMA:
-        allowed = first in _PRAGMAS_WITH_VALUE or (first in _PRAGMAS and not second)
-    else:
-        # A virtual table over an index, in the temporary database, is how its terms are read. To
-        # open a virtual table SQLite asks as if it were created; nothing is written to its schema.
-        opens = action in _TEMPORARY and (database == "temp" or first == "sqlite_master")
-        allowed = action in _READING or opens
-    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+_LEASES = 50
 
 
 def _bytes(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _line(answer: Json, rows: Sequence[bytes] | None = None) -> bytes:
-    """Return a line of output; `rows` are those of the answer, each written as JSON already."""
-    if rows is None:
-        return _bytes(answer) + b"\n"
-    return b'%b, "rows": [%b]}\n' % (_bytes(answer)[:-1], b", ".join(rows))
+def _line(answer: Json) -> bytes:
+    """Return a line of output."""
+    return _bytes(answer) + b"\n"
 
 
 def _too_large() -> ValueTooLongError:
     return ValueTooLongError(_("This answer is too large to be sent."))
-
-
-def _taken(cursor: sqlite3.Cursor) -> list[bytes]:
-    """Return the rows of a statement as JSON, which takes less memory than the values; refused if
-    they are too many."""
-    rows: list[bytes] = []
-    size = 0
-    for row in cursor:
-        rows.append(_bytes(list(map(encode_value, row))))
-        size += len(rows[-1]) + 2
-        if size > ANSWER_BYTES:
-            raise _too_large()
-    return rows
 
 
 def _too_late(seconds: float) -> str:
@@ -148,22 +107,21 @@ class _Running(NamedTuple):
     is_change: bool
 
 
-class _Channel:
-    """A thread that answers the questions of one reader of the caller, with a read connection of
-    its own."""
+class _Answering:
+    """A thread that answers the questions of one lease of the caller, with a read connection of its
+    own."""
 
     def __init__(self, server: Server, number: object) -> None:
         self._server = server
         self.questions: queue.Queue[Json | None] = queue.Queue()
-        """None closes the channel."""
-        self._reader: Reader | None = None
-        self._opened = 0
+        """None closes the lease."""
+        self._store = OpenStore(server.store, server.location)
         self._lock = threading.Lock()
         self._running: _Running | None = None
         self._is_late = False
         """Whether what runs has taken too long."""
         self._ident = 0
-        self.thread = threading.Thread(target=self._run, name=f"channel {number}", daemon=True)
+        self.thread = threading.Thread(target=self._run, name=f"lease {number}", daemon=True)
         self.thread.start()
 
     def cancel(self, number: object = None) -> None:
@@ -178,8 +136,8 @@ class _Channel:
                 and not running.is_change
             ):
                 interrupt_readers(self._ident)
-            elif number is None and self._reader is not None:
-                self._reader.interrupt()
+            elif number is None:
+                self._store.interrupt()
 
     def expire(self, now: float) -> None:
         """Stop what runs if it has taken too long; one that reads is refused at once, even if it
@@ -192,7 +150,8 @@ class _Channel:
             if running.is_change:
                 return  # it polls `stop`, and says itself what it has done
             interrupt_readers(self._ident)
-        self._server.say({"id": running.number, "refused": _too_late(running.seconds)})
+        refused = _failed(running.number, RefusedError(_too_late(running.seconds)))
+        self._server.send(running.number, refused)
 
     def _run(self) -> None:
         self._ident = threading.get_ident()
@@ -200,10 +159,10 @@ class _Channel:
             while True:
                 try:
                     question = self.questions.get(
-                        timeout=_IDLE_SECONDS if self._reader is not None else None
+                        timeout=_IDLE_SECONDS if self._store.is_open else None
                     )
                 except queue.Empty:
-                    self._close()
+                    self._store.close()
                     continue
                 if question is None:
                     return
@@ -214,35 +173,27 @@ class _Channel:
                     )
                     self._running = None
                 number = question.get("id")
-                if number is not None and not was_refused:
+                if number is None:
+                    self._store.close()  # nobody waits, so nobody asks more
+                elif not was_refused:
                     self._server.send(number, line)
                 self._server.forget(question)
         finally:
-            self._close()
-
-    def _close(self) -> None:
-        with self._lock:
-            reader, self._reader = self._reader, None
-        if reader is not None:
-            reader.close()
+            self._store.close()
 
     def _answer(self, question: Json) -> bytes:
         """Return the line that answers a question."""
-        answer: Json = {"id": question.get("id")}
+        number = question.get("id")
         try:
             if "call" in question:
-                return _line(answer | self._call(question)._asdict())
-            return self._rows(question, answer)
-        except QueryInterruptedError as error:
-            return _line(answer | {"error": str(error), "code": sqlite3.SQLITE_INTERRUPT})
+                return _line({"id": number, **self._call(question)._asdict()})
+            return self._ask(question)
         except BrowseError as error:
-            return _line(answer | _failure(error))
-        except (
-            ValueError,
-            OverflowError,
-            MemoryError,
-        ) as error:  # not as this version asks, or too large
-            return _line(answer | {"refused": str(error) or type(error).__name__})
+            return _failed(number, error)
+        except MemoryError:
+            return _failed(number, _no_memory())
+        except Exception as error:  # thread boundary: no question ends the others
+            return _failed(number, RefusedError(str(error)[:400] or type(error).__name__))
 
     def _begin(self, number: object, seconds: float, *, is_change: bool = False) -> None:
         """Note that a question runs. QueryInterruptedError if it was cancelled before that."""
@@ -268,55 +219,55 @@ class _Channel:
             return Reply(RefusedError.exit_code, "", f"{reply.err}\n{_too_late(seconds)}")
         return reply
 
-    def _open(self) -> Reader:
-        if self._reader is None:
-            reader = self._server.store.open()
-            reader.confine(_may_read, VALUE_BYTES)
-            with self._lock:
-                self._reader = reader
-                self._opened += 1
-        assert self._reader is not None
-        return self._reader
+    def _ask(self, question: Json) -> bytes:
+        """Carry out a call of the façade."""
+        number, name = question.get("id"), question["ask"]
+        if not isinstance(name, str) or name not in CALLS_OF_STORE:
+            raise RefusedError(_("There is no call “{name}”.").format(name=str(name)[:80]))
+        if not isinstance(given := question.get("with", {}), dict):
+            raise RefusedError(_("The arguments of “{call}” are no object.").format(call=name))
+        now = time.time()
+        types = codec.signature(name)
+        values = codec.received(name, given, now)
+        self._store.begin()
+        self._begin(number, QUESTION_SECONDS)
+        for own in types.own:
+            is_sizes = own == "known"
+            values[own] = self._server.sizes if is_sizes else self._server.catalog(self._store, now)
+        server = self._server
+        callbacks: Json = {
+            "stopped": lambda: number in server.stopped or self._is_late or server.has_ended,
+            "tell": lambda share: server.report(number, "tell", share),
+            "portion": lambda found: server.report(number, "portion", found),
+        }
+        values |= {each: callbacks[each] for each in types.callbacks}
+        try:
+            answer = codec.encode(CALLS_OF_STORE[name](self._store, **values))
+        finally:
+            server.stopped.discard(number)
+        if len(answer) > ANSWER_BYTES - _SPARE:
+            raise _too_large()
+        return b'{"id": %b, "answer": %b}\n' % (_bytes(number), answer)
 
-    def _rows(self, question: Json, answer: Json) -> bytes:
-        allow_readers()
-        reader = self._open()
-        reader.begin()
-        self._begin(question.get("id"), QUESTION_SECONDS)
-        sql, values = str(question.get("sql")), question.get("values")
-        bound: list[object] | dict[str, object] = []
-        if isinstance(values, dict):
-            bound = {str(name): decode_value(value) for name, value in values.items()}
-        elif isinstance(values, list):
-            bound = list(map(decode_value, values))
-        rows = reader.collect(sql, bound, _taken)
-        # Counts for one connection only, and the caller does not see when this one is opened anew.
-        version = f"{os.getpid()}.{self._opened}.{reader.value(DATA_VERSION)}"
-        return _line(answer | {"version": version}, rows)
+
+def _no_memory() -> RefusedError:
+    return RefusedError(_("This takes more memory than a question may have."))
 
 
-def _failure(error: BrowseError) -> Json:
-    """Return what an answer says of an error."""
-    cause = error.__cause__
-    if isinstance(error, ValueTooLongError):
-        return {"refused": str(error), "code": sqlite3.SQLITE_TOOBIG}
-    if isinstance(cause, MemoryError):
-        return {"refused": _("This takes more memory than a question may have.")}
-    if isinstance(cause, sqlite3.Error):  # the caller translates it, with its own name for the file
-        code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-        if code == sqlite3.SQLITE_TOOBIG:
-            sentence = _("A value is longer than {size} MB, and is not sent.")
-            return {"refused": sentence.format(size=VALUE_BYTES // 1_000_000), "code": code}
-        if code != sqlite3.SQLITE_INTERRUPT:  # else the limit of a statement, which `error` says
-            return {"error": str(cause), "code": code}
-    return {"refused": str(error)}
+def _failed(number: object, error: BrowseError) -> bytes:
+    """Return the line that says what went wrong."""
+    is_memory = isinstance(error.__cause__, MemoryError)
+    said = _no_memory() if is_memory else error
+    failure = codec.Failure(type(said).__name__, said.sentence, said.remedy)
+    return b'{"id": %b, "error": %b}\n' % (_bytes(number), codec.encode(failure))
 
 
 class Server:
-    """Answers the questions of one caller; those of each of its channels one after the other.
+    """Answers the questions of one caller; those of each of its leases one after the other.
 
     Args:
-        store: What statements read.
+        store: What is asked about.
+        location: Of the store.
         run: Carries out a call of `calls.py` by its name, with all of its arguments; the last
             argument says whether to stop.
         output: Where answers go.
@@ -326,13 +277,21 @@ class Server:
     def __init__(
         self,
         store: Store,
+        location: Location,
         run: Callable[[str, Json, Callable[[], bool]], Reply],
         output: IO[bytes],
         *,
         may_change: bool = False,
     ) -> None:
-        self.store, self.run, self._output, self.may_change = store, run, output, may_change
-        self._channels: dict[object, _Channel] = {}
+        self.store, self.location, self.run = store, location, run
+        self._output, self.may_change = output, may_change
+        self.sizes: dict[str, Sizes] = {}
+        """Of the sessions that were measured."""
+        self.stopped: set[object] = set()
+        """Questions that are to end with what is done so far."""
+        self._catalog: tuple[Fingerprint, Catalog] | None = None
+        self._reading_catalog = threading.Lock()
+        self._leases: dict[object, _Answering] = {}
         self._waiting: dict[int, tuple[object, int]] = {}
         """Questions that have no answer yet, by their identity: number and bytes."""
         self._waiting_bytes = 0
@@ -347,25 +306,25 @@ class Server:
         self.say({"hello": hello | {"rights": ["read", "change"] if self.may_change else ["read"]}})
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
         # While the hello travels: the modules of the first list are loaded, and its pages are read.
-        self._heard({"call": "list", "with": {"limit": 1}}, 0)
+        self._heard({"ask": "first_page", "with": {"now": time.time()}}, 0)
         try:
             while line := source.readline(_QUESTION_BYTES):
                 try:
-                    question = json.loads(line)
-                except (ValueError, RecursionError):
+                    question = codec.question(line)
+                except ValueError:
                     continue  # a line that was cut: its caller is gone
                 if isinstance(question, dict):
                     self._heard(question, len(line))
         finally:
             self._ended.set()
             until = time.monotonic() + _END_SECONDS
-            channels = list(self._channels.values())
-            for channel in channels:
-                channel.questions.put(None)
-                channel.cancel()
+            leases = list(self._leases.values())
+            for lease in leases:
+                lease.questions.put(None)
+                lease.cancel()
             # Python aborts if a thread is inside an output stream while the program ends.
-            for channel in channels:
-                channel.thread.join(max(0.0, until - time.monotonic()))
+            for lease in leases:
+                lease.thread.join(max(0.0, until - time.monotonic()))
 
     @property
     def has_ended(self) -> bool:
@@ -379,11 +338,28 @@ class Server:
     def send(self, number: object, line: bytes) -> None:
         """Send the line that answers a question, from any thread."""
         if len(line) > ANSWER_BYTES:
-            line = _line({"id": number} | _failure(_too_large()))
+            line = _failed(number, _too_large())
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._output.write(line)
             self._output.flush()
         self.cancelled.discard(number)
+
+    def report(self, number: object, kind: str, value: object) -> None:
+        """Send what a call has done so far."""
+        line = b'{"id": %b, "%b": %b}\n' % (_bytes(number), kind.encode(), codec.encode(value))
+        if number is not None and len(line) < _PROGRESS_BYTES:
+            with self._writing, contextlib.suppress(OSError, ValueError):
+                self._output.write(line)
+                self._output.flush()
+
+    def catalog(self, store: OpenStore, now: float) -> Catalog:
+        """Return the catalog of the store, read again when the file has changed."""
+        with self._reading_catalog:
+            fingerprint = self.store.fingerprint()
+            if self._catalog is None or self._catalog[0] != fingerprint:
+                known = self._catalog[1] if self._catalog is not None else None
+                self._catalog = fingerprint, store.catalog(now, known)
+            return self._catalog[1]
 
     def forget(self, question: Json) -> None:
         """Note that a question needs no answer any more."""
@@ -393,38 +369,41 @@ class Server:
 
     def _heard(self, question: Json, size: int) -> None:
         number = question.get("id")
-        channel = None if "call" in question else question.get("channel")
+        lease = None if "call" in question else question.get("lease")
         if not all(
             isinstance(question.get(name), int | None)
-            for name in ("id", "channel", "cancel", "close")
+            for name in ("id", "lease", "cancel", "stop", "close")
         ):
             return  # nobody who knows this protocol sent it
         if "cancel" in question:
             with self._counting:
                 if any(question["cancel"] == waiting for waiting, _size in self._waiting.values()):
                     self.cancelled.add(question["cancel"])
-            for each in self._channels.values():
+            for each in self._leases.values():
                 each.cancel(question["cancel"])
+        elif "stop" in question:
+            self.stopped.add(question["stop"])
         elif "close" in question:
-            if (closed := self._channels.pop(question["close"], None)) is not None:
+            if (closed := self._leases.pop(question["close"], None)) is not None:
                 closed.questions.put(None)
-        elif "call" not in question and "sql" not in question:
+        elif "call" not in question and "ask" not in question:
             sentence = _("There is no such question: `serve` answers calls, no command lines.")
-            self.say({"id": number, "refused": sentence})
-        elif not self._has_room(channel, size):
-            self.say({"id": number, "refused": _("There are too many questions at once.")})
+            self.send(number, _failed(number, RefusedError(sentence)))
+        elif not self._has_room(lease, size):
+            sentence = _("There are too many questions at once.")
+            self.send(number, _failed(number, RefusedError(sentence)))
         else:
-            if channel not in self._channels:
-                self._channels[channel] = _Channel(self, channel)
+            if lease not in self._leases:
+                self._leases[lease] = _Answering(self, lease)
             with self._counting:
                 self._waiting[id(question)] = number, size + _QUESTION_COST
                 self._waiting_bytes += size + _QUESTION_COST
-            self._channels[channel].questions.put(question)
+            self._leases[lease].questions.put(question)
 
-    def _has_room(self, channel: object, size: int) -> bool:
+    def _has_room(self, lease: object, size: int) -> bool:
         """Whether another question may wait."""
-        has_channel = channel in self._channels or len(self._channels) < _CHANNELS
-        return has_channel and self._waiting_bytes + size <= _WAITING_BYTES
+        has_lease = lease in self._leases or len(self._leases) < _LEASES
+        return has_lease and self._waiting_bytes + size <= _WAITING_BYTES
 
     def _watch(self) -> None:
         last: tuple[int, ...] = ()
@@ -433,8 +412,8 @@ class Server:
             if fingerprint != last:
                 last = fingerprint
                 self.say({"fingerprint": list(fingerprint)})
-            for channel in list(self._channels.values()):
-                channel.expire(time.monotonic())
+            for lease in list(self._leases.values()):
+                lease.expire(time.monotonic())
             if self._ended.wait(_WATCH_SECONDS):
                 return
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
 from ..connection.reader import Reader, Row
@@ -13,7 +14,7 @@ from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
 from ..sessions.session import Session
-from ..text import as_text
+from ..text import as_text, text_of
 from ..trash.progress import never
 from ..wording import _
 from .periods import QUARTER
@@ -50,6 +51,8 @@ _TABLES = f"""
         bytes INTEGER, PRIMARY KEY (id, at, tool)
     );
 """
+_ROWS = {"session": 16, "usage": 9, "message": 4, "tool": 7}
+"""The tables, and how many columns each has."""
 _REST = ", ".join(f"max(0, s.{name} - total(u.{name})) AS {name}" for name in _COUNTED[:5])
 _TOTALS = ", ".join(f"total({name}) AS {name}" for name in _COUNTED)
 _BY_MODEL = f"""
@@ -90,7 +93,7 @@ class Facts:
         self.catalog = catalog
         self.of_tools = of_tools
         """Whether these are calls and answers of tools; nothing else is in them then."""
-        self.strays = 0
+        self.without_session = 0
         """Number of messages without a session."""
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False
@@ -114,6 +117,25 @@ class Facts:
             if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
                 raise QueryInterruptedError(_("The query was interrupted.")) from error
             raise
+
+    def dump(self) -> dict[str, list[Row]]:
+        """Return the rows of all tables, for `load`."""
+        tables = {name: self.rows(f"SELECT * FROM {name}") for name in _ROWS}
+        return {**tables, "about": [(int(self.of_tools),)]}
+
+    @classmethod
+    def load(cls, tables: Mapping[str, Sequence[Sequence[object]]], catalog: Catalog) -> Self:
+        """Return the facts of a dump. ValueError if it is none."""
+        try:
+            ((of_tools,),) = tables["about"]
+            facts = cls(catalog, of_tools=bool(of_tools))
+            for name, count in _ROWS.items():
+                facts.fill(f"INSERT INTO {name} {_values(count)}", tables[name])
+        except (KeyError, ValueError, sqlite3.Error) as error:
+            raise ValueError(str(error)) from error
+        if not facts.of_tools:
+            facts.rows(_BY_MODEL)
+        return facts
 
     def interrupt(self) -> None:
         """Stop a SELECT that runs on another thread."""
@@ -164,7 +186,7 @@ def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     sql = f"SELECT s.rowid, s.id, {columns} FROM sessions s WHERE"
     for rows in reader.slices(sql, "s.rowid", _SLICE):
         _check(stopped)
-        known = [(sessions.get(as_text(row[1]) or ""), row[2:]) for row in rows]
+        known = [(sessions.get(text_of(row[1])), row[2:]) for row in rows]
         facts.fill(
             f"INSERT OR REPLACE INTO session {_values(16)}",
             (_session_row(facts.catalog, each, stored) for each, stored in known if each),
@@ -260,7 +282,7 @@ def read_facts(
         ]
         known += sum(count for session, _at, count, _size in groups if session in sessions)
         facts.fill(f"INSERT INTO message {_values(4)}", groups)
-    facts.strays = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
+    facts.without_session = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
     return facts
 
 
@@ -309,7 +331,7 @@ def _count_tools(
 ) -> Iterator[Sequence[object]]:
     """Yield rows of the table `tool`: the calls of a message, or its answer."""
     _id, stored, calls, call_id, name, stamp, effect, is_answer, text, size = row
-    session_id = as_text(stored) or ""
+    session_id = text_of(stored)
     session = facts.catalog.forest.sessions.get(session_id)
     time = as_time(stamp)
     if time is None and session is not None:
@@ -320,7 +342,7 @@ def _count_tools(
         open_calls[session_id, call.id] = call.name
         yield session_id, at, call.name or UNKNOWN, 1, 0, 0, 0
     if is_answer:
-        call_name = open_calls.pop((session_id, as_text(call_id) or ""), "")
+        call_name = open_calls.pop((session_id, text_of(call_id)), "")
         failed = has_failed(decode_content(text)[0], as_text(effect))
         tool = as_text(name) or call_name or UNKNOWN
         yield session_id, at, tool, 0, 1, failed, as_int(size)

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ..connection.stored_values import as_time, write_json
 from ..demo.store_writer import Row
+from ..files import open_regular
 from ..messages.decode import SENTINEL
-from ..text import as_text, one_line
-from ..trash.session_files import open_plain
+from ..text import as_text, one_line, text_of
 from ..wording import _
 from .transcript_files import OldFile
 
-LONGEST_LINE = 64 << 20
+MAX_LINE_BYTES = 64 << 20
 """Maximum bytes of a line of JSONL; a damaged file may be a single line."""
-LARGEST_SNAPSHOT = 512 << 20
+MAX_SNAPSHOT_BYTES = 512 << 20
 """Maximum bytes of a JSON snapshot; the rest is not read."""
 
 Object = dict[str, object]
@@ -35,7 +35,7 @@ FILE_SOURCE = "file"
 """Source of a transcript that does not name its platform."""
 
 _STAMP = re.compile(r"(\d{8}_\d{6})_")
-_SPACE = re.compile(r"[ \t\r\n,:]*")
+_SPACE = re.compile(r"[ \t\r\n,]*")
 
 
 class ParsingNote(NamedTuple):
@@ -58,7 +58,7 @@ def read_pieces(path: Path) -> Iterator[Piece]:
     """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON
     document."""
     try:
-        with open_plain(path) as file:
+        with open_regular(path, follow=False) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
         yield ParsingNote(
@@ -67,33 +67,42 @@ def read_pieces(path: Path) -> Iterator[Piece]:
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
-    number = 0
-    while line := file.readline(LONGEST_LINE):
-        number += 1
-        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            skipped = len(line)
-            while rest := file.readline(LONGEST_LINE):
-                skipped += len(rest)
-                if rest.endswith(b"\n"):
-                    break
+    for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+        if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
+            size = len(line) + _skip_line(file)
             note = _("line {number:,} is {size:,} bytes long and was not read")
-            yield ParsingNote(note.format(number=number, size=skipped))
-            continue
-        if not line.strip():
-            continue
-        start = f"“{one_line(line[:400].decode('utf-8', 'replace'), 80)}”"
-        try:
-            value = json.loads(line.decode("utf-8", "replace"))
-        except (ValueError, RecursionError) as error:
-            note = _("line {number:,} is not JSON ({reason}): {text}")
-            yield ParsingNote(note.format(number=number, reason=_reason(error), text=start))
-            continue
-        if not isinstance(value, dict):
-            yield ParsingNote(
-                _("line {number:,} is no message: {text}").format(number=number, text=start)
-            )
-        else:
-            yield OldFileFacts(value) if value.get("role") == "session_meta" else value
+            yield ParsingNote(note.format(number=number, size=size))
+        elif line.strip():
+            yield _line(line, number)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Skip the rest of a line; return its bytes."""
+    skipped = 0
+    while rest := file.readline(MAX_LINE_BYTES):
+        skipped += len(rest)
+        if rest.endswith(b"\n"):
+            break
+    return skipped
+
+
+def _line(line: bytes, number: int) -> Piece:
+    text = line.decode("utf-8", "replace")
+    start = f"“{one_line(text[:400], 80)}”"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        note = _("line {number:,} is not JSON ({reason}): {text}")
+        return ParsingNote(note.format(number=number, reason=_reason(error), text=start))
+    note = _("line {number:,} is no message: {text}")
+    return _piece(value, note.format(number=number, text=start))
+
+
+def _piece(value: object, note: str) -> Piece:
+    """Return a message, or facts; the note if the value is neither."""
+    if not isinstance(value, dict):
+        return ParsingNote(note)
+    return OldFileFacts(value) if value.get("role") == "session_meta" else value
 
 
 def _reason(error: Exception) -> str:
@@ -102,87 +111,80 @@ def _reason(error: Exception) -> str:
     return one_line(error.msg if isinstance(error, json.JSONDecodeError) else str(error), 80)
 
 
-def _cut_short(position: int, text: str, error: Exception) -> ParsingNote:
-    note = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
-    return ParsingNote(note.format(position=position, count=len(text), reason=_reason(error)))
-
-
 def _document(file: BinaryIO) -> Iterator[Piece]:
     """Parse a JSON object with a list of `messages`, or such a list itself.
 
     Values are decoded one by one, so that everything before a damaged place is read.
     """
-    raw = file.read(LARGEST_SNAPSHOT + 1)
-    if len(raw) > LARGEST_SNAPSHOT:
-        yield ParsingNote(
-            _("only the first {size:,} bytes of the file were read").format(size=LARGEST_SNAPSHOT)
-        )
-        raw = raw[:LARGEST_SNAPSHOT]
-    text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
+    raw = file.read(MAX_SNAPSHOT_BYTES + 1)
+    if len(raw) > MAX_SNAPSHOT_BYTES:
+        note = _("only the first {size:,} bytes of the file were read")
+        yield ParsingNote(note.format(size=MAX_SNAPSHOT_BYTES))
+    text = raw[:MAX_SNAPSHOT_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     del raw
-    start = _skip_space(text, 0)
-    if text[start : start + 1] == "[":
-        yield from _messages(text, start + 1)
-        return
-    if text[start : start + 1] != "{":
+    values = _Values(text)
+    try:
+        if values.skip("["):
+            yield from _messages(values)
+        elif values.skip("{"):
+            yield from _object(values)
+        else:
+            is_empty = not text.strip()
+            none = _("the file is empty") if is_empty else _("the file holds no JSON document")
+            yield ParsingNote(none)
+    except (ValueError, RecursionError) as error:
+        note = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
         yield ParsingNote(
-            _("the file holds no JSON document") if text.strip() else _("the file is empty")
+            note.format(position=values.position, count=len(text), reason=_reason(error))
         )
-        return
-    yield from _object(text, start + 1)
 
 
-def _skip_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
+class _Values:
+    """The values in a JSON text, decoded one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._decoder = json.JSONDecoder()
+        self.position = 0
+
+    def skip(self, sign: str) -> bool:
+        """Skip a sign, and the space and commas before it; return False if another follows."""
+        self._skip_space()
+        is_next = self._text.startswith(sign, self.position)
+        if is_next:
+            self.position += len(sign)
+        return is_next
+
+    def next(self) -> object:
+        """Decode the next value. ValueError and RecursionError for a damaged one."""
+        self._skip_space()
+        value, self.position = self._decoder.raw_decode(self._text, self.position)
+        return value
+
+    def _skip_space(self) -> None:
+        if match := _SPACE.match(self._text, self.position):
+            self.position = match.end()
 
 
-def _object(text: str, position: int) -> Iterator[Piece]:
-    facts: Object = {}
-    decoder = json.JSONDecoder()
+def _object(values: _Values) -> Iterator[Piece]:
     has_messages = False
-    while True:
-        position = _skip_space(text, position)
-        if text[position : position + 1] == "}":
-            break
-        try:
-            name, position = decoder.raw_decode(text, position)
-            position = _skip_space(text, position)
-            if name == "messages" and text[position : position + 1] == "[":
-                yield OldFileFacts(facts)
-                facts, has_messages = {}, True
-                position = yield from _messages(text, position + 1)
-                if position < 0:
-                    return
-                continue
-            value, position = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            yield _cut_short(position, text, error)
-            break
-        facts[str(name)] = value
-    if facts:
-        yield OldFileFacts(facts)
+    while not values.skip("}"):
+        name = str(values.next())
+        values.skip(":")
+        if name == "messages" and values.skip("["):
+            has_messages = True
+            yield from _messages(values)
+        else:
+            yield OldFileFacts({name: values.next()})
     if not has_messages:
         yield ParsingNote(_("the file holds no list of messages"))
 
 
-def _messages(text: str, position: int) -> Generator[Piece, None, int]:
-    """Yield the items of a list; return the position after it, -1 if it is cut short."""
-    decoder = json.JSONDecoder()
-    while True:
-        position = _skip_space(text, position)
-        if text[position : position + 1] == "]":
-            return position + 1
-        try:
-            value, position = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError) as error:
-            yield _cut_short(position, text, error)
-            return -1
-        if not isinstance(value, dict):
-            start = one_line(as_text(str(value)[:400]) or "", 80)
-            yield ParsingNote(_("an item that is no message: “{text}”").format(text=start))
-        else:
-            yield OldFileFacts(value) if value.get("role") == "session_meta" else value
+def _messages(values: _Values) -> Iterator[Piece]:
+    while not values.skip("]"):
+        value = values.next()
+        start = one_line(text_of(str(value)[:400]), 80) if not isinstance(value, dict) else ""
+        yield _piece(value, _("an item that is no message: “{text}”").format(text=start))
 
 
 def _text(value: object) -> str | None:
@@ -251,7 +253,7 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
     Messages without a time get that of the one before. The id is the file's name: two files may be
     of one session.
     """
-    session = as_text(file.path.name) or "?"
+    session = text_of(file.path.name, "?")
     facts: Object = {}
     messages: list[Row] = []
     first: float | None = None

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..text import as_text
+from ..connection.stored_values import first_texts
+from ..text import text_of
 
 
 class OldFile(NamedTuple):
@@ -77,15 +78,13 @@ def find_files(folder: Path, known: Collection[str]) -> Iterator[OldFile]:
                 and (status.st_nlink or os.lstat(entry.path).st_nlink) == 1
             ):
                 yield OldFile(
-                    folder / entry.name, as_text(session) or "?", status.st_size, status.st_mtime
+                    folder / entry.name, text_of(session, "?"), status.st_size, status.st_mtime
                 )
 
 
 def known_sessions(reader: Reader) -> frozenset[str]:
     """Return the ids of all sessions of a store."""
-    return frozenset(
-        text for text in (as_text(row[0]) for row in reader.rows("SELECT id FROM sessions")) if text
-    )
+    return frozenset(first_texts(reader.rows("SELECT id FROM sessions")))
 
 
 def count_files(folder: Path | None, reader: Reader) -> Count:

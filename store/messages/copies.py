@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int
-from ..text import as_text
+from ..connection.stored_values import as_int, first_texts
 from .chat_message import RowInfo, State
 
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
@@ -50,85 +49,36 @@ def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Identity]) 
     """Find the end of the compacted rows that the live rows repeat, after at most one summary
     row."""
     compacted = [row.id for row in rows if row.state is State.COMPACTED]
-    live = [
-        row.id for row in rows if compacted and row.state is State.LIVE and row.id > compacted[-1]
-    ]
-    for head in (live, live[1:]):
-        for length in range(min(len(head), len(compacted)), 0, -1):
-            if identities[compacted[-length]] != identities[head[0]]:
-                continue
-            pairs = list(zip(compacted[-length:], head, strict=False))
-            if all(identities[old] == identities[new] for old, new in pairs):
-                return dict(pairs)
+    last = compacted[-1] if compacted else 0
+    live = [row.id for row in rows if compacted and row.state is State.LIVE and row.id > last]
+    old = [identities[each] for each in compacted]
+    for start in (0, 1):
+        new = [identities[each] for each in live[start:]]
+        for length in range(min(len(new), len(old)), 0, -1):
+            if old[-length] == new[0] and old[-length:] == new[:length]:
+                return dict(zip(compacted[-length:], live[start:], strict=False))
     return {}
 
 
-def may_have_copies(reader: Reader, compressed: Mapping[str, int]) -> set[str]:
-    """Return the sessions in which `find_copies` may find something, without reading most texts.
-
-    A session surely has none if its rows all have different orders. Neither has one without orders
-    whose rows all have different times, if no compacted row equals one of the two rows with which
-    a repeated tail could start.
+def with_repeated_head(reader: Reader, compressed: Mapping[str, int]) -> set[str]:
+    """Return the sessions in which one of the first two rows after the last compacted one repeats a
+    compacted row, so that a repeated tail may start there.
 
     Args:
         reader: An open reader.
-        compressed: By session id, the last compacted row; all flags in these sessions are 0 or 1.
+        compressed: By session id, the last compacted row.
     """
-    clear, unordered = _by_order(reader, compressed)
-    different_times = _with_different_times(reader, unordered)
-    repeated = _with_repeated_head(reader, {each: compressed[each] for each in different_times})
-    return compressed.keys() - clear - (different_times - repeated)
-
-
-def _by_order(reader: Reader, compressed: Mapping[str, int]) -> tuple[set[str], list[str]]:
-    """Return the sessions whose rows all have different orders, and those whose rows have none."""
-    schema, order = reader.schema, reader.schema.message("display_order")
-    if order == "NULL":
-        return set(), list(compressed)
-    kept = f"({schema.active()} = 1 OR {schema.compacted()} = 1)"
-    statement = (
-        f"SELECT m.session_id, count({order}), sum({kept}), sum({kept} AND typeof({order}) = 'integer'), "
-        f"count(DISTINCT CASE WHEN {kept} THEN {order} END) "
-        "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1"
-    )
-    clear: set[str] = set()
-    unordered: list[str] = []
-    for session_id, orders, rows, integers, different in reader.rows_in(
-        statement, list(compressed)
-    ):
-        key = as_text(session_id) or ""
-        if not orders:
-            unordered.append(key)
-        elif rows == integers == different:
-            clear.add(key)
-    return clear, unordered
-
-
-def _with_different_times(reader: Reader, session_ids: Sequence[str]) -> set[str]:
-    """Return the sessions whose rows all have different valid times.
-
-    From an index alone, so rewound rows count too; they seldom have the same time as others.
-    """
-    if "timestamp" not in reader.schema.message_columns:
-        return set()
-    valid = "typeof(m.timestamp) IN ('real', 'integer') AND m.timestamp BETWEEN 0 AND 1e11"
-    statement = (
-        f"SELECT m.session_id FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1 "
-        f"HAVING count(*) = sum({valid}) AND count(*) = count(DISTINCT m.timestamp)"
-    )
-    return {as_text(row[0]) or "" for row in reader.rows_in(statement, session_ids)}
-
-
-def _with_repeated_head(reader: Reader, compressed: Mapping[str, int]) -> set[str]:
-    """Return the sessions in which one of the first two rows after the last compacted one repeats a
-    compacted row."""
     schema, active = reader.schema, reader.schema.active()
-    first_live = f"SELECT m.id FROM messages m WHERE m.session_id = ? AND +m.id > ? AND {active} = 1 ORDER BY m.id LIMIT 2"
+    first_live = (
+        "SELECT m.id FROM messages m WHERE m.session_id = ? AND +m.id > ? "
+        f"AND {active} = 1 ORDER BY m.id LIMIT 2"
+    )
     heads = [row[0] for item in compressed.items() for row in reader.rows(first_live, item)]
     columns = [f"m.{name} IS h.{name}" for name in _IDENTITY if name in schema.message_columns]
     statement = (
-        "SELECT DISTINCT h.session_id FROM messages h CROSS JOIN messages m ON m.session_id = h.session_id "
-        f"AND +m.id < h.id AND {schema.compacted()} = 1 AND {active} <> 1 AND {' AND '.join(columns) or '1'} "
+        "SELECT DISTINCT h.session_id FROM messages h "
+        "CROSS JOIN messages m ON m.session_id = h.session_id AND +m.id < h.id "
+        f"AND {schema.compacted()} = 1 AND {active} <> 1 AND {' AND '.join(columns) or '1'} "
         "WHERE h.id IN ({keys})"
     )
-    return {as_text(row[0]) or "" for row in reader.rows_in(statement, heads)}
+    return set(first_texts(reader.rows_in(statement, heads)))

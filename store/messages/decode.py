@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
-from ..connection.reader import Row
+from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import (
     as_flag,
@@ -16,7 +19,7 @@ from ..connection.stored_values import (
     read_json_items,
     write_json,
 )
-from ..text import as_text
+from ..text import as_text, text_of
 from .chat_message import ChatMessage, ContentPart, State, ToolCall
 
 SENTINEL = "\x00json:"
@@ -31,8 +34,10 @@ LIMIT = 200_000
 """Code points of the longest result that is parsed; of a longer one only the start is checked."""
 
 COLUMNS = (
-    "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "finish_reason",
-    "reasoning", "reasoning_content", "reasoning_details", "display_kind", "display_metadata", "api_content",
+    "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp",
+    "finish_reason",
+    "reasoning", "reasoning_content", "reasoning_details", "display_kind", "display_metadata",
+    "api_content",
     "effect_disposition", "_compressed_summary",
 )  # fmt: skip
 
@@ -76,10 +81,10 @@ def _part(item: object) -> ContentPart:
         return ContentPart("text", item)
     if not isinstance(item, dict):
         return ContentPart("unknown", write_json(item))
-    kind = as_text(item.get("type")) or "unknown"
+    kind = text_of(item.get("type"), "unknown")
     text = item.get("text")
     if isinstance(text, str):
-        return ContentPart("text", as_text(text) or "")
+        return ContentPart("text", text_of(text))
     address = image_url(item)
     if address is not None:
         return _image(address) if address else ContentPart("image", "[image]")
@@ -93,13 +98,13 @@ def image_url(item: object) -> str | None:
     """
     if not isinstance(item, dict) or isinstance(item.get("text"), str):
         return None
-    if "image" not in (as_text(item.get("type")) or ""):
+    if "image" not in (text_of(item.get("type"))):
         return None
     url: object = item.get("image_url", item.get("url"))
     if isinstance(url, dict):
         url = url.get("url")
     if isinstance(url, str):
-        return as_text(url) or ""
+        return text_of(url)
     source = item.get("source")
     if isinstance(source, dict) and isinstance(source.get("data"), str):
         return f"data:{source.get('media_type', 'image')};base64,{source['data']}"
@@ -124,7 +129,7 @@ def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
         The text (parts joined by line ends) and the parts, empty for plain text. Broken JSON is
         returned unchanged, sentinel included, as in Hermes.
     """
-    text = as_text(value) or ""
+    text = text_of(value)
     items = stored_parts(text)
     try:
         parts = tuple(map(_part, items or ()))
@@ -160,8 +165,8 @@ def _calls_of(items: Iterable[object]) -> Iterator[ToolCall]:
         arguments = source.get("arguments", "")
         if not isinstance(arguments, str):
             arguments = write_json(arguments)
-        call_id = as_text(item.get("id")) or as_text(item.get("call_id")) or ""
-        yield ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or "")
+        call_id = as_text(item.get("id")) or text_of(item.get("call_id"))
+        yield ToolCall(call_id, text_of(source.get("name"), "tool"), text_of(arguments))
 
 
 def load_json(text: str) -> dict[str, Any] | list[Any] | None:
@@ -212,23 +217,25 @@ def reasoning_of_details(value: object) -> str | None:
             continue
         said = next((item[key] for key in _REASONING_KEYS if item.get(key)), None)
         if isinstance(said, str) and said not in parts:
-            parts.append(as_text(said) or "")
+            parts.append(text_of(said))
     return "\n\n".join(parts) or None
 
 
 def to_message(row: Row) -> ChatMessage:
     """Decode one row selected by `select`."""
     (
-        message_id, session_id, role, content, call_id, calls, tool_name, timestamp, finish, reasoning,
-        reasoning_content, details, display_kind, metadata, api_content, effect, flagged, active, compacted,
+        message_id, session_id, role, content, call_id, calls, tool_name, timestamp, finish,
+        reasoning,
+        reasoning_content, details, display_kind, metadata, api_content, effect, flagged, active,
+        compacted,
     ) = row  # fmt: skip
     text, parts = decode_content(content)
-    who = as_text(role) or "unknown"
+    who = text_of(role, "unknown")
     kind = as_text(display_kind)
     sent = decode_content(api_content)[0] if api_content is not None else text
     return ChatMessage(
         id=message_id if isinstance(message_id, int) else 0,
-        session_id=as_text(session_id) or "",
+        session_id=text_of(session_id),
         role=who,
         text=text,
         timestamp=as_time(timestamp),
@@ -245,3 +252,57 @@ def to_message(row: Row) -> ChatMessage:
         api_content=sent if sent != text else None,
         effect=as_text(effect),
     )
+
+
+# Embedded images: their type is told by their first bytes, not by their claims
+
+IMAGE_HEAD = 16
+"""Bytes that `suffix_of` needs."""
+_STARTS: Sequence[tuple[bytes, str]] = (
+    (b"\x89PNG\r\n\x1a\n", ".png"),
+    (b"\xff\xd8\xff", ".jpg"),
+    (b"GIF87a", ".gif"),
+    (b"GIF89a", ".gif"),
+    (b"BM", ".bmp"),
+    (b"II*\x00", ".tiff"),
+    (b"MM\x00*", ".tiff"),
+)
+
+
+def suffix_of(head: bytes) -> str:
+    """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which
+    may have scripts."""
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return ".webp"
+    if head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"heic", b"mif1"):
+        return ".avif" if head[8:12] == b"avif" else ".heic"
+    return next((suffix for start, suffix in _STARTS if head.startswith(start)), "")
+
+
+def decode_data_url(url: str) -> bytes | None:
+    """Decode a `data:` URL (RFC 2397); None if it is not one, or invalid."""
+    match = DATA_URL.match(url[:200])
+    if match is None:
+        return None
+    payload = url[match.end() :]
+    if not match[2]:
+        return unquote_to_bytes(payload)
+    try:
+        return base64.b64decode(payload)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
+    """Read the bytes of an image embedded in a chat message; `number` counts its image parts from
+    0.
+
+    None if the row or the image is missing, not embedded, or invalid.
+    """
+    content = reader.schema.message("content")
+    text = (
+        as_text(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id]))
+        or ""
+    )
+    urls = [url for url in map(image_url, stored_parts(text) or ()) if url is not None]
+    return decode_data_url(urls[number]) if 0 <= number < len(urls) else None

@@ -8,15 +8,22 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_count, as_mapping, as_money, bytes_sql, embedded_sql
-from ..sessions.models import Conversation
-from ..text import as_text
+from ..sessions.models import Conversation, known_sum
+from ..text import as_text, text_of
 from .chat_message import Reading, RowInfo, State
-from .transcript import SLICE, read_outline, read_system_prompt, rows_of_session
+from .transcript import SLICE, read_outline, read_system_prompt
 
 _FACTS = (
-    "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root", "profile_name", "user_id",
-    "chat_id", "chat_type", "thread_id", "display_name", "cost_status", "cost_source", "last_activity_description",
+    "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root",
+    "profile_name", "user_id",
+    "chat_id", "chat_type", "thread_id", "display_name", "cost_status", "cost_source",
+    "last_activity_description",
 )  # fmt: skip
+_USE = (
+    "model", "billing_provider", "task", "api_call_count", "input_tokens", "output_tokens",
+    "cache_read_tokens", "cache_write_tokens", "estimated_cost_usd", "actual_cost_usd",
+)  # fmt: skip
+"""Columns of `session_model_usage`."""
 _ORIGIN = ("platform", "chat_name", "user_name", "chat_topic")
 """Fields of `origin_json` that are in no column (gateway/session.py, 0.19)."""
 
@@ -76,58 +83,42 @@ class Details(NamedTuple):
 
 def _newest_facts(rows: Sequence[dict[str, object]]) -> dict[str, str]:
     facts: dict[str, str] = {}
-    for row in reversed(rows):
-        origin = as_mapping(row.get("origin_json"))
-        for source, names in ((row, _FACTS), (origin, _ORIGIN)):
-            for name in names:
-                if text := as_text(source.get(name)):
-                    facts.setdefault(name, text)
+    for row in rows:
+        origin = as_mapping(row["origin_json"])
+        values = [(name, row[name]) for name in _FACTS]
+        values += [(name, origin.get(name)) for name in _ORIGIN]
+        facts |= {name: text for name, value in values if (text := as_text(value))}
     return facts
-
-
-def _sum(values: Sequence[object]) -> float | None:
-    amounts = [amount for amount in map(as_money, values) if amount is not None]
-    return sum(amounts) if amounts else None
 
 
 def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
     if "session_model_usage" not in reader.schema.tables:
         return ()
     existing = reader.columns("session_model_usage")
-    names = (
-        "session_id", "model", "billing_provider", "task", "api_call_count", "input_tokens", "output_tokens",
-        "cache_read_tokens", "cache_write_tokens", "estimated_cost_usd", "actual_cost_usd",
-    )  # fmt: skip
-    columns = ", ".join(f"u.{name}" if name in existing else "NULL" for name in names)
-    sums: dict[tuple[str, str, str], list[float]] = {}
-    for row in reader.rows_in(
-        f"SELECT {columns} FROM session_model_usage u WHERE u.session_id IN ({{keys}})", ids
-    ):
-        model, provider, task = (as_text(value) or "" for value in row[1:4])
-        entry = sums.setdefault((model, provider, task), [0, 0, 0.0])
-        entry[0] += as_count(row[4])
-        entry[1] += sum(map(as_count, row[5:9]))
-        entry[2] += as_money(row[10]) or as_money(row[9]) or 0.0
-    uses = [
-        ModelUse(*key, int(calls), int(tokens), cost) for key, (calls, tokens, cost) in sums.items()
-    ]
-    return tuple(sorted(uses, key=lambda use: (-use.cost_usd, -use.tokens, use.model)))
+    columns = ", ".join(f"u.{name}" if name in existing else "NULL" for name in _USE)
+    statement = f"SELECT {columns} FROM session_model_usage u WHERE u.session_id IN ({{keys}})"
+    uses: dict[tuple[str, str, str], ModelUse] = {}
+    for model, provider, task, calls, *tokens, estimated, paid in reader.rows_in(statement, ids):
+        key = (text_of(model), text_of(provider), text_of(task))
+        use = uses.get(key, ModelUse(*key, 0, 0, 0.0))
+        uses[key] = use._replace(
+            calls=use.calls + as_count(calls),
+            tokens=use.tokens + sum(map(as_count, tokens)),
+            cost_usd=use.cost_usd + (as_money(paid) or as_money(estimated) or 0.0),
+        )
+    return tuple(sorted(uses.values(), key=lambda use: (-use.cost_usd, -use.tokens, use.model)))
 
 
 def _tools(reader: Reader, rows: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
-    schema = reader.schema
-    ids = [row.id for row in rows if row.role == "tool"]
-    size = bytes_sql(schema.message("content"))
-    sums: dict[str, list[int]] = {}
-    for name, count in reader.rows_in(
-        f"SELECT {schema.message('tool_name')}, {size} FROM messages m WHERE m.id IN ({{keys}})",
-        ids,
-    ):
-        entry = sums.setdefault(as_text(name) or "", [0, 0])
-        entry[0] += 1
-        entry[1] += as_count(count)
-    counts = [ToolCount(name, results, total) for name, (results, total) in sums.items()]
-    return tuple(sorted(counts, key=lambda each: (-each.results, each.name)))
+    name, size = reader.schema.message("tool_name"), bytes_sql(reader.schema.message("content"))
+    statement = f"SELECT {name}, {size} FROM messages m WHERE m.id IN ({{keys}})"
+    results = [row.id for row in rows if row.role == "tool"]
+    tools: dict[str, ToolCount] = {}
+    for stored_name, count in reader.rows_in(statement, results):
+        tool = text_of(stored_name)
+        known = tools.get(tool, ToolCount(tool, 0, 0))
+        tools[tool] = ToolCount(tool, known.results + 1, known.bytes + as_count(count))
+    return tuple(sorted(tools.values(), key=lambda each: (-each.results, each.name)))
 
 
 def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
@@ -137,16 +128,17 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
     images = embedded_sql(content)
     text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"
     statement = (
-        f"SELECT m.id, {images}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM messages m "
-        f"WHERE m.session_id = ? AND m.id > ? AND {schema.active()} = 1 "
-        f"AND {schema.message('role')} IS NOT 'session_meta' ORDER BY m.id LIMIT {SLICE}"
+        f"SELECT m.id, {images}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM "
+        "messages m "
+        f"WHERE m.session_id = ? AND {schema.active()} = 1 "
+        f"AND {schema.message('role')} IS NOT 'session_meta' AND"
     )
-    count = total = pictures = 0
-    for _message_id, image, size, calls in rows_of_session(reader, statement, session_id):
-        count += 1
-        pictures += bool(image)
-        total += as_count(calls) + (0 if image else as_count(size))
-    return count, total, pictures
+    slices = reader.slices(statement, "m.id", SLICE, [session_id])
+    live = [row for rows in slices for row in rows]
+    total = sum(
+        as_count(calls) + (0 if image else as_count(size)) for _, image, size, calls in live
+    )
+    return len(live), total, sum(bool(row[1]) for row in live)
 
 
 def read_details(reader: Reader, conversation: Conversation) -> Details:
@@ -163,8 +155,8 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
     live_rows, live_bytes, live_images = _live(reader, conversation.id)
     return Details(
         facts=_newest_facts(rows),
-        estimated_usd=_sum([row["estimated_cost_usd"] for row in rows]),
-        actual_usd=_sum([row["actual_cost_usd"] for row in rows]),
+        estimated_usd=known_sum(as_money(row["estimated_cost_usd"]) for row in rows),
+        actual_usd=known_sum(as_money(row["actual_cost_usd"]) for row in rows),
         api_calls=sum(as_count(row["api_call_count"]) for row in rows),
         models=_models(reader, ids),
         roles=Counter(row.role for row in shown),

@@ -8,15 +8,16 @@ rows, and falls back to any readable text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from itertools import chain
+from operator import attrgetter
+from typing import NamedTuple
 
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader, Row, chunks
 from ..connection.schema import Schema
 from ..connection.stored_values import as_flag
-from ..errors import ValueTooLongError
 from ..sessions.models import Conversation
 from ..sessions.session import Session
-from ..text import as_text, one_line
+from ..text import as_text, one_line, text_of
 from .chat_message import State
 from .decode import SENTINEL, decode_content, is_hidden, state_of
 from .summaries import split_summary, without_injections
@@ -26,10 +27,10 @@ PREVIEW_LIMIT = 200
 """Maximum code points."""
 
 _HEAD = 4000  # code points read of a row, which may hold megabytes
-_OPENING_ROWS = 3
-_FIRST_ROWS = 40
+_OPENING_ROWS, _FIRST_ROWS = 3, 40
 """Rows of a session among which a text is looked for: first in few of them, then in more."""
 _TOGETHER = 100  # sessions whose first rows are read in one statement
+_SPEAKERS = ("user", "assistant")
 _PREAMBLES = ("[IMPORTANT", "[SYSTEM")
 
 
@@ -70,60 +71,51 @@ def _columns(schema: Schema) -> str:
     )
 
 
-def _decode(row: Row) -> tuple[str, bool] | None:
-    """Return the readable text of a row of `_columns`, and whether it was rewound; None without
-    such text."""
-    value, role, kind, metadata, flagged, active, compacted = row
-    if is_hidden(as_text(role) or "", as_text(kind), metadata):
+class _Candidate(NamedTuple):
+    """A readable text; the least one of a conversation is its preview."""
+
+    rank: tuple[int, bool]
+    """That of the user comes first, then that of the assistant; what was rewound comes last."""
+    text: str
+
+
+_BEST = (0, False)
+_NONE = _Candidate((len(_SPEAKERS), True), "")
+
+
+def _decode(row: Row) -> _Candidate | None:
+    """Return the candidate in a row of `_columns`; None without a readable text."""
+    value, stored_role, kind, metadata, flagged, active, compacted = row
+    role = text_of(stored_role)
+    is_only_summary = as_flag(flagged) and not all(split_summary(decode_content(value)[0]))
+    if is_only_summary or is_hidden(role, as_text(kind), metadata):
         return None
-    if as_flag(flagged) and not all(split_summary(decode_content(value)[0])):
-        return None  # only a summary (0.22)
     text = _readable(value)
-    return (text, state_of(active, compacted) is State.REWOUND) if text else None
+    speaker = _SPEAKERS.index(role) if role in _SPEAKERS else len(_SPEAKERS)
+    is_rewound = state_of(active, compacted) is State.REWOUND
+    return _Candidate((speaker, is_rewound), text) if text else None
 
 
-def _rows(reader: Reader, statement: str, session_ids: Sequence[str]) -> list[Row]:
-    """Read rows of sessions; none of a session that has one too long to be sent."""
-    try:
-        return reader.rows_in(statement, session_ids)
-    except ValueTooLongError:
-        if len(session_ids) == 1:
-            return []
-    half = len(session_ids) // 2
-    return [
-        *_rows(reader, statement, session_ids[:half]),
-        *_rows(reader, statement, session_ids[half:]),
-    ]
-
-
-def _first_texts(
-    reader: Reader, session_ids: Sequence[str], condition: str, among: int
-) -> dict[str, tuple[str, bool]]:
-    """Return the first readable text of each session and whether it was rewound; one that was not
-    comes first.
-
-    Only rows that meet a condition count, of the first `among` rows of each session. Sessions
-    without one are left out.
-    """
+def _candidates(reader: Reader, session_ids: Sequence[str], among: int) -> dict[str, _Candidate]:
+    """Return the best candidate of each session among its first rows; sessions without one are left
+    out."""
     # The subquery is answered from an index, so that only the first rows are read themselves. A
     # window function would number all rows of a session: eight times slower with 100,000 messages
     # (SQLite 3.40).
     statement = (
-        f"SELECT m.session_id, {_columns(reader.schema)} FROM sessions s JOIN messages m ON m.id IN ("
+        f"SELECT m.session_id, {_columns(reader.schema)} FROM sessions s JOIN messages m ON m.id "
+        "IN ("
         f"SELECT i.id FROM messages i WHERE i.session_id = s.id ORDER BY i.id LIMIT {among}"
-        f") WHERE s.id IN ({{keys}}) AND m.content IS NOT NULL AND {condition} ORDER BY m.id"
+        ") WHERE s.id IN ({keys}) AND m.content IS NOT NULL ORDER BY m.id"
     )
-    found: dict[str, tuple[str, bool]] = {}
-    for start in range(0, len(session_ids), _TOGETHER):
-        for session_id, *row in _rows(reader, statement, session_ids[start : start + _TOGETHER]):
-            key = as_text(session_id) or ""
-            known = found.get(key)
-            if known is not None and not known[1]:
-                continue
-            text = _decode(tuple(row))
-            if text is not None and (known is None or not text[1]):
-                found[key] = text
-    return found
+    best: dict[str, _Candidate] = {}
+    for ids in chunks(session_ids, _TOGETHER):
+        for session_id, *row in reader.rows_in(statement, ids):
+            key = text_of(session_id)
+            candidate = _decode(tuple(row))
+            if candidate is not None and (key not in best or candidate.rank < best[key].rank):
+                best[key] = candidate
+    return best
 
 
 def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
@@ -134,36 +126,25 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
     only the first statement.
     """
     previews = dict.fromkeys(chains, "")
-    columns = reader.schema.message_columns
-    if "content" not in columns:
+    if "content" not in reader.schema.message_columns:
         return previews
-    user, assistant = (
-        ("m.role = 'user'", "m.role = 'assistant'") if "role" in columns else ("1", "1")
-    )
-    steps = (
-        (user, _OPENING_ROWS),
-        (user, _FIRST_ROWS),
-        (assistant, _FIRST_ROWS),
-        ("1", _FIRST_ROWS),
-    )
-    for condition, among in steps:
-        waiting = {
-            key: [segment.id for segment in segments if segment.has_messages]
-            for key, segments in chains.items()
-            if not previews[key]
+    for among in (_OPENING_ROWS, _FIRST_ROWS):
+        ids = {
+            key: _with_messages(segments) for key, segments in chains.items() if not previews[key]
         }
         if among == _OPENING_ROWS:
-            waiting = {key: ids[:1] for key, ids in waiting.items()}
-        texts = _first_texts(
-            reader, [each for ids in waiting.values() for each in ids], condition, among
-        )
-        for key, ids in waiting.items():
-            candidates = [texts[each] for each in ids if each in texts]
-            if among == _OPENING_ROWS:
-                candidates = [each for each in candidates if not each[1]]
-            if candidates:
-                previews[key] = min(candidates, key=itemgetter(1))[0]
+            ids = {key: segments[:1] for key, segments in ids.items()}
+        found = _candidates(reader, list(chain.from_iterable(ids.values())), among)
+        for key, segments in ids.items():
+            texts = [found[each] for each in segments if each in found]
+            best = min(texts, key=attrgetter("rank"), default=_NONE)
+            if among == _FIRST_ROWS or best.rank == _BEST:
+                previews[key] = best.text
     return previews
+
+
+def _with_messages(segments: Sequence[Session]) -> list[str]:
+    return [segment.id for segment in segments if segment.has_messages]
 
 
 def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
@@ -174,12 +155,10 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
 def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
     """Add a preview to the conversations without a title; a statement or two per hundred of
     them."""
-    previews = read_previews(
-        reader, {each.root_id: each.segments for each in conversations if not each.title}
-    )
+    untitled = {each.root_id: each.segments for each in conversations if not each.title}
+    previews = read_previews(reader, untitled)
     return [
-        each if each.title else each._replace(preview=previews[each.root_id])
-        for each in conversations
+        each._replace(preview=previews.get(each.root_id, each.preview)) for each in conversations
     ]
 
 

@@ -8,26 +8,30 @@ clocks may step back.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..connection.reader import Reader, Row
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
-from ..errors import ValueTooLongError
 from ..sessions.session import Session
-from ..text import as_text
+from ..text import as_text, text_of
 from .chat_message import ChatMessage, Reading, RowInfo, State
-from .copies import find_copies, may_have_copies
+from .copies import find_copies, with_repeated_head
 from .decode import is_hidden, select, state_of, to_message
-from .lost_calls import after_no_call, without_call
+
+_K = TypeVar("_K")
 
 SLICE = 5000
 """Rows that one statement reads."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
+
+_MAX_RESULTS = 50
+_PLAIN = re.compile(r"[A-Za-z0-9_.:-]+")
 
 
 class Outline(NamedTuple):
@@ -51,35 +55,22 @@ class Outline(NamedTuple):
         return next(map(ids.index, shown), None)
 
 
-def rows_of_session(reader: Reader, statement: str, session_id: str) -> Iterator[Row]:
-    """Yield rows of a session in order of id, read in slices.
-
-    The statement takes the session and the last id before a slice, and selects at most `SLICE`
-    rows, the id first.
-    """
-    last = -(2**63)
-    while True:
-        rows = reader.rows(statement, [session_id, last])
-        yield from rows
-        if len(rows) < SLICE:
-            return
-        last = as_int(rows[-1][0])
-
-
 def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     """Read the outline of one session."""
     names = ("role", "timestamp", "display_kind", "display_metadata", "display_order")
     role, time, kind, metadata, order = map(reader.schema.message, names)
+    state = f"{reader.schema.active()}, {reader.schema.compacted()}"
     statement = (
-        f"SELECT m.id, {role}, {time}, {reader.schema.active()}, {reader.schema.compacted()}, {kind}, {metadata}, "
-        f"{order} FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {SLICE}"
+        f"SELECT m.id, {role}, {time}, {state}, {kind}, {metadata}, {order} "
+        "FROM messages m WHERE m.session_id = ? AND"
     )
-    return [_row_info(row, segment) for row in rows_of_session(reader, statement, session_id)]
+    slices = reader.slices(statement, "m.id", SLICE, [session_id])
+    return [_row_info(row, segment) for rows in slices for row in rows]
 
 
 def _row_info(row: Row, segment: int) -> RowInfo:
     message_id, stored_role, time, active, compacted, kind, metadata, order = row
-    role = as_text(stored_role) or "unknown"
+    role = text_of(stored_role, "unknown")
     hidden = is_hidden(role, as_text(kind), metadata)
     return RowInfo(
         as_int(message_id), segment, role, as_time(time), state_of(active, compacted), hidden, order
@@ -112,11 +103,49 @@ def read_outline(
         rows = _read_rows(reader, session_id, index)
         if reading is not Reading.LIVE:
             copies |= find_copies(reader, rows)
-        results += after_no_call((row.id, row.role) for row in rows)
+        results += _after_no_call((row.id, row.role) for row in rows)
         every += rows
     shown, gaps = _select(every, reading, copies, len(session_ids) - 1)
-    lost = frozenset(without_call(reader, session_ids, results))
+    lost = frozenset(_without_call(reader, session_ids, results))
     return Outline(session_ids, tuple(shown), gaps, copies, lost)
+
+
+def _after_no_call(rows: Iterable[tuple[int, str]]) -> list[int]:
+    """Return the ids of tool results that do not follow an assistant message, from ids and roles of
+    one session.
+
+    Their call is missing, or another message was written between the two.
+    """
+    results: list[int] = []
+    speaker = ""
+    for message_id, role in rows:
+        if role != "tool":
+            speaker = role
+        elif speaker != "assistant":
+            results.append(message_id)
+    return results
+
+
+def _without_call(reader: Reader, session_ids: Sequence[str], results: Sequence[int]) -> set[int]:
+    """Return which tool results, given by id, have no call in the sessions of a conversation;
+    checks only the first."""
+    if not results or not {"tool_calls", "tool_call_id"} <= reader.schema.message_columns:
+        return set()
+    rows = reader.rows_in(
+        "SELECT m.id, m.tool_call_id FROM messages m WHERE m.id IN ({keys})",
+        list(results)[:_MAX_RESULTS],
+    )
+    calls = {as_int(row[0]): text_of(row[1]) for row in rows}
+    # An id with other characters may be escaped in the JSON of the calls.
+    statement = (
+        "SELECT m.id FROM messages m "
+        "WHERE instr(m.tool_calls, ?) AND m.session_id IN ({keys}) LIMIT 1"
+    )
+    return {
+        result
+        for result, call in calls.items()
+        if _PLAIN.fullmatch(call) and not reader.rows_in(statement, list(session_ids), [call])
+    }
 
 
 def _select(
@@ -153,26 +182,15 @@ def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
 
 
 def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
-    """Read chat messages by id, in the order of the ids; rows that do not exist are left out.
-
-    One that is longer than a host sends says so in place of its text.
-    """
+    """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
     statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    try:
-        rows = reader.rows_in(statement, list(ids))
-    except ValueTooLongError as too_long:
-        if len(ids) == 1:
-            return _without_text(reader, ids[0], too_long)
-        half = len(ids) // 2
-        return [*read_messages_of(reader, ids[:half]), *read_messages_of(reader, ids[half:])]
+    rows = reader.rows_in(statement, list(ids))
     messages = {message.id: message for message in map(to_message, rows)}
     return [messages[id] for id in ids if id in messages]
 
 
-def _without_text(
-    reader: Reader, message_id: int, too_long: ValueTooLongError
-) -> list[ChatMessage]:
-    """Read what is short of a message whose texts are too long; nothing if there is no such row."""
+def read_without_text(reader: Reader, message_id: int, text: str) -> list[ChatMessage]:
+    """Read what is short of a message, with another text; nothing if there is no such row."""
     schema = reader.schema
     columns = f"m.session_id, {schema.message('role')}, {schema.message('timestamp')}"
     statement = (
@@ -181,9 +199,9 @@ def _without_text(
     return [
         ChatMessage(
             id=message_id,
-            session_id=as_text(session_id) or "",
-            role=as_text(role) or "unknown",
-            text=too_long.sentence,
+            session_id=text_of(session_id),
+            role=text_of(role, "unknown"),
+            text=text,
             timestamp=as_time(stamp),
             state=state_of(active, compacted),
         )
@@ -211,39 +229,46 @@ def count_stored_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, i
     """Count the rows of `messages` by session, shown or not, from an index; sessions without rows
     are left out."""
     statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
-    return {
-        as_text(key) or "": as_int(count) for key, count in reader.rows_in(statement, session_ids)
-    }
+    return {text_of(key): as_int(count) for key, count in reader.rows_in(statement, session_ids)}
 
 
 def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the chat messages that `read_outline` shows by default, by session; sessions without
-    rows are left out."""
-    schema = reader.schema
-    role, kind, metadata = (
-        schema.message(name) for name in ("role", "display_kind", "display_metadata")
-    )
-    active, compacted = schema.active(), schema.compacted()
-    shown = f"({active} = 1 OR {compacted} = 1) AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden'"
+    rows are left out.
+
+    SQLite counts them, but for sessions in which rows may repeat others, or need decoding.
+    """
+    names = ("role", "display_kind", "display_metadata", "display_order", "timestamp")
+    role, kind, metadata, order, time = map(reader.schema.message, names)
+    active, compacted = reader.schema.active(), reader.schema.compacted()
+    kept = f"({active} = 1 OR {compacted} = 1)"
+    shown = f"{kept} AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden'"
     unclear = f"{metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} NOT IN (0, 1)"
+    key = f"CASE WHEN {kept} THEN COALESCE({order}, {time}) END"
+    is_key = f"{kept} AND typeof(COALESCE({order}, {time})) IN ('integer', 'real')"
     statement = (
-        f"SELECT m.session_id, sum({shown}), max(CASE WHEN {compacted} = 1 AND {active} <> 1 THEN m.id END), "
-        f"sum({unclear}) FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
+        f"SELECT m.session_id, sum({shown}), sum({unclear}), "
+        f"max(CASE WHEN {compacted} = 1 AND {active} <> 1 THEN m.id END), "
+        f"sum({kept}), sum({is_key}), count(DISTINCT {key}), "
+        f"sum({kept} AND {order} IS NOT NULL) "
+        "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1"
     )
     counts: dict[str, int] = {}
-    compressed: dict[str, int] = {}
-    slow: set[str] = set()
-    for session_id, rows, last_compacted, is_unclear in reader.rows_in(
-        statement, list(session_ids)
-    ):
-        key = as_text(session_id) or ""
-        counts[key] = as_int(rows)
-        if is_unclear:  # model-only rows, and flags that are not 0 or 1: Python must decode them
-            slow.add(key)
-        elif last_compacted is not None:
-            compressed[key] = as_int(last_compacted)
-    for key in slow | may_have_copies(reader, compressed):
-        counts[key] = len(read_outline(reader, [Session(key, "")]).rows)
+    without_order: dict[str, int] = {}
+    undecided: set[str] = set()
+    for row in reader.rows_in(statement, list(session_ids)):
+        session_id, last_compacted = text_of(row[0]), row[3]
+        shown_rows, unclear_rows, rows, keys, different, ordered = (
+            as_int(row[at]) for at in (1, 2, 4, 5, 6, 7)
+        )
+        counts[session_id] = shown_rows
+        is_different = rows == keys == different and ordered in (0, rows)
+        if unclear_rows or (last_compacted is not None and not is_different):
+            undecided.add(session_id)
+        elif last_compacted is not None and not ordered:
+            without_order[session_id] = as_int(last_compacted)
+    for each in undecided | with_repeated_head(reader, without_order):
+        counts[each] = len(read_outline(reader, [Session(each, "")]).rows)
     return counts
 
 

@@ -15,13 +15,13 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..cleanup.sizes import Sizes, forget_changed, measure
-from ..connection.reader import Reader
+from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog
 from ..sessions.models import View
 from ..sessions.relations import is_stale
 from ..sessions.session import Session
-from ..text import as_text
+from ..text import as_text, text_of
 from .fold import fold
 
 _COLUMNS = (
@@ -117,8 +117,8 @@ class ConversationTable:
             if f"c.{column}" not in costly.sql:
                 continue
             roots = self._select("root", all_of([condition, Condition(f"c.{column} IS NULL")]))
-            for start in range(0, len(roots), _BATCH):
-                chains = [forest.chain_of(root).segments for root in roots[start : start + _BATCH]]
+            for batch in chunks(roots, _BATCH):
+                chains = [forest.chain_of(root).segments for root in batch]
                 counted = numbers(reader, [segment for chain in chains for segment in chain], known)
                 sums = [
                     (sum(counted.get(segment.id, 0) for segment in chain), chain[0].id)
@@ -137,22 +137,13 @@ class ConversationTable:
         columns = ", ".join(schema.session(name) for name in names)
         texts: dict[str, list[list[str | None]]] = {}
         for key, *values in reader.rows(f"SELECT s.id, {columns} FROM sessions s"):
-            root = (
-                forest.root_of(as_text(key) or "")
-                if any(value is not None for value in values)
-                else None
-            )
+            root = forest.root_of(text_of(key))
             if root is not None:
-                texts.setdefault(root, []).append([as_text(value) for value in values])
-        rows = [
-            (
-                _lines(user for user, *_rest in found),
-                _lines(text for _user, chat, kind, _provider in found for text in (chat, kind)),
-                _lines(provider for *_rest, provider in found),
-                root,
-            )
-            for root, found in texts.items()
-        ]
+                texts.setdefault(root, []).append(list(map(as_text, values)))
+        rows = []
+        for root, found in texts.items():
+            users, chats, kinds, providers = zip(*found, strict=True)
+            rows.append((_lines(users), _lines([*chats, *kinds]), _lines(providers), root))
         self._table.executemany(
             "UPDATE conversations SET users = ?, chats = ?, providers = ? WHERE root = ?", rows
         )

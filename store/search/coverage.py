@@ -23,11 +23,18 @@ import sqlite3
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, FtsKind, Schema
+from ..connection.store_cache import IndexGaps
 from ..connection.stored_values import as_int
+from ..errors import (
+    NotAStoreError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnreadableError,
+)
 from ..wording import N_, _
 
 LOW = -(2**62)
@@ -47,7 +54,7 @@ class Damage(StrEnum):
     """The table cannot be opened: parts of it are missing."""
     MALFORMED = "malformed"
     """It opens, but its pages cannot be read."""
-    HOLES = "holes"
+    GAPS = "gaps"
     """Messages are missing from it."""
 
 
@@ -64,7 +71,7 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     if damage is Damage.MISSING and not has_trigger:
         return _("Hermes rebuilds it on its next start (0.16 and later)")
     if (
-        damage is Damage.HOLES
+        damage is Damage.GAPS
         and not has_trigger
         and (schema.fts is None or schema.fts.kind is FtsKind.INLINE)
     ):
@@ -131,7 +138,7 @@ def read_coverage(reader: Reader) -> Coverage:
             )
         else:
             reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
-            repair = remedy(schema, Damage.HOLES)
+            repair = remedy(schema, Damage.GAPS)
     return Coverage(messages, held, reason.format(held=held, count=messages, remedy=repair))
 
 
@@ -162,50 +169,31 @@ def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
     return f"({' OR '.join(parts)})"
 
 
-class Gaps(NamedTuple):
-    """The rows that an index lacks, of those it should hold."""
-
-    newest: int
-    """The largest id that has been compared."""
-    missing: int = 0
-    first: int = 0
-    last: int = 0
-    """The smallest and the largest id that is missing."""
-    sql: str = ""
-    """A condition on `messages m` for the missing rows."""
-    cut: tuple[int, ...] = ()
-    """Ids of the rows it holds only a part of, in order."""
-
-
-class _GapsByIndex(dict[str, Gaps]):
-    """The gaps of the indexes of a store, by their names; shared by its readers, replaced and never
-    changed."""
-
-
-def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> Gaps:
+def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
     Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has
     changed. `newest` is the largest id there is.
     """
-    by_index = reader.shared.get(_GapsByIndex, _GapsByIndex())
-    assert isinstance(by_index, _GapsByIndex)
+    by_index = reader.of_file.index_gaps
     known = by_index.get(index.name)
     is_kept = f"{index.name}_insert" in reader.schema.triggers
     if known is None or newest < known.newest:
-        gaps = _compare(reader, index, newest, Gaps(LOW))
+        gaps = _compare(reader, index, newest, IndexGaps(LOW))
     elif known.missing or not is_kept:
         gaps = _compare(reader, index, newest, known._replace(missing=0), behind=LOW)
     elif newest > known.newest:
         gaps = _compare(reader, index, newest, known, behind=known.newest)
     else:
         return known
-    reader.shared[_GapsByIndex] = _GapsByIndex(by_index | {index.name: gaps})
+    reader.of_file.index_gaps = {**by_index, index.name: gaps}
     return gaps
 
 
-def _compare(reader: Reader, index: FtsIndex, newest: int, known: Gaps, behind: int = LOW) -> Gaps:
-    """Compare the rows behind an id with those in the index; known ones that are cut are kept."""
+def _compare(
+    reader: Reader, index: FtsIndex, newest: int, known: IndexGaps, behind: int = LOW
+) -> IndexGaps:
+    """Compare the rows behind an id with those in the index; known ones that are truncated are kept."""
     missing, first, last, condition = 0, 0, 0, ""
     if f"{index.name}_docsize" in reader.schema.tables:
         condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
@@ -218,20 +206,15 @@ def _compare(reader: Reader, index: FtsIndex, newest: int, known: Gaps, behind: 
             f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
         )
         missing, first, last = map(as_int, reader.rows(sql, [behind])[0])
-    cut, end = known.cut, known.newest
+    truncated = known.truncated
     partly = _partly_indexed(reader.schema, index)
-    while partly and end < newest:
-        rows = reader.rows(
-            "SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?", [end, _SLICE]
-        )
-        if not rows:
-            break
-        start, end = end, as_int(rows[-1][0])
-        long = reader.rows(
-            f"SELECT m.id FROM messages m WHERE m.id > ? AND m.id <= ? AND {partly}", [start, end]
-        )
-        cut += tuple(sorted(as_int(row[0]) for row in long))
-    return Gaps(newest, missing, first, last, condition, cut)
+    if partly and known.newest < newest:
+        statement = "SELECT m.id FROM messages m WHERE m.id > ? AND"
+        for ids in reader.slices(statement, "m.id", _SLICE, [known.newest]):
+            sql = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {partly}"
+            rows = reader.rows(sql, [ids[0][0], ids[-1][0]])
+            truncated += tuple(sorted(as_int(row[0]) for row in rows))
+    return IndexGaps(newest, missing, first, last, condition, truncated)
 
 
 def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
@@ -252,3 +235,43 @@ def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
     if index.columns == ("content",) and beside:
         return "(" + " OR ".join(f"COALESCE({column}, '') <> ''" for column in beside) + ")"
     return ""
+
+
+def damage_of(schema: Schema, error: StoreError) -> Damage:
+    """Return what is wrong with an index, by its tables and the error of SQLite."""
+    indexes = [index for index in (schema.fts, schema.trigram) if index is not None]
+    is_whole = {
+        f"{index.name}_{part}" for index in indexes for part in ("data", "idx")
+    } <= schema.tables
+    return Damage.MALFORMED if is_whole and "malformed" in error.sentence else Damage.BROKEN
+
+
+def is_of_index(reader: Reader, error: StoreError) -> bool:
+    """Whether only the search index is at fault: missing shadow tables, an unknown tokenizer,
+    damage in it."""
+    if isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
+        return False
+    if reader.schema.fts is None and reader.schema.trigram is None:
+        return False
+    if isinstance(error, StoreDamagedError):
+        reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
+    return True
+
+
+def prepare(reader: Reader) -> None:
+    """Read what the first search of a store needs: what the indexes lack. All readers of the
+    `Store` share it.
+
+    Raises:
+        StoreError: The store cannot be read.
+        QueryInterruptedError: `Reader.interrupt` was called.
+    """
+    schema = reader.schema
+    newest = as_int(reader.value("SELECT max(id) FROM messages"))
+    try:
+        for index in (schema.fts, schema.trigram):
+            if index is not None:
+                gaps_of(reader, index, newest)
+    except StoreError as error:
+        if not is_of_index(reader, error):  # the search that cannot use a broken index reports it
+            raise

@@ -9,46 +9,37 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
-from ..connection.reader import Reader
-from ..connection.schema import Schema
-from ..connection.stored_values import FIRST_TIME, as_int, as_time
+from ..connection.reader import Reader, chunks
+from ..connection.schema import FtsIndex
+from ..connection.stored_values import as_int
 from ..errors import (
-    NotAStoreError,
-    StoreBusyError,
-    StoreDamagedError,
     StoreError,
-    StoreUnreadableError,
 )
 from ..messages.chat_message import Hit
-from ..sessions.first_page import ids_follow_time
-from ..text import as_text
+from ..text import text_of
 from ..wording import _
 from .conversation_table import Condition, all_of
-from .coverage import Damage, gaps_of, remedy
-from .file_edits import edits_file
+from .coverage import damage_of, gaps_of, is_of_index, remedy
 from .fold import fold
-from .message_rows import SHOWN, StoredRow, read_rows, rows_sql
+from .loop import Loop
+from .message_rows import SHOWN, StoredRow, edits_file, read_rows, rows_sql
 from .query import Query
 from .scope import Scope, read_scope
 from .snippets import make_snippet
-from .sources import CandidateSource, Loop, SearchPlan, make_plan, read_edges
+from .sources import CandidateSource, SearchPlan, read_edges
 from .spellings import Spellings
 from .terms import CompiledQuery, Matcher, compile_query
+from .time_order import block_size, in_time, moment_of
 
 COUNT_CAP = 1000
 _BATCH = 64
 """Rows that are read at a time, at most: two pages of the screen."""
 _COUNTED, _COUNT_BATCH = 100_000, 500
 """Rows of an index, and rows that are read, at a time while counting."""
-_NEAR_BLOCK, _FAR_BLOCK = 2_000, 20_000
-"""Where ids do not follow time, so many candidates are brought into the order of time together:
-where neighbours have changed places (a compression writes messages again with their old times), and
-after an import."""
 _RELEVANT = 2000
 """Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them
 takes most of a second (1M rows)."""
 _ENDLESS = 2**62
-_EARLIEST = float("-inf")
 
 _T = TypeVar("_T")
 
@@ -93,76 +84,34 @@ def until(stopped: Callable[[], bool], seconds: float) -> Callable[[], bool]:
     return lambda: stopped() or time.monotonic() > deadline
 
 
-def damage_of(schema: Schema, error: StoreError) -> Damage:
-    """Return what is wrong with an index, by its tables and the error of SQLite."""
-    indexes = [index for index in (schema.fts, schema.trigram) if index is not None]
-    is_whole = {
-        f"{index.name}_{part}" for index in indexes for part in ("data", "idx")
-    } <= schema.tables
-    return Damage.MALFORMED if is_whole and "malformed" in error.sentence else Damage.BROKEN
-
-
-def _is_of_index(reader: Reader, error: StoreError) -> bool:
-    """Whether only the search index is at fault: missing shadow tables, an unknown tokenizer,
-    damage in it."""
-    if isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
-        return False
-    if reader.schema.fts is None and reader.schema.trigram is None:
-        return False
-    if isinstance(error, StoreDamagedError):
-        reader.value("SELECT count(*) FROM sessions")  # raises when more than the index is damaged
-    return True
-
-
-def prepare(reader: Reader) -> None:
-    """Read what the first search of a store needs: what the indexes lack. All readers of the
-    `Store` share it.
-
-    Raises:
-        StoreError: The store cannot be read.
-        QueryInterruptedError: `Reader.interrupt` was called.
-    """
-    schema, newest = reader.schema, read_edges(reader)[1]
-    try:
-        for index in (schema.fts, schema.trigram):
-            if index is not None:
-                gaps_of(reader, index, newest)
-    except StoreError as error:
-        if not _is_of_index(reader, error):  # the search that cannot use a broken index reports it
-            raise
-
-
-def _moment(row: StoredRow) -> tuple[float, int]:
-    """Sort key: the time, then the id."""
-    return (row.moment if row.moment is not None else _EARLIEST), row.id
-
-
-class _Blocks:
-    """How many candidates are brought into the order of time together, by the end a search begins
-    at.
-
-    0 where ids follow time. Asked once while the store does not change, so that all pages of a
-    search agree.
-    """
-
-    def __init__(self) -> None:
-        self._sizes: dict[bool, int] = {}
-
-    def size(self, reader: Reader, edges: tuple[int, int], *, oldest: bool) -> int:
-        if oldest not in self._sizes:
-            self._sizes[oldest] = self._find(reader, edges, oldest=oldest)
-        return self._sizes[oldest]
-
-    def _find(self, reader: Reader, edges: tuple[int, int], *, oldest: bool) -> int:
-        if not ids_follow_time(reader):
-            return _FAR_BLOCK
-        near = edges[0] + _NEAR_BLOCK if oldest else edges[1] - _NEAR_BLOCK
-        stamp = f"COALESCE({reader.schema.message('timestamp')}, {FIRST_TIME})"
-        late = (
-            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
-            f"WHERE m.id {'<' if oldest else '>'} ?) WHERE here < before LIMIT 1"
-        )
-        return _NEAR_BLOCK if edges[1] - edges[0] < _NEAR_BLOCK or reader.rows(late, [near]) else 0
+def count_matches(
+    reader: Reader,
+    index: FtsIndex,
+    match: str,
+    scope: Condition,
+    most: int,
+    stopped: Callable[[], bool],
+) -> Total:
+    """Count the rows in a scope that an index finds for MATCH, in portions."""
+    where = all_of([Condition(SHOWN), scope])
+    statement = (
+        f"SELECT CASE WHEN {where.sql} THEN m.session_id END, count(*), min(m.id) FROM (SELECT rowid FROM "
+        f"{index.name} WHERE {index.name} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) f "
+        f"CROSS JOIN {rows_sql(reader.schema)} ON m.id = f.rowid GROUP BY 1"
+    )
+    sessions: set[str] = set()
+    number, last, portion = 0, _ENDLESS, min(most + 1, _COUNTED)
+    while number <= most:
+        if stopped():
+            return Total(number, True, frozenset(sessions))
+        rows = reader.rows(statement, [*where.values, match, last, portion])
+        counts = {text_of(row[0]): as_int(row[1]) for row in rows if row[0] is not None}
+        sessions.update(counts)
+        number += sum(counts.values())
+        if sum(as_int(row[1]) for row in rows) < portion:
+            break
+        last = min(as_int(row[2]) for row in rows)
+    return Total(min(number, most), number > most, frozenset(sessions))
 
 
 class Search:
@@ -248,28 +197,26 @@ class Search:
         self, most: int, after: Hit | None, portion: Callable[[tuple[Hit, ...]], None]
     ) -> tuple[SearchPlan, Loop, list[StoredRow], bool]:
         edges = read_edges(self._reader)
-        plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
-        self._block = self._reader.cached(_Blocks).size(
-            self._reader, edges, oldest=self._sort == "oldest"
-        )
+        plan = SearchPlan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
+        self._block = block_size(self._reader, edges, oldest=self._sort == "oldest")
         loop = self._loop(plan.sources, edges)
         if self._sort == "relevance" and "fts5" in plan.engines:
             pool = list(islice(filter(None, self._hits(loop, None)), max(_RELEVANT, most + 1)))
             return plan, loop, self._ranked(plan, pool, most)[:most], len(pool) > most
         rows: list[StoredRow] = []
-        told = 0
+        reported = 0
         for row in self._hits(loop, after, min(most + 1, _BATCH)):
             if row is not None:
                 rows.append(row)
                 if len(rows) > most:
                     break
-            elif loop.is_long and told < len(rows):
-                told = len(rows)
+            elif loop.is_long and reported < len(rows):
+                reported = len(rows)
                 portion(tuple(map(self._to_hit, rows)))
         if (
             after is None and len(rows) <= most
         ):  # all hits: what neither end of the store shows is put in its place
-            rows.sort(key=_moment, reverse=self._sort != "oldest")
+            rows.sort(key=moment_of, reverse=self._sort != "oldest")
         return plan, loop, rows[:most], len(rows) > most
 
     def _loop(self, sources: Sequence[CandidateSource], edges: tuple[int, int]) -> Loop:
@@ -290,21 +237,18 @@ class Search:
         self, loop: Loop, after: Hit | None, batch: int = _BATCH
     ) -> Iterator[StoredRow | None]:
         """Yield the hits in order, and None between two pages."""
+        last = after.message_id if after is not None else None
         pages = (
-            self._in_time(loop, after)
+            in_time(self._reader, loop.pages(), self._block, last, oldest=self._sort == "oldest")
             if self._block
-            else loop.pages(after.message_id if after else None)
+            else loop.pages(last)
         )
         for ids in pages:
-            for start in range(0, len(ids), batch):
-                if start and self._stopped():
+            for number, chunk in enumerate(chunks(ids, batch)):
+                if number and self._stopped():
                     loop.incomplete = True
                     return
-                rows = read_rows(
-                    self._reader,
-                    ids[start : start + batch],
-                    in_reasoning=self.compiled.in_reasoning,
-                )
+                rows = read_rows(self._reader, chunk, in_reasoning=self.compiled.in_reasoning)
                 yield from filter(self._is_hit, rows)
             yield None
 
@@ -315,33 +259,6 @@ class Search:
             if is_edit is not self._edits:
                 return False
         return row.text.is_accepted(self.compiled)
-
-    def _in_time(self, loop: Loop, after: Hit | None) -> Iterator[list[int]]:
-        """Yield ids in the order of time, many candidates at a time; those with the newest ids
-        first.
-
-        Hermes assigns ids in the order of writing. But imports (0.19, 0.22), a restore and a clock
-        that is set back give new ids to old messages.
-        """
-        waits = after is not None
-        for block in _blocks(loop.pages(), self._block):
-            ordered = self._by_moment(block)
-            if waits and after is not None:
-                if after.message_id not in block:
-                    continue
-                ordered, waits = ordered[ordered.index(after.message_id) + 1 :], False
-            yield ordered
-
-    def _by_moment(self, ids: Sequence[int]) -> list[int]:
-        column = self._reader.schema.message("timestamp")
-        rows = self._reader.rows_in(
-            f"SELECT m.id, {column} FROM messages m WHERE m.id IN ({{keys}})", ids
-        )
-        places = []
-        for key, stamp in rows:
-            moment = as_time(stamp)
-            places.append((moment if moment is not None else _EARLIEST, as_int(key)))
-        return [key for _, key in sorted(places, reverse=self._sort != "oldest")]
 
     def _to_hit(self, row: StoredRow) -> Hit:
         snippet, ranges = make_snippet(
@@ -372,7 +289,7 @@ class Search:
             return work()
         except StoreError as error:
             reader = self._reader
-            if not _is_of_index(reader, error):
+            if not is_of_index(reader, error):
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
@@ -389,7 +306,7 @@ class Search:
         if schema.fts is None or schema.note("fts_stale") is not None or not self.compiled.is_plain:
             return False
         gaps = gaps_of(self._reader, schema.fts, read_edges(self._reader)[1])
-        return not gaps.missing and not gaps.cut and self._edits is None
+        return not gaps.missing and not gaps.truncated and self._edits is None
 
     def count(self, cap: int = COUNT_CAP) -> Total:
         """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""
@@ -406,7 +323,7 @@ class Search:
 
     def _count_by_reading(self, most: int) -> Total:
         edges = read_edges(self._reader)
-        plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
+        plan = SearchPlan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
         loop = self._loop(plan.sources, edges)
         sessions = [
             row.session_id
@@ -418,49 +335,20 @@ class Search:
     def _count_by_index(self, most: int) -> Total:
         """Count what the word index finds, and add the rows in which a word follows the escape of a
         line end."""
-        index = self._reader.schema.fts
+        reader, index = self._reader, self._reader.schema.fts
         assert index is not None
-        spellings = Spellings(self._reader, index, self.compiled.groups[0])
-        where = all_of([Condition(SHOWN), self._scope])
-        statement = (
-            f"SELECT CASE WHEN {where.sql} THEN m.session_id END, count(*), min(m.id) FROM (SELECT rowid FROM "
-            f"{index.name} WHERE {index.name} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) f "
-            f"CROSS JOIN {rows_sql(self._reader.schema)} ON m.id = f.rowid GROUP BY 1"
-        )
-        sessions: set[str] = set()
-        number, last, chunk = 0, _ENDLESS, min(most + 1, _COUNTED)
-        while number <= most:
-            if self._stopped():
-                return Total(number, True, frozenset(sessions))
-            rows = self._reader.rows(statement, [*where.values, spellings.plain, last, chunk])
-            found = [
-                (as_text(session), as_int(count))
-                for session, count, _ in rows
-                if session is not None
-            ]
-            sessions.update(session or "" for session, _ in found)
-            number += sum(count for _, count in found)
-            if sum(as_int(row[1]) for row in rows) < chunk:
-                break
-            last = min(as_int(row[2]) for row in rows)
+        spellings = Spellings(reader, index, self.compiled.groups[0])
+        total = count_matches(reader, index, spellings.plain, self._scope, most, self._stopped)
+        if total.at_least:
+            return total
         match, condition = spellings.joined()
-        loop = self._loop([CandidateSource(condition, index, match)], read_edges(self._reader))
+        loop = self._loop([CandidateSource(condition, index, match)], read_edges(reader))
         known = f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? AND rowid = ?"
-        for row in filter(None, self._hits(loop, None, _COUNT_BATCH)):
-            if number > most:
-                break
-            if not self._reader.rows(known, [spellings.plain, row.id]):
-                number += 1
-                sessions.add(row.session_id)
-        return Total(min(number, most), number > most or loop.incomplete, frozenset(sessions))
-
-
-def _blocks(pages: Iterator[list[int]], size: int) -> Iterator[list[int]]:
-    """Yield the ids of pages, about so many at a time."""
-    block: list[int] = []
-    for page in pages:
-        block += page
-        if len(block) >= size:
-            yield block
-            block = []
-    yield block
+        joined = [
+            row.session_id
+            for row in islice(filter(None, self._hits(loop, None, _COUNT_BATCH)), most + 1)
+            if not reader.rows(known, [spellings.plain, row.id])
+        ]
+        number = total.count + len(joined)
+        at_least = number > most or loop.incomplete
+        return Total(min(number, most), at_least, total.sessions | frozenset(joined))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..connection.reader import Reader
@@ -33,12 +33,12 @@ _MOST = 40
 class Vocabulary(NamedTuple):
     """The values of filters that occur in a store, the most frequent first."""
 
-    sources: Sequence[str] = _SOURCES
-    models: Sequence[str] = ()
-    folders: Sequence[str] = ()
-    tools: Sequence[str] = ()
-    branches: Sequence[str] = ()
-    ends: Sequence[str] = ()
+    sources: tuple[str, ...] = _SOURCES
+    models: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
 
 
 def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:

@@ -14,15 +14,14 @@ from sys import getsizeof
 
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
-from ..connection.stored_values import as_int, as_time
+from ..connection.store_cache import StoreCache
+from ..connection.stored_values import as_int, as_time, read_json
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, state_of
-from ..text import as_text
+from ..text import as_text, text_of
 from .fold import fold, has_marks
 from .terms import CompiledQuery
 
-MOST_BYTES = 8_000_000
-"""Memory that the texts of cached rows take at most, stored and folded."""
 _ROW_BYTES = 1000
 """Memory that a row takes besides its texts."""
 _COLUMNS = ("session_id", "role", "content", "tool_calls", "tool_name", "timestamp", "reasoning", "reasoning_content",
@@ -49,7 +48,7 @@ IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 
 def stored_text(value: object) -> str:
     """Return a stored value as the text that is searched."""
-    return value if type(value) is str else as_text(value) or ""
+    return value if type(value) is str else text_of(value)
 
 
 def unescaped(json_text: str) -> str:
@@ -144,6 +143,41 @@ class RowText:
         )
 
 
+_CHANGES = re.compile(r"write|edit|patch|create|replace|append|insert|delete|remove|rename|move")
+"""Parts of the names of tools that change files: `write_file` and `patch` are Hermes' own
+(0.22)."""
+_PATCH_HEADERS = ("*** ", "+++ ", "--- ")
+"""How a line of a patch begins that names a file."""
+
+
+def _names_file(argument: object, needle: str) -> bool:
+    """Whether an argument names the file: a bare path, or the headers of a patch, not the text
+    written."""
+    if not isinstance(argument, str):
+        return False
+    lines = argument.split("\n")
+    return any(
+        needle in fold(line) for line in lines if len(lines) == 1 or line.startswith(_PATCH_HEADERS)
+    )
+
+
+def edits_file(tool_calls: str, needle: str) -> bool:
+    """Whether tool calls, as stored, change a file whose path contains a folded text."""
+    if needle not in fold(tool_calls):
+        return False
+    for call in decode_tool_calls(tool_calls):
+        if not _CHANGES.search(call.name.lower()):
+            continue
+        try:
+            arguments = read_json(call.arguments)
+        except ValueError:
+            arguments = None
+        values = arguments.values() if isinstance(arguments, dict) else [call.arguments]
+        if any(_names_file(value, needle) for value in values):
+            return True
+    return False
+
+
 class StoredRow:
     """A row of `messages` with its texts."""
 
@@ -161,7 +195,7 @@ class StoredRow:
             reasoning,
         ) = row
         self.id = as_int(message_id)
-        self.session_id = as_text(session) or ""
+        self.session_id = text_of(session)
         self.role = as_text(role) or "unknown"
         self.moment: float | None = as_time(timestamp)
         self.state: State = state_of(active, compacted)
@@ -174,40 +208,12 @@ class StoredRow:
         """Bytes of memory, with the texts counted twice: as stored and folded."""
 
 
-class RowCache:
-    """The rows read last, by id, while the store does not change; from `Reader.cached`."""
-
-    def __init__(self) -> None:
-        self._rows: dict[int, StoredRow] = {}
-        self.size = 0
-        """Bytes of memory the rows take."""
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def get(self, message_id: int) -> StoredRow | None:
-        """Return a row if it is cached; it becomes the last to be dropped."""
-        row = self._rows.pop(message_id, None)
-        if row is not None:
-            self._rows[message_id] = row
-        return row
-
-    def add(self, row: StoredRow) -> None:
-        """Cache a row, and drop those that were not used for longest."""
-        before = self._rows.pop(row.id, None)
-        self._rows[row.id] = row
-        self.size += row.size - (before.size if before is not None else 0)
-        while self.size > MOST_BYTES:
-            oldest = next(iter(self._rows))
-            self.size -= self._rows.pop(oldest).size
-
-
 def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:
     """Return rows in the order of their ids; those that are cached are not read again.
 
     `in_reasoning` reads their reasoning instead of their texts; those rows are not cached.
     """
-    cache = RowCache() if in_reasoning else reader.cached(RowCache)
+    cache = StoreCache().rows if in_reasoning else reader.cache().rows
     known = {key: row for key in ids if (row := cache.get(key)) is not None}
     reasoning = (
         "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, '')" if in_reasoning else "NULL"

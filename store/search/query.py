@@ -12,13 +12,20 @@ import time
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
+from typing import NamedTuple
 
 from ..wording import _
 from .conditions import Filter
 from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS
 
 _NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
-_VALUE_QUOTE = re.compile(r'([A-Za-z]+):(?=")')
+# A quote opens only at the start of a word or of a filter's value. One dash excludes; two begin an
+# option of a command line, which is as literal as any word.
+_TOKEN = re.compile(
+    r"(?P<negated>-(?=[^\s-]))?"
+    rf'(?:(?P<key>(?ai:{"|".join(FILTER_KEYS)})):(?="))?'
+    r'(?:"(?P<quoted>[^"]*)"(?P<star>(?(key)|\*?))|(?P<unpaired>"?)(?P<word>\S*))'
+)
 _OPERATORS = ("AND", "OR", "NOT")
 MOST = 2048
 """Code points of a query."""
@@ -97,58 +104,35 @@ class Query:
 EMPTY = Query("")
 
 
-@dataclass(slots=True)
-class _Token:
+class _Token(NamedTuple):
     text: str
     start: int
     end: int
     quoted: bool
-    negated: bool = False
-    key: str = ""
+    negated: bool
+    key: str
     starred: bool = False
 
 
 def _tokens(text: str) -> tuple[list[_Token], list[QueryProblem]]:
-    """Split at white space outside quotes; a quote opens only at the start of a word or of a
-    filter's value.
+    """Split at white space outside quotes.
 
     Returns:
         The tokens, and a problem for each quotation mark without a partner, which is left out.
     """
     tokens: list[_Token] = []
     problems: list[QueryProblem] = []
-    position, length = 0, len(text)
-    while position < length:
-        if text[position].isspace():
-            position += 1
-            continue
-        start = position
-        # One dash excludes; two begin a command line option, which is as literal as any word.
-        negated = text[position] == "-" and text[position + 1 : position + 2].strip() not in (
-            "",
-            "-",
-        )
-        position += negated
-        match = _VALUE_QUOTE.match(text, position)
-        key = match[1].lower() if match and match[1].lower() in FILTER_KEYS else ""
-        position = match.end() if match and key else position
-        if text[position : position + 1] == '"':
-            close = text.find('"', position + 1)
-            if close >= 0:
-                inner, position = text[position + 1 : close], close + 1
-                starred = not key and text[position : position + 1] == "*"
-                position += starred
-                tokens.append(_Token(inner, start, position, True, negated, key, starred))
-                continue
-            problems.append(
-                QueryProblem(position, position + 1, _("an unpaired quotation mark: ignored"))
-            )
-            position += 1
-        begin = position
-        while position < length and not text[position].isspace():
-            position += 1
-        if position > begin:
-            tokens.append(_Token(text[begin:position], start, position, False, negated, key))
+    ignored = _("an unpaired quotation mark: ignored")
+    for match in _TOKEN.finditer(text):
+        (start, end), quoted = match.span(), match["quoted"]
+        negated, key = bool(match["negated"]), (match["key"] or "").lower()
+        if match["unpaired"]:
+            at = match.start("unpaired")
+            problems.append(QueryProblem(at, at + 1, ignored))
+        if quoted is not None:
+            tokens.append(_Token(quoted, start, end, True, negated, key, bool(match["star"])))
+        elif match["word"]:
+            tokens.append(_Token(match["word"], start, end, False, negated, key))
     return tokens, problems
 
 
@@ -256,33 +240,33 @@ def like_filters(query: Query) -> list[tuple[Term, str, str]]:
     meant (or "")."""
     words = []
     for term in (*query.terms, *query.excluded):
-        match = _LIKE_A_FILTER.match(term.text) if term.kind is not TermKind.PHRASE else None
-        if match is None:
+        match = _LIKE_A_FILTER.match(term.text)
+        if match is None or term.kind is TermKind.PHRASE:
             continue
-        key, op, value = match[1].lower(), match[2], term.text[match.end() :]
+        key, op = match[1].lower(), match[2]
+        value = term.text[match.end() :]
         is_port = op == ":" and value.isdigit()
-        could_be_misspelt = match[1].islower() and not is_port
-        meant = FOREIGN_NAMES.get(key, "")
-        if not meant and could_be_misspelt:
-            meant = next(iter(get_close_matches(key, BY_KEY, 1, 0.7)), "")
+        meant = _filter_meant(key, may_be_misspelt=match[1].islower() and not is_port)
+        reason = _("{written} is no filter: looked for as text")
         if key in FILTER_KEYS:
             reason = _("{written} is no comparison: write {meant}")
-            reason = reason.format(written=f"{key}{op}", meant=f"{key}:{value}")
-            words.append((term, reason, f"{key}:{value}"))
-        elif meant:
-            sign = (op if op != ":" else ">") if meant in NUMBER_KEYS else ":"
-            reason = _("{written} is no filter (is {meant} meant?): looked for as text")
+            meant = f"{key}:{value}"
+            words.append((term, reason.format(written=f"{key}{op}", meant=meant), meant))
+        elif meant is not None:
+            sign = ":" if meant not in NUMBER_KEYS else ">" if op == ":" else op
+            if meant:
+                reason = _("{written} is no filter (is {meant} meant?): looked for as text")
             reason = reason.format(written=f"{key}{op}", meant=f"{meant}{sign}")
-            words.append((term, reason, f"{meant}{sign}{value}"))
-        elif could_be_misspelt:
-            words.append(
-                (
-                    term,
-                    _("{written} is no filter: looked for as text").format(written=f"{key}{op}"),
-                    "",
-                )
-            )
+            words.append((term, reason, f"{meant}{sign}{value}" if meant else ""))
     return sorted(words, key=lambda word: word[0].start)
+
+
+def _filter_meant(key: str, *, may_be_misspelt: bool) -> str | None:
+    """Return the filter that a name may mean, empty if it is like none; None if it is a plain
+    word."""
+    if key in FOREIGN_NAMES or not may_be_misspelt:
+        return FOREIGN_NAMES.get(key)
+    return next(iter(get_close_matches(key, BY_KEY, 1, 0.7)), "")
 
 
 def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:

@@ -16,7 +16,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..messages.chat_message import ChatMessage, Hit, State
 from ..messages.decode import decode_tool_calls, select, to_message
-from ..text import as_text, one_line
+from ..text import one_line, text_of
 from .fold import fold, has_marks
 from .message_rows import IS_JSON, RowText, unescaped
 from .terms import Matcher
@@ -117,7 +117,7 @@ def _string(inner: str) -> str:
     if "\\" not in inner:
         return inner
     try:
-        return as_text(json.loads(f'"{inner}"', strict=False)) or ""
+        return text_of(json.loads(f'"{inner}"', strict=False))
     except ValueError:
         return unescaped(inner)
 

@@ -42,61 +42,52 @@ _MOST_TRIGRAMS = 300
 """With more trigrams that begin with a text it is common, and the rows themselves are scanned."""
 
 
-class IndexTerms:
-    """What words and trigrams of the indexes begin with; read once while the store does not
-    change."""
+def _term_starts(
+    reader: Reader, index: FtsIndex, between: tuple[str, str], length: int
+) -> list[str]:
+    """Return what the terms of an index in a range begin with: so many letters, each once, in
+    order.
 
-    def __init__(self) -> None:
-        self._read: dict[tuple[str, tuple[str, str], int], list[str]] = {}
-        self._tables: set[str] = set()
+    The range is the smallest term and the first one too large. It is read from a virtual table
+    in the temporary database of the connection
+    (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module).
 
-    def starts(
-        self, reader: Reader, index: FtsIndex, between: tuple[str, str], length: int
-    ) -> list[str]:
-        """Return what the terms of an index in a range begin with: so many letters, each once, in
-        order.
+    Raises:
+        StoreError: The index cannot be read.
+    """
+    key = (index.name, between, length)
+    known = reader.cache().term_starts
+    if key not in known:
+        table = _terms_table(reader, index)
+        low, high = between
+        beyond = "SELECT term FROM {table} WHERE term >= {least} AND term < ?2 LIMIT 1"
+        first = beyond.format(table=table, least="?1")
+        following = beyond.format(table=table, least="substr(found, 1, ?3) || char(1114111)")
+        rows = reader.rows(
+            f"WITH RECURSIVE terms(found) AS (SELECT ({first}) UNION ALL SELECT ({following}) FROM terms "
+            "WHERE found IS NOT NULL) SELECT substr(found, 1, ?3) FROM terms WHERE found IS NOT NULL "
+            f"LIMIT {_MOST_TRIGRAMS + 1}",
+            [low, high, length],
+        )
+        known[key] = list(dict.fromkeys(str(row[0]) for row in rows))
+    return known[key]
 
-        The range is the smallest term and the first one too large. It is read from a virtual table
-        in the temporary database of the connection
-        (https://sqlite.org/fts5.html#the_fts5vocab_virtual_table_module).
 
-        Raises:
-            StoreError: The index cannot be read.
-        """
-        key = (index.name, between, length)
-        if key not in self._read:
-            table = self._table(reader, index)
-            low, high = between
-            beyond = "SELECT term FROM {table} WHERE term >= {least} AND term < ?2 LIMIT 1"
-            first = beyond.format(table=table, least="?1")
-            following = beyond.format(table=table, least="substr(found, 1, ?3) || char(1114111)")
-            rows = reader.rows(
-                f"WITH RECURSIVE terms(found) AS (SELECT ({first}) UNION ALL SELECT ({following}) FROM terms "
-                "WHERE found IS NOT NULL) SELECT substr(found, 1, ?3) FROM terms WHERE found IS NOT NULL "
-                f"LIMIT {_MOST_TRIGRAMS + 1}",
-                [low, high, length],
-            )
-            self._read[key] = list(dict.fromkeys(str(row[0]) for row in rows))
-        return self._read[key]
-
-    def _table(self, reader: Reader, index: FtsIndex) -> str:
-        name = f"temp.terms_of_{index.name}"
-        if name not in self._tables:
-            for statement in (
-                "PRAGMA temp_store=MEMORY",
-                "PRAGMA query_only=0",
-                f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab('main', '{index.name}', 'instance')",
-                "PRAGMA query_only=1",
-            ):
-                reader.rows(statement)
-            self._tables.add(name)
-        return name
+def _terms_table(reader: Reader, index: FtsIndex) -> str:
+    name = f"temp.terms_of_{index.name}"
+    for statement in (
+        "PRAGMA temp_store=MEMORY",
+        "PRAGMA query_only=0",
+        f"CREATE VIRTUAL TABLE IF NOT EXISTS {name} USING fts5vocab('main', '{index.name}', 'instance')",
+        "PRAGMA query_only=1",
+    ):
+        reader.rows(statement)
+    return name
 
 
 def _escapes(reader: Reader, index: FtsIndex, blocks: Sequence[tuple[str, str]]) -> list[str]:
     """Return the escapes in some ranges that words of the index begin with."""
-    vocabulary = reader.cached(IndexTerms)
-    starts = [start for block in blocks for start in vocabulary.starts(reader, index, block, 5)]
+    starts = [start for block in blocks for start in _term_starts(reader, index, block, 5)]
     return [
         each
         for each in starts
@@ -265,7 +256,7 @@ def narrowing(group: Sequence[Matcher]) -> Condition:
 HAS_ESCAPES = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"
 
 
-def in_pictures(group: Sequence[Matcher]) -> Condition:
+def narrowing_of_images(group: Sequence[Matcher]) -> Condition:
     """Return the same for messages with images, whose texts are JSON in ASCII; true where all terms
     are in escapes."""
     anchors = [each.anchor for each in group if not each.index_words]
@@ -291,7 +282,7 @@ def _variants(reader: Reader, index: FtsIndex) -> dict[str, list[str]]:
     """Return for each folded letter the accented ones that occur in the store, and the combining
     marks under ""."""
     found: dict[str, list[str]] = {}
-    for letter in reader.cached(IndexTerms).starts(reader, index, _LETTERS, 1):
+    for letter in _term_starts(reader, index, _LETTERS, 1):
         if _MARKS[0] <= letter < _MARKS[1]:
             found.setdefault("", []).append(letter)
         elif fold(letter) != letter:
@@ -335,7 +326,7 @@ def _trigrams_from(reader: Reader, index: FtsIndex, text: str) -> list[str] | No
     has_case = any(letter.lower() != letter.upper() for letter in text)
     if index.kind is not FtsKind.INLINE or text.isascii() or has_case or last in (0xD800, 0x110000):
         return None
-    trigrams = reader.cached(IndexTerms).starts(reader, index, (text, text[:-1] + chr(last)), 3)
+    trigrams = _term_starts(reader, index, (text, text[:-1] + chr(last)), 3)
     return trigrams if len(trigrams) <= _MOST_TRIGRAMS else None
 
 

@@ -42,7 +42,7 @@ class Matcher:
     """Matched anywhere in a word: CJK, emoji, punctuation."""
     is_plain: bool
     """The word index decides alone; the text needs no check."""
-    skips_marks: bool = False
+    ignores_marks: bool = False
     """A substring that is matched in decomposed text too."""
 
     @cached_property
@@ -57,7 +57,7 @@ class Matcher:
         return self._compile(marks=f"[{MARKS}]*", letter=rf"(?:{_WORD}|[{MARKS}])")
 
     def _compile(self, marks: str = "", letter: str = _WORD) -> re.Pattern[str]:
-        if self.is_substring and not self.skips_marks:
+        if self.is_substring and not self.ignores_marks:
             marks = ""
 
         def spell(text: str) -> str:
@@ -169,7 +169,7 @@ def matcher(term: Term) -> Matcher:
     if has_cjk(term.text) or not words or term.kind is TermKind.INSIDE:
         anchor = folded.strip() or folded
         return Matcher(
-            term, anchor, anchor, (), False, True, False, skips_marks=term.kind is TermKind.INSIDE
+            term, anchor, anchor, (), False, True, False, ignores_marks=term.kind is TermKind.INSIDE
         )
     # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
     phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))

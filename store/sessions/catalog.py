@@ -7,16 +7,16 @@ catalog and what has changed since (`read_increment`), or from the newest sessio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, first_texts
-from .conversations import Forest
+from .conversations import Forest, sort_in_pieces
 from .models import FAR_PAST, Conversation, Hidden, Sort, View
+from .session import Session
 from .session_rows import read_all, read_busy, read_sessions
-from .sorting import sort_in_pieces
 
 _REREAD = 200
 """Most recently used conversations whose sessions an increment always reads again."""
@@ -156,13 +156,16 @@ def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Ca
         known: An earlier catalog, whose sessions are used again where they have not changed, so
             that two catalogs need not be in memory.
     """
+    return catalog_of(read_all(reader), now, known)
+
+
+def catalog_of(sessions: Iterable[Session], now: float, known: Catalog | None = None) -> Catalog:
+    """Return the catalog of all sessions of a store; see `read_catalog`."""
     if known is None:
-        return Catalog(Forest(read_all(reader), now))
+        return Catalog(Forest(sessions, now))
     earlier = known.forest.sessions
-    sessions = (
-        before if (before := earlier.get(each.id)) == each else each for each in read_all(reader)
-    )
-    return Catalog(Forest(sessions, now))
+    again = (before if (before := earlier.get(each.id)) == each else each for each in sessions)
+    return Catalog(Forest(again, now))
 
 
 class StoreState(NamedTuple):
@@ -182,10 +185,55 @@ def read_state(reader: Reader) -> StoreState:
     """Read the state of a store; call it before reading the catalog, so that no change is missed
     between the two."""
     row = reader.rows(
-        "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT count(*) FROM sessions)"
+        "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT "
+        "count(*) FROM sessions)"
     )[0]
     message, session, sessions = (as_int(value) for value in row)
     return StoreState(message, session, sessions, read_busy(reader))
+
+
+class StoreChanges(NamedTuple):
+    """What a store has that a catalog may not have."""
+
+    state: StoreState
+    sessions: list[Session]
+    """Those with new messages, new ones, and those that were asked for."""
+    in_new_rows: frozenset[str]
+    """Ids of the sessions of new messages, and of new sessions."""
+    added: int
+    """Number of new sessions."""
+
+
+def read_changes(
+    reader: Reader, state: StoreState, session_ids: Sequence[str]
+) -> StoreChanges | None:
+    """Read what has changed since a state, and some sessions again; None if the ids started over,
+    or too much has changed."""
+    new = read_state(reader)
+    if (
+        new.message < state.message
+        or new.session < state.session
+        or new.message - state.message > _MAX_MESSAGES
+    ):
+        return None
+    rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [state.message])
+    added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
+    in_new_rows = dict.fromkeys(first_texts((*rows, *added)))
+    ids = {**in_new_rows, **dict.fromkeys(state.busy ^ new.busy), **dict.fromkeys(session_ids)}
+    sessions = read_sessions(reader, list(ids), busy=new.busy)
+    return StoreChanges(new, sessions, frozenset(in_new_rows), len(added))
+
+
+def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
+    """Return the ids of sessions whose changes leave no trace: the most recently used, those that
+    were touched, and their children."""
+    ids: dict[str, None] = {}
+    for root in islice(reversed(catalog.forest.listed(View.ALL)), _REREAD):
+        ids.update(dict.fromkeys(each.id for each in catalog.conversation(root).segments))
+    for each in touched:
+        ids[each] = None
+        ids.update(dict.fromkeys(child.id for child in catalog.forest.children_of(each)))
+    return list(ids)
 
 
 def read_increment(
@@ -209,35 +257,28 @@ def read_increment(
         The new catalog and its state; None if everything must be read again, because sessions are
         missing or the ids started over.
     """
-    new = read_state(reader)
-    if (
-        new.message < state.message
-        or new.session < state.session
-        or new.message - state.message > _MAX_MESSAGES
-    ):
-        return None
-    rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [state.message])
-    added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
-    known = catalog.forest.sessions
-    ids = dict.fromkeys(first_texts((*rows, *added)))
-    in_new_rows = set(ids)
-    for root in islice(reversed(catalog.forest.listed(View.ALL)), _REREAD):
-        segments = catalog.conversation(root).segments
-        ids.update(dict.fromkeys(segment.id for segment in segments))
-    ids.update(dict.fromkeys(state.busy ^ new.busy))
-    for each in touched:
-        ids[each] = None
-        ids.update(dict.fromkeys(child.id for child in catalog.forest.children_of(each)))
-    sessions = read_sessions(reader, list(ids), busy=new.busy)
+    changes = read_changes(reader, state, unseen(catalog, touched))
+    return changes and updated(catalog, state, changes, now, touched)
+
+
+def updated(
+    catalog: Catalog,
+    state: StoreState,
+    changes: StoreChanges,
+    now: float,
+    touched: Collection[str],
+) -> tuple[Catalog, StoreState] | None:
+    """Return a catalog with changes, and its state; None if sessions are missing."""
+    known, sessions = catalog.forest.sessions, changes.sessions
     existing = {each.id for each in sessions}
     gone = {each for each in touched if each in known and each not in existing}
     restored = {
         each
         for each in touched
-        if each not in known and each in existing and each not in in_new_rows
+        if each not in known and each in existing and each not in changes.in_new_rows
     }
-    if state.sessions + len(added) + len(restored) - len(gone) != new.sessions:
+    if state.sessions + changes.added + len(restored) - len(gone) != changes.state.sessions:
         return None
     merged = {each: session for each, session in known.items() if each not in gone}
     merged.update({each.id: each for each in sessions if known.get(each.id) != each})
-    return Catalog(Forest(merged.values(), now)), new
+    return Catalog(Forest(merged.values(), now)), changes.state

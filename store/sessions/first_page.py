@@ -13,7 +13,7 @@ from .conversations import Forest
 from .models import View
 from .relations import AUTOMATION_SOURCES
 from .session import Session
-from .session_rows import newest_message_sql, read_busy, read_child_ids, read_sessions
+from .session_rows import newest_message_sql, read_busy, read_sessions
 
 _PAGE = 50
 _SAMPLES, _GROWTH = 20, 1.5
@@ -94,28 +94,20 @@ def _gather(
     reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]
 ) -> None:
     """Read sessions with their ancestors, and all descendants of these, into `known`."""
-    added: list[str] = []
-    missing = [each for each in ids if each not in known]
-    for _ in range(100):  # the same bound as in Hermes
-        if not missing:
-            break
-        fresh = read_sessions(reader, missing, busy=busy)
-        known.update((session.id, session) for session in fresh)
-        added.extend(session.id for session in fresh)
-        missing = list(
-            {
-                s.parent_id: None
-                for s in fresh
-                if s.parent_id is not None and s.parent_id not in known
-            }
+    family = list(ids)
+    if "parent_session_id" in reader.schema.session_columns:
+        statement = (
+            "WITH RECURSIVE above(id) AS ("
+            "SELECT s.id FROM sessions s WHERE s.id IN ({keys}) UNION "
+            "SELECT s.parent_session_id FROM above a CROSS JOIN sessions s ON s.id = a.id "
+            f"WHERE s.parent_session_id IS NOT NULL LIMIT {_MAX_CANDIDATES}), "
+            "family(id) AS (SELECT id FROM above UNION "
+            "SELECT s.id FROM family f CROSS JOIN sessions s ON s.parent_session_id = f.id "
+            f"LIMIT {_MAX_CANDIDATES}) SELECT id FROM family"
         )
-    for _ in range(100):
-        if not added or len(known) > _MAX_CANDIDATES:
-            break
-        added = [
-            child for child in dict.fromkeys(read_child_ids(reader, added)) if child not in known
-        ]
-        known.update((child.id, child) for child in read_sessions(reader, added, busy=busy))
+        family = first_texts(reader.rows_in(statement, family))
+    missing = [each for each in dict.fromkeys(family) if each not in known]
+    known.update((session.id, session) for session in read_sessions(reader, missing, busy=busy))
 
 
 def read_first_page(

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..regular_files import read_regular
+from ..files import read_regular
 from .session import Session
 
 # `cron_<job>_20241206_175337`; a suffix distinguishes runs that began in the same second.

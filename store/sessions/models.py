@@ -160,20 +160,24 @@ class Conversation(NamedTuple):
         """Whether any segment is pinned."""
         return any(segment.pinned for segment in self.segments)
 
+    def _newest(self, field: str) -> str | None:
+        values = (getattr(segment, field) for segment in reversed(self.segments))
+        return next(filter(None, values), None)
+
     @property
     def model(self) -> str | None:
         """Model of the newest segment that names one."""
-        return next((s.model for s in reversed(self.segments) if s.model), None)
+        return self._newest("model")
 
     @property
     def cwd(self) -> str | None:
         """Working directory of the newest segment that names one."""
-        return next((s.cwd for s in reversed(self.segments) if s.cwd), None)
+        return self._newest("cwd")
 
     @property
     def git_branch(self) -> str | None:
         """Git branch of the newest segment that names one."""
-        return next((s.git_branch for s in reversed(self.segments) if s.git_branch), None)
+        return self._newest("git_branch")
 
     @property
     def tokens(self) -> Tokens:

@@ -14,7 +14,7 @@ from .models import Relation, start_key
 from .relations import ORPHANED, continuation_rank, edge
 from .session import Session
 
-_RING = N_("its parents form a ring")
+_CYCLE = N_("its parents form a cycle")
 
 
 class ParentLinks:
@@ -28,8 +28,8 @@ class ParentLinks:
                 self._children.setdefault(session.parent_id, []).append(session)
         self._continuations = dict(self._find_continuations())
         """The best continuation of each compressed session, by the id of that session."""
-        self._ring_roots: frozenset[str] = frozenset()
-        self._ring_roots = frozenset(self._find_ring_roots())
+        self._cycle_roots: frozenset[str] = frozenset()
+        self._cycle_roots = frozenset(self._find_cycle_roots())
         """One root for each cycle of parents (a damaged file), which no list would reach
         otherwise."""
 
@@ -42,16 +42,16 @@ class ParentLinks:
             if candidates:
                 yield parent_id, max(candidates, key=continuation_rank)
 
-    def _find_ring_roots(self) -> Iterator[str]:
+    def _find_cycle_roots(self) -> Iterator[str]:
         visited: set[str] = set()
         for children in self._children.values():
             for child in children:
-                ring = self._ring_above(child, visited)
-                roots = [each for each in ring if self.previous(each) is None]
-                if ring and len(roots) != 1:  # exactly one: a conversation that is its own child
-                    yield min(roots or ring, key=start_key).id
+                cycle = self._cycle_above(child, visited)
+                roots = [each for each in cycle if self.previous(each) is None]
+                if cycle and len(roots) != 1:  # exactly one: a conversation that is its own child
+                    yield min(roots or cycle, key=start_key).id
 
-    def _ring_above(self, session: Session, visited: set[str]) -> list[Session]:
+    def _cycle_above(self, session: Session, visited: set[str]) -> list[Session]:
         """Return the cycle of parents that a session leads to; empty without one, or if visited
         before."""
         path: list[Session] = []
@@ -76,7 +76,7 @@ class ParentLinks:
 
     def previous(self, session: Session) -> Session | None:
         """Return the segment that a session continues; None for the root of a conversation."""
-        if session.parent_id is None or session.id in self._ring_roots:
+        if session.parent_id is None or session.id in self._cycle_roots:
             return None
         after = self._continuations.get(session.parent_id)
         return self.parent(session) if after is not None and after.id == session.id else None
@@ -87,7 +87,7 @@ class ParentLinks:
         if following is None:
             return (root,)
         segments = [root]
-        while following is not None and following.id not in self._ring_roots:
+        while following is not None and following.id not in self._cycle_roots:
             segments.append(following)
             following = self._continuations.get(following.id)
         return tuple(segments)
@@ -97,8 +97,8 @@ class ParentLinks:
         words."""
         if root.parent_id is None and root.delegate_from is None:
             return Relation.ROOT, ""  # the usual case
-        if root.id in self._ring_roots:
-            return Relation.ORPHAN, _(_RING)
+        if root.id in self._cycle_roots:
+            return Relation.ORPHAN, _(_CYCLE)
         parent = self.parent(root)
         relation = edge(root, parent)
         if relation is Relation.CONTINUED and parent is not None:

@@ -14,7 +14,8 @@ from .session import Session
 
 # fmt: off
 AUTOMATION_SOURCES = frozenset((
-    "cron", "tool", "subagent", "batch", "webhook", "api", "api_server", "api-server", "kanban", "oneshot", "eval",
+    "cron", "tool", "subagent", "batch", "webhook", "api", "api_server", "api-server", "kanban",
+    "oneshot", "eval",
     "benchmark", "rl", "trajectory", "job",
 ))
 # fmt: on

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
-from ..errors import AmbiguousError, NotFoundError
-from ..text import as_text
+from ..errors import Advice, AmbiguousError, NotFoundError
+from ..text import as_text, text_of
 from ..wording import _
 from .session_rows import newest_message_sql
 
@@ -25,9 +25,7 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     schema = reader.schema
     if "title" not in schema.session_columns:
         return None
-    title = (
-        as_text(title) or ""
-    )  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
+    title = text_of(title)  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
     started = schema.session("started_at")
     numbered = reader.rows(
         f"SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' ORDER BY {started} DESC",
@@ -46,10 +44,10 @@ def resolve_session(reader: Reader, text: str) -> str:
         NotFoundError: Nothing matches.
         AmbiguousError: It is a prefix of several ids, and not a title.
     """
-    text = as_text(text) or ""
+    text = text_of(text)
     exact = reader.rows("SELECT id FROM sessions WHERE id = ?", [text])
     if exact:
-        return as_text(exact[0][0]) or ""
+        return text_of(exact[0][0])
     ids: list[str] = []
     if text:
         # Not LIKE, which ignores the case of ASCII letters.
@@ -69,7 +67,7 @@ def resolve_session(reader: Reader, text: str) -> str:
         )
     raise NotFoundError(
         _("No session has the id, prefix or title “{text}”.").format(text=text),
-        remedy=_("`hermes-browse list` shows ids and titles, `hermes-browse search` finds words."),
+        advice=Advice.LIST_OR_SEARCH,
     )
 
 
@@ -84,5 +82,6 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
         return None
     newest = newest_message_sql(schema)
     started = schema.session("started_at")
-    sql = f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC"
+    order = f"COALESCE({newest}, {started}) DESC, {started} DESC"
+    sql = f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY {order}"
     return as_text(reader.value(f"{sql}, s.id DESC LIMIT 1", [as_text(source)]))

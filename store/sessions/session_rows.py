@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
@@ -26,6 +27,8 @@ from .session import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _NO_MARKERS = (None, None, None)
+_PORTION = 2_000
+"""Sessions of a portion, about."""
 _SLICE = 250
 """Rows of `read_all` per statement."""
 _COLUMNS = (
@@ -67,7 +70,7 @@ def newest_message_sql(schema: Schema) -> str:
 
 
 def _statement(schema: Schema) -> str:
-    """Return SQL for `_COLUMNS`, the time of the newest message, and the rowid.
+    """Return SQL for the rowid, `_COLUMNS`, and the time of the newest message.
 
     The time is an empty text for messages without a time, and NULL without messages.
     """
@@ -77,7 +80,7 @@ def _statement(schema: Schema) -> str:
     columns = [marked if name == "model_config" else schema.session(name) for name in _COLUMNS]
     has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
     newest = f"COALESCE({newest_message_sql(schema)}, {has})"
-    return f"SELECT {', '.join(columns)}, {newest}, s.rowid FROM sessions s"
+    return f"SELECT s.rowid, {', '.join(columns)}, {newest} FROM sessions s"
 
 
 def _markers(config: object) -> tuple[str | None, ...]:
@@ -110,15 +113,14 @@ class _Decoder:
 
     def sessions(self, rows: Sequence[Row]) -> Iterator[Session]:
         """Yield the sessions; rows without an id are skipped, because nothing can refer to them."""
-        return (self._session(row) for row in rows if row[0] is not None)
+        return (self._session(row) for row in rows if row[1] is not None)
 
     def _session(self, row: Row) -> Session:
         # fmt: off
         (
-            stored_id, source, parent_id, title, model, config, cwd, branch, started, ended,
+            _rowid, stored_id, source, parent_id, title, model, config, cwd, branch, started, ended,
             end_reason, key, archived, pinned, hidden, messages, calls, input_tokens,
             output_tokens, cache_read, cache_write, reasoning, estimated, paid, recorded, newest,
-            _rowid,
         ) = row
         # fmt: on
         texts = self._texts
@@ -185,15 +187,25 @@ def read_sessions(
     return list(_Decoder(busy).sessions(rows))
 
 
-def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
-    """Read the ids of all children of these sessions, by `idx_sessions_parent`.
+class SessionsPortion(NamedTuple):
+    """Some sessions of a store, by rowid."""
 
-    Callers know most of them already, and reading whole rows costs ten times as much as ids.
-    """
-    if "parent_session_id" not in reader.schema.session_columns:
-        return []
-    sql = "SELECT s.id FROM sessions s WHERE s.parent_session_id IN ({keys})"
-    return first_texts(reader.rows_in(sql, list(ids)))
+    sessions: list[Session]
+    last: int | None
+    """The rowid behind which the next portion begins; None after the last one."""
+
+
+def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
+    """Read the sessions behind a rowid, None for the first, in short statements."""
+    decoder = _Decoder(read_busy(reader))
+    statement = f"{_statement(reader.schema)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
+    last: int | None = -(2**63) if after is None else after
+    sessions: list[Session] = []
+    while last is not None and len(sessions) < _PORTION:
+        rows = reader.rows(statement, [last, _SLICE])
+        sessions += decoder.sessions(rows)
+        last = as_int(rows[-1][0]) if len(rows) == _SLICE else None
+    return SessionsPortion(sessions, last)
 
 
 def read_all(reader: Reader) -> Iterator[Session]:
@@ -203,11 +215,6 @@ def read_all(reader: Reader) -> Iterator[Session]:
     used instead of one that takes half a second at 100,000 sessions.
     """
     decoder = _Decoder(read_busy(reader))
-    statement = f"{_statement(reader.schema)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
-    last = -(2**63)
-    while True:
-        rows = reader.rows(statement, [last, _SLICE])
+    statement = f"{_statement(reader.schema)} WHERE"
+    for rows in reader.slices(statement, "s.rowid", _SLICE):
         yield from decoder.sessions(rows)
-        if len(rows) < _SLICE:
-            return
-        last = as_int(rows[-1][-1])

@@ -61,7 +61,7 @@ class Progress(NamedTuple):
             QueryInterruptedError: A stop was requested; the caller must roll back.
         """
         if self.stop():
-            raise QueryInterruptedError(_("Stopped; nothing was changed."))
+            raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
 
     def counted(
         self, lines: Iterable[T], is_message: Callable[[T], bool], name: str, total: int

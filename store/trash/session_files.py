@@ -1,5 +1,4 @@
-"""Durable writing of files and folders, and the files of sessions that Hermes stores beside its
-database.
+"""The files of sessions that Hermes stores beside its database.
 
 Hermes stores in `$HERMES_HOME/sessions`: `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`,
 which it removes with a session (0.13 to 0.22), and `session_<id>.json`, which it leaves behind
@@ -11,42 +10,24 @@ files with a single hard link, directly in that folder, are read or changed.
 from __future__ import annotations
 
 import contextlib
-import errno
-import gzip
-import hashlib
 import os
 import re
 import shutil
+import sqlite3
 import stat
-import zlib
-from collections.abc import Sequence
-from io import BufferedReader
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ..connection.failures import SQLITE_ERRORS
+from ..connection.reader import Row
+from ..files import open_regular, sync_folder
 from ..wording import _
-from .format import FILES, BundleFile, Kept
-from .tables import Rows
 
-RESERVE = 16 * 1024 * 1024
-"""Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
-
-_CHECK_EVERY = 4 * 1024 * 1024
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 _DUMP = "request_dump_"
 _CHUNK = 1 << 20
 _MODE = 0o777
-
-
-def sync_folder(path: Path) -> None:
-    """Flush the entries of a folder to disk; a no-op on Windows, which cannot."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def make_folder(path: Path) -> None:
@@ -62,109 +43,6 @@ def make_folder(path: Path) -> None:
         sync_folder(folder.parent)
 
 
-def remove_folder(path: Path) -> None:
-    """Remove a folder with its contents as far as possible, without following links."""
-    shutil.rmtree(path, ignore_errors=True)
-
-
-class NewFile:
-    """A new file, readable by this user alone; counts and hashes what is written.
-
-    The path must not exist; `mode` has the permissions.
-    """
-
-    def __init__(self, path: Path, mode: int = 0o600) -> None:
-        self._path = path
-        self._hash = hashlib.sha256()
-        self._bytes = 0
-        self._until_check = 0
-        flags = (
-            os.O_WRONLY
-            | os.O_CREAT
-            | os.O_EXCL
-            | getattr(os, "O_NOFOLLOW", 0)
-            | getattr(os, "O_BINARY", 0)
-        )
-        self._file = os.fdopen(os.open(path, flags, mode), "wb")
-        if hasattr(os, "fchmod"):
-            with contextlib.suppress(OSError):  # a file system without permissions
-                os.fchmod(self._file.fileno(), mode)  # the umask may have taken some away
-
-    def give_to(self, owner: os.stat_result) -> None:
-        """Give it to the owner and group of something else, as far as the system allows: root may,
-        others need not."""
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            with contextlib.suppress(
-                OSError
-            ):  # a file system without owners, or one that trusts no root
-                os.fchown(self._file.fileno(), owner.st_uid, owner.st_gid)
-
-    def write(self, data: bytes) -> int:
-        """Write bytes; the signature is the one that `gzip` requires.
-
-        Raises:
-            OSError: The disk would have less than `RESERVE` bytes left, or cannot be written.
-        """
-        if self._until_check <= 0:
-            if shutil.disk_usage(self._path.parent).free < RESERVE + len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            self._until_check = _CHECK_EVERY
-        self._until_check -= len(data)
-        self._hash.update(data)
-        self._bytes += len(data)
-        return self._file.write(data)
-
-    def flush(self) -> None:
-        """Flush the buffer to the operating system."""
-        self._file.flush()
-
-    def finish(self) -> BundleFile:
-        """Flush it to disk and close it; return its size and checksum."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        # Verification should read from the disk, not from the page cache.
-        if hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        self._file.close()
-        return BundleFile(self._bytes, self._hash.hexdigest())
-
-    def close(self) -> None:
-        """Close it, ignoring errors; no effect after `finish`."""
-        with contextlib.suppress(OSError):
-            self._file.close()
-
-
-def write_file(path: Path, data: bytes) -> BundleFile:
-    """Write a whole small file and flush it to disk."""
-    with contextlib.closing(NewFile(path)) as file:
-        file.write(data)
-        return file.finish()
-
-
-def open_plain(path: Path) -> BufferedReader:
-    """Open a file to read it, but no link, and without waiting for the other end of a pipe."""
-    flags = (
-        os.O_RDONLY
-        | getattr(os, "O_NOFOLLOW", 0)
-        | getattr(os, "O_NONBLOCK", 0)
-        | getattr(os, "O_BINARY", 0)
-    )
-    return os.fdopen(os.open(path, flags), "rb")
-
-
-def sum_file(path: Path) -> BundleFile:
-    """Return size and checksum of a file.
-
-    Raises:
-        OSError: It cannot be read, or is a link or not a regular file.
-    """
-    with open_plain(path) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(_("{file} is no plain file").format(file=path.name))
-        digest = hashlib.file_digest(file, "sha256")
-        return BundleFile(file.tell(), digest.hexdigest())
-
-
 class SessionFile(NamedTuple):
     """A file of a session, and its state when it was found."""
 
@@ -174,14 +52,13 @@ class SessionFile(NamedTuple):
     """Device, inode, size and mtime in nanoseconds."""
 
 
-def is_safe_name(name: str) -> bool:
-    """Return whether an id, or a name from a manifest, may become part of a path."""
+def _is_safe_name(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None and name not in (".", "..")
 
 
 def is_name_of(name: str, session: str) -> bool:
     """Return whether a session may have a file with this name."""
-    if not is_safe_name(name) or not is_safe_name(session):
+    if not _is_safe_name(name) or not _is_safe_name(session):
         return False
     return name in _names(session) or (
         name.startswith(f"{_DUMP}{session}_") and name.endswith(".json")
@@ -204,11 +81,13 @@ def _stat(path: Path) -> tuple[int, int, int, int] | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionFile]:
+def find(
+    rows_in: Callable[[str, Sequence[object]], list[Row]], folder: Path | None, ids: Sequence[str]
+) -> list[SessionFile]:
     """Find the files of some sessions in `sessions` of the Hermes home; none if there is no such
     folder.
 
-    The store is asked for ids that begin with another id.
+    `rows_in` asks the store for ids that begin with another id.
     """
     if folder is None:
         return []
@@ -216,8 +95,8 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionF
         present = frozenset(os.listdir(folder))
     except OSError:
         return []
-    plain = [each for each in ids if is_safe_name(each)]
-    owners = _owners_of_dumps(source, frozenset(plain), sorted(present))
+    plain = [each for each in ids if _is_safe_name(each)]
+    owners = _owners_of_dumps(rows_in, frozenset(plain), sorted(present))
     found: list[SessionFile] = []
     for session in plain:
         own_names = [each for each in _names(session) if each in present]
@@ -228,7 +107,9 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionF
 
 
 def _owners_of_dumps(
-    source: Rows, requested: frozenset[str], names: Sequence[str]
+    rows_in: Callable[[str, Sequence[object]], list[Row]],
+    requested: frozenset[str],
+    names: Sequence[str],
 ) -> dict[str, str]:
     """Return the owner of each request dump: the longest id in the store that its name may begin
     with.
@@ -243,13 +124,9 @@ def _owners_of_dumps(
             prefixes = [stem[:at] for at, letter in enumerate(stem) if letter == "_" and at]
             if not requested.isdisjoint(prefixes):
                 candidates[name] = prefixes
-    all_prefixes = list(
-        dict.fromkeys(each for prefixes in candidates.values() for each in prefixes)
-    )
-    existing = {
-        str(row[0])
-        for row in source.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", all_prefixes)
-    }
+    all_prefixes = list(dict.fromkeys(each for some in candidates.values() for each in some))
+    rows = rows_in("SELECT id FROM sessions WHERE id IN ({keys})", all_prefixes)
+    existing = {str(row[0]) for row in rows}
     owners = {
         name: max(existing.intersection(prefixes), key=len, default="")
         for name, prefixes in candidates.items()
@@ -257,34 +134,31 @@ def _owners_of_dumps(
     return {name: owner for name, owner in owners.items() if owner}
 
 
-def take_along(
-    found: Sequence[SessionFile], bundle: Path
-) -> tuple[list[Kept], dict[str, BundleFile]]:
-    """Copy files into a bundle, compressed.
+def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None:
+    """Copy files into an attached bundle.
 
     Raises:
-        OSError: One could not be read or written.
+        OSError: One could not be read.
+        sqlite3.Error: The bundle could not be written, or a file is too large for it.
     """
-    kept: list[Kept] = []
-    pieces: dict[str, BundleFile] = {}
-    for number, each in enumerate(found, 1):
-        name = f"{number:04}.gz"
-        digest, size = hashlib.sha256(), 0
-        with contextlib.closing(NewFile(bundle / FILES / name)) as target:
-            with (
-                open_plain(each.path) as file,
-                gzip.GzipFile("", "wb", 6, target, mtime=0) as packed,
-            ):
-                mode = os.fstat(file.fileno()).st_mode & _MODE
-                while data := file.read(_CHUNK):
-                    digest.update(data)
-                    size += len(data)
-                    packed.write(data)
-            pieces[f"{FILES}/{name}"] = target.finish()
-        kept.append(
-            Kept(name, each.path.name, each.session, size, digest.hexdigest(), mode, each.stat[3])
-        )
-    return kept, pieces
+    bundle.execute("CREATE TABLE bundle.bundle_files (session, name, mode, mtime_ns, content)")
+    # In a transaction, because closing a blob commits otherwise, and Python drops the error of that.
+    bundle.execute("BEGIN")
+    for each in files:
+        with open_regular(each.path, follow=False) as file:
+            found = os.fstat(file.fileno())
+            row = bundle.execute(
+                "INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, zeroblob(?))",
+                [each.session, each.path.name, found.st_mode & _MODE, each.stat[3], each.stat[2]],
+            ).lastrowid
+            assert row is not None
+            if each.stat[2]:
+                with bundle.blobopen("bundle_files", "content", row, name="bundle") as content:
+                    left = each.stat[2]  # what is appended now makes it another file
+                    while left and (data := file.read(min(left, _CHUNK))):
+                        content.write(data)
+                        left -= len(data)
+    bundle.execute("COMMIT")
 
 
 def remove(found: Sequence[SessionFile]) -> list[str]:
@@ -316,15 +190,14 @@ class FilesPutBack(NamedTuple):
 
 
 def put_back(
-    kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]
+    bundle: sqlite3.Connection, folder: Path | None, sessions: frozenset[str]
 ) -> FilesPutBack:
-    """Write the files of restored sessions back; of existing files, only an empty one is
-    overwritten.
+    """Write the files of restored sessions from an open bundle into the folder of Hermes.
 
-    `bundle` is the folder of the bundle, `folder` that of Hermes (None if there is none),
-    `sessions` the restored ids.
+    Of existing files, only an empty one is overwritten. `folder` is None if there is none.
     """
-    own = [each for each in kept if each.session in sessions]
+    listed = "SELECT rowid, session, name, mode, mtime_ns FROM bundle_files"
+    own = [row for row in bundle.execute(listed).fetchall() if row[1] in sessions]
     if not own:
         return FilesPutBack(0, 0, ())
     if folder is None or not folder.is_dir():
@@ -334,23 +207,22 @@ def put_back(
         return FilesPutBack(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
     failed = _("{path} could not be written: {reason}")
-    for each in own:
-        if not is_name_of(each.name, each.session) or not is_safe_name(each.file):
+    for row, session, name, mode, mtime_ns in own:
+        if not is_name_of(str(name), session):
             no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
-            notes.append(no_name.format(name=each.name))
+            notes.append(no_name.format(name=name))
             continue
-        target = folder / each.name
+        target = folder / str(name)
         try:
-            if os.path.lexists(target) and not _is_empty(target):
-                if not _is_same(target, each):
-                    notes.append(
-                        _("{path} is there again and was left as it is.").format(path=target)
-                    )
+            with bundle.blobopen("bundle_files", "content", row, readonly=True) as content:
+                if not os.path.lexists(target) or _is_empty(target):
+                    _write_back(content, target, int(mode), int(mtime_ns))
+                    written += 1
+                elif not _is_same(content, target):
+                    there = _("{path} is there again and was left as it is.")
+                    notes.append(there.format(path=target))
                     continue
-            else:
-                _write_back(each, bundle / FILES / each.file, target)
-                written += 1
-        except (OSError, EOFError, ValueError, zlib.error) as error:
+        except (OSError, ValueError, *SQLITE_ERRORS) as error:
             notes.append(failed.format(path=target, reason=error))
         else:
             count += 1
@@ -368,33 +240,49 @@ def _is_empty(path: Path) -> bool:
     return stat.S_ISREG(found.st_mode) and found.st_size == 0
 
 
-def _is_same(path: Path, kept: Kept) -> bool:
+def _is_same(content: sqlite3.Blob, path: Path) -> bool:
     """Return whether a file equals the one in a bundle; False for a link and for an unreadable
     file."""
+    if _stat(path) is None:
+        return False
     try:
-        return sum_file(path) == BundleFile(kept.bytes, kept.sha256)
+        with open_regular(path, follow=False) as file:
+            while data := content.read(_CHUNK):
+                if file.read(len(data)) != data:
+                    return False
+            return not file.read(1)
     except OSError:
         return False
 
 
-def _write_back(kept: Kept, source: Path, target: Path) -> None:
+def _write_back(content: sqlite3.Blob, target: Path, mode: int, mtime_ns: int) -> None:
     """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the
     folder's owner."""
     temporary = target.with_name(f".{target.name}.restoring")
     temporary.unlink(missing_ok=True)  # left by a killed process
-    file = NewFile(temporary, kept.mode & _MODE & ~0o022)
+    mode = mode & _MODE & ~0o022
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        file.give_to(target.parent.stat())
-        with open_plain(source) as raw, gzip.GzipFile(fileobj=raw, mode="rb") as packed:
-            while data := packed.read(_CHUNK):
-                file.write(data)
-        piece = file.finish()
-        if (piece.bytes, piece.sha256) != (kept.bytes, kept.sha256):
-            raise ValueError(_("its sum in the bundle is wrong"))
-        os.utime(temporary, ns=(kept.mtime_ns, kept.mtime_ns))
+        with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
+            _set_owner_and_mode(file.fileno(), target.parent, mode)
+            shutil.copyfileobj(content, file, _CHUNK)
+            file.flush()
+            os.fsync(file.fileno())
+        os.utime(temporary, ns=(mtime_ns, mtime_ns))
         os.replace(temporary, target)
     except BaseException:
-        file.close()
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+def _set_owner_and_mode(descriptor: int, folder: Path, mode: int) -> None:
+    """As far as the file system has owners and permissions, and trusts root."""
+    if not hasattr(os, "fchmod"):
+        return
+    with contextlib.suppress(OSError):
+        os.fchmod(descriptor, mode)  # the umask may have taken some away
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        with contextlib.suppress(OSError):
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)

@@ -1,12 +1,8 @@
-"""List and remove the bundles of a trash, and collect the parent links that they record.
+"""List and remove the bundles of a trash, and keep marks beside them.
 
-Bundles expire only if the user has set an age.
-
-A delete sets the parent of remaining children to NULL, and a child that is deleted later no longer
-names its parent. So besides its rows and the references set to NULL, a bundle records every other
-link between its sessions and others, as found in the existing bundles when it is written. Of two
-linked sessions, whichever is restored second is linked to the first again, in any order, even if
-the other bundle has been removed since.
+A bundle never changes. What happens to it later stands in a small JSON file beside it: which
+sessions were restored, and which conversations are still in the store, because a clean-up spared
+them or was killed. Bundles expire only if the user has set an age.
 """
 
 from __future__ import annotations
@@ -15,33 +11,31 @@ import contextlib
 import json
 import os
 import re
+import stat
 import time
-from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.connect import Store
 from ..errors import BrowseError
+from ..files import read_regular, sync_folder, write_whole
 from ..wording import _
-from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines
-from .format import (
-    MANIFEST,
-    RESTORED,
+from .bundle import (
+    PARTIAL,
+    SUFFIX,
+    SUM,
     BundleDamagedError,
+    BundleFacts,
     BundleNotFoundError,
-    Manifest,
-    Origin,
     TrashError,
+    read_bundle_facts,
 )
-from .session_files import remove_folder, sync_folder, write_file
-from .tables import Rows
 
+MARKS, LINKS = ".json", "links.db"
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
-_DROPPED = ".dropped-"
 _UNFINISHED_AGE = 86_400.0
-_CACHED = 10_000
-_PARENT = "parent_session_id"
+_LARGEST_MARKS = 64 * 1024 * 1024
 
 
 class Bundle(NamedTuple):
@@ -50,7 +44,7 @@ class Bundle(NamedTuple):
     name: str
     path: Path
     created_at: float
-    """Unix seconds; for a damaged bundle, the mtime of its folder."""
+    """Unix seconds; for a damaged bundle, the mtime of its file."""
     conversations: tuple[str, ...]
     """Their tips."""
     sessions: tuple[str, ...]
@@ -71,24 +65,138 @@ class Bundle(NamedTuple):
     """Sessions that were restored separately."""
 
 
-class RecordedLinks(NamedTuple):
-    """The parent links and sessions recorded in the bundles of one store."""
+class BundleMarks(NamedTuple):
+    """What has happened to a bundle since it was written."""
 
-    parents: dict[str, str]
-    """Child → parent, according to the newest bundle that records it."""
-    bundles: dict[str, str]
-    """Session → name of the newest bundle that holds it."""
-
-
-class _BundleLinks(NamedTuple):
-    created_at: float
-    name: str
-    origin: Origin
-    sessions: tuple[str, ...]
-    ties: tuple[tuple[str, str], ...]
+    restored_at: float | None = None
+    """When the whole of it was last restored, in Unix seconds."""
+    restored: tuple[str, ...] = ()
+    """Sessions that were restored separately."""
+    kept: tuple[str, ...] = ()
+    """Conversations that are still in the store, by their tips."""
+    deleting: int = 0
+    """The process that is deleting them; 0 when it is done."""
 
 
-def _disk_bytes(folder: Path) -> int:
+def read_marks(path: Path) -> BundleMarks:
+    """Read the marks of a bundle; none if there are none, or none that can be read."""
+    try:
+        found: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
+        at = found.get("restored_at")
+        return BundleMarks(
+            float(at) if isinstance(at, int | float) else None,
+            tuple(map(str, found.get("restored") or ())),
+            tuple(map(str, found.get("kept") or ())),
+            int(found.get("deleting") or 0),
+        )
+    except (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        return BundleMarks()
+
+
+def write_marks(path: Path, marks: BundleMarks) -> None:
+    """Write the marks of a bundle, or remove them if there are none; failures are ignored: they
+    only tell what the store tells too."""
+    beside = path.with_suffix(MARKS)
+    with contextlib.suppress(OSError):
+        if marks == BundleMarks():
+            beside.unlink(missing_ok=True)
+        else:
+            write_whole(beside, [json.dumps(marks._asdict()).encode("ascii")], replace=True)
+
+
+def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collection[str]) -> None:
+    """Record which sessions of a bundle have just been restored."""
+    marks = read_marks(path)
+    parts = {*marks.restored, *sessions}
+    listed = {s for each in facts.conversations if each.id not in marks.kept for s in each.sessions}
+    if parts >= listed:
+        write_marks(path, marks._replace(restored_at=now, restored=()))
+    else:
+        write_marks(path, marks._replace(restored=tuple(sorted(parts))))
+
+
+def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
+    """Return the marks of a bundle; if its delete was killed, mark what that has left in the
+    store."""
+    marks = read_marks(path)
+    if not marks.deleting or _is_running(marks.deleting):
+        return marks
+    try:
+        with Store(Path(facts.origin.path)).reader() as reader:
+            rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", facts.sessions)
+    except BrowseError:
+        return marks  # the next one that looks may find the store again
+    there = {str(row[0]) for row in rows}
+    kept = [each.id for each in facts.conversations if there.issuperset(each.sessions)]
+    marks = marks._replace(kept=tuple(kept), deleting=0)
+    write_marks(path, marks)
+    return marks
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _title(facts: BundleFacts) -> str | None:
+    titles = [each.title for each in facts.conversations]
+    first = next(filter(None, titles), None)
+    if len(titles) < 2:
+        return first
+    return _("{title} and {count:,} more").format(
+        title=first or facts.conversations[0].id, count=len(titles) - 1
+    )
+
+
+def describe(path: Path) -> Bundle:
+    """Summarise a bundle; for a damaged one, with the reason."""
+    name = path.stem
+    try:
+        found = path.lstat()
+        size, made = found.st_size, found.st_mtime
+    except OSError:
+        size, made = 0, 0.0
+    if path.suffix != SUFFIX:
+        damage = _("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
+        return Bundle(name, path, made, (), (), 0, _folder_bytes(path), None, "", damage=damage)
+    try:
+        facts = read_bundle_facts(path)
+        if not path.with_suffix(SUM).exists():
+            raise BundleDamagedError(_("Its checksum is missing."))
+    except BundleDamagedError as error:
+        return Bundle(name, path, made, (), (), 0, size, None, "", damage=str(error))
+    marks = _settled(path, facts)
+    listed = [each for each in facts.conversations if each.id not in marks.kept]
+    sessions = tuple(session for each in listed for session in each.sessions)
+    return Bundle(
+        name,
+        path,
+        facts.created_at,
+        tuple(each.id for each in listed),
+        sessions,
+        facts.messages if len(listed) == len(facts.conversations) else _messages(path, sessions),
+        size,
+        _title(facts._replace(conversations=tuple(listed))),
+        facts.origin.path,
+        marks.restored_at,
+        titles=tuple(each.title for each in listed),
+        restored=frozenset(marks.restored).intersection(sessions),
+    )
+
+
+def _messages(path: Path, sessions: Collection[str]) -> int:
+    """Count the messages of some sessions of a bundle."""
+    with Store(path).reader() as reader:
+        counts = "SELECT count(*) FROM messages WHERE session_id IN ({keys})"
+        return sum(int(str(row[0])) for row in reader.rows_in(counts, list(sessions)))
+
+
+def _folder_bytes(folder: Path) -> int:
     total = 0
     for place, _folders_in, names in os.walk(folder):
         for name in names:
@@ -97,69 +205,10 @@ def _disk_bytes(folder: Path) -> int:
     return total
 
 
-def _title(manifest: Manifest) -> str | None:
-    first = next((title for title in manifest.titles if title), None)
-    more = len(manifest.conversations) - 1
-    if more < 1:
-        return first
-    return _("{title} and {count:,} more").format(
-        title=first or manifest.conversations[0], count=more
-    )
-
-
-def _restored_times(folder: Path) -> tuple[float | None, dict[str, float]]:
-    """Return when the whole bundle was last restored, and when each session was restored
-    separately."""
+def _paths(trash: Path) -> list[Path]:
+    """Return the files of all bundles, and the folders of 0.1.0."""
     try:
-        marked = json.loads((folder / RESTORED).read_bytes())
-        moments, parts = marked.get("at") or [None], marked.get("sessions") or {}
-        whole = float(moments[-1]) if isinstance(moments[-1], int | float) else None
-        return whole, {str(session): float(moment) for session, moment in parts.items()}
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ):
-        return None, {}
-
-
-def describe(folder: Path) -> Bundle:
-    """Summarise a bundle; for a damaged one, with the reason."""
-    size = _disk_bytes(folder)
-    try:
-        manifest = load(folder)
-        if manifest.name != folder.name:
-            raise BundleDamagedError(_("Its folder has been renamed."))
-    except BundleDamagedError as error:
-        try:
-            made = folder.stat().st_mtime
-        except OSError:
-            made = 0.0
-        return Bundle(folder.name, folder, made, (), (), 0, size, None, "", damage=str(error))
-    restored_at, parts = _restored_times(folder)
-    return Bundle(
-        manifest.name,
-        folder,
-        manifest.created_at,
-        manifest.conversations,
-        manifest.sessions,
-        manifest.messages,
-        size,
-        _title(manifest),
-        manifest.origin.path,
-        restored_at,
-        titles=manifest.titles,
-        restored=frozenset(parts).intersection(manifest.sessions),
-    )
-
-
-def _folders(trash: Path) -> list[Path]:
-    try:
-        found = [entry.name for entry in os.scandir(trash) if entry.is_dir(follow_symlinks=False)]
+        entries = list(os.scandir(trash))
     except FileNotFoundError:
         return []
     except OSError as error:
@@ -167,28 +216,36 @@ def _folders(trash: Path) -> list[Path]:
             trash=trash, reason=error.strerror
         )
         raise BrowseError(sentence) from error
-    return [trash / name for name in found if _NAME.fullmatch(name)]
+    found = []
+    for entry in entries:
+        name = entry.name.removesuffix(SUFFIX)
+        is_kind = entry.is_dir if name == entry.name else entry.is_file
+        if _NAME.fullmatch(name) and is_kind(follow_symlinks=False):
+            found.append(Path(entry.path))
+    return found
 
 
 def list_bundles(trash: Path) -> list[Bundle]:
-    """Return all bundles, newest first.
+    """Return all bundles, newest first, but those of which all conversations are in the store.
 
     Raises:
         BrowseError: The folder cannot be read.
     """
-    found = [describe(folder) for folder in _folders(trash)]
-    return sorted(found, key=lambda each: (each.created_at, each.name), reverse=True)
+    found = [describe(path) for path in _paths(trash)]
+    listed = [each for each in found if each.damage or each.conversations]
+    return sorted(listed, key=lambda each: (each.created_at, each.name), reverse=True)
 
 
 def find(trash: Path, name: str) -> Path:
-    """Find the folder of a bundle by its name or a unique prefix of it.
+    """Find the file of a bundle by its name or a unique prefix of it.
 
     Raises:
         BundleNotFoundError: There is none, or several.
+        TrashError: It is of a version whose bundles are not read any more.
     """
-    names = [folder.name for folder in _folders(trash)]
+    paths = {path.stem: path for path in _paths(trash)}
     matching = (
-        [name] if name in names else [each for each in names if name and each.startswith(name)]
+        [name] if name in paths else [each for each in paths if name and each.startswith(name)]
     )
     if len(matching) != 1:
         several, none = (
@@ -199,7 +256,13 @@ def find(trash: Path, name: str) -> Path:
             (several if matching else none).format(name=name, trash=trash),
             remedy=_("`hermes-browse trash list` shows their names."),
         )
-    return trash / matching[0]
+    path = paths[matching[0]]
+    if path.suffix != SUFFIX:
+        raise TrashError(
+            _("{name} is a folder of hermes-browse 0.1.0.").format(name=path.name),
+            remedy=_("hermes-browse 0.1.0 restores it; its README.txt says how to read it."),
+        )
+    return path
 
 
 def drop(trash: Path, name: str) -> None:
@@ -209,7 +272,7 @@ def drop(trash: Path, name: str) -> None:
         BundleNotFoundError: There is none with that name.
         TrashError: It cannot be removed.
     """
-    sweep(trash, time.time())  # including the remains of an incomplete removal
+    sweep(trash, time.time())
     discard(find(trash, name))
 
 
@@ -233,178 +296,49 @@ def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
     return old
 
 
-def discard(folder: Path) -> None:
-    """Remove the folder of a bundle; it is renamed first, so that a crash leaves no incomplete
-    bundle.
+def discard(path: Path) -> None:
+    """Remove a bundle, its file first: what is left of it then is no bundle. With the last one, the
+    links go.
 
     Raises:
-        TrashError: It cannot be removed, or not completely.
+        TrashError: It cannot be removed, or not all that stands beside it.
     """
-    dropped = folder.with_name(f"{_DROPPED}{folder.name}")
     try:
-        os.rename(folder, dropped)
+        path.unlink()
     except OSError as error:
-        sentence = _("{path} cannot be removed ({reason}).").format(
-            path=folder, reason=error.strerror
-        )
-        raise TrashError(sentence) from error
+        sentence = _("{path} cannot be removed ({reason}).")
+        raise TrashError(sentence.format(path=path, reason=error.strerror)) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
-        sync_folder(folder.parent)
-    remove_folder(dropped)
-    if dropped.exists():
+        sync_folder(path.parent)
+    try:
+        path.with_suffix(SUM).unlink(missing_ok=True)
+        path.with_suffix(MARKS).unlink(missing_ok=True)
+        if not _paths(path.parent):
+            (path.parent / LINKS).unlink(missing_ok=True)
+    except OSError as error:
         raise TrashError(
             _(
                 "{name} is out of the trash, but some of its files are still on the disk, in {path}."
-            ).format(name=folder.name, path=dropped),
+            ).format(name=path.stem, path=path.parent),
             remedy=_("The next delete, or the next bundle that is dropped, removes them too."),
-        )
+        ) from error
 
 
 def sweep(trash: Path, now: float) -> None:
-    """Remove the remains of interrupted work: unfinished bundles a day old, and incompletely
-    removed ones.
+    """Remove the remains of interrupted work: unfinished bundles and those of which nothing was
+    deleted, a day old, and what stood beside removed ones.
 
     All rows of an unfinished bundle are still in the store, because they are deleted only once it
     is complete.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(trash)):
-            is_garbage = entry.name.startswith(_DROPPED)
-            if entry.name.startswith(PARTIAL):
-                is_garbage = now - entry.stat(follow_symlinks=False).st_mtime > _UNFINISHED_AGE
-            if is_garbage and entry.is_dir(follow_symlinks=False):
-                remove_folder(Path(entry.path))
-
-
-def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collection[str]) -> None:
-    """Record in a bundle which of its sessions have just been restored; failures are ignored."""
-    whole, parts = _restored_times(folder)
-    parts |= dict.fromkeys(sessions, now)
-    if parts.keys() >= set(manifest.sessions):
-        whole, parts = now, {}
-    marks = ({"at": [whole]} if whole is not None else {}) | ({"sessions": parts} if parts else {})
-    temporary = folder / f".{RESTORED}"
-    with contextlib.suppress(OSError):
-        temporary.unlink(missing_ok=True)
-        write_file(temporary, json.dumps(marks).encode("ascii"))
-        os.replace(temporary, folder / RESTORED)
-
-
-def recorded_links(trash: Path, origin: Origin) -> RecordedLinks:
-    """Collect the parent links and sessions of all intact bundles of a store; the trash may be
-    missing."""
-    bundles: list[_BundleLinks] = []
-    try:
-        names = [entry.name for entry in os.scandir(trash) if not entry.name.startswith(".")]
-    except OSError:
-        names = []  # whatever reads or writes a bundle there reports the error
-    for name in names:
-        try:
-            bundle = _read(trash / name, os.stat(trash / name / MANIFEST).st_mtime_ns)
-        except (OSError, BundleDamagedError):
-            continue  # the list of the trash reports it; its links are lost
-        if is_same_store(bundle.origin, origin):
-            bundles.append(bundle)
-    bundles.sort()
-    return RecordedLinks(
-        {child: parent for bundle in bundles for child, parent in bundle.ties},
-        {session: bundle.name for bundle in bundles for session in bundle.sessions},
-    )
-
-
-@lru_cache(maxsize=_CACHED)
-def _read(folder: Path, _written: int) -> _BundleLinks:
-    """Read one bundle; cached by mtime, because a clean-up writes thousands and reads all of them
-    for each."""
-    manifest = load(folder)
-    ties = [
-        (str(link.key.get("id")), str(link.was))
-        for link in manifest.links
-        if (link.table, link.column) == ("sessions", _PARENT) and isinstance(link.was, str)
-    ]
-    ties += _links_in_rows(folder) if manifest.kin is None else manifest.kin
-    return _BundleLinks(
-        manifest.created_at, manifest.name, manifest.origin, manifest.sessions, tuple(ties)
-    )
-
-
-def _links_in_rows(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield child and parent from the rows of a bundle."""
-    seen = False
-    for line in read_lines(folder):
-        if line.table == "sessions":
-            seen = True
-            child, parent = line.row.get("id"), line.row.get(_PARENT)
-            if isinstance(child, str) and isinstance(parent, str):
-                yield child, parent
-        elif seen:
-            return
-
-
-def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the parent links between these sessions and others, for `Manifest.kin`: child and
-    parent."""
-    if _PARENT not in reader.schema.session_columns:
-        return []
-    own = set(ids)
-    recorded = recorded_links(trash, origin_of(reader)).parents
-    stored = _parents(reader, ids)
-    ties = {
-        child: parent
-        for child, parent in stored.items()
-        if parent is not None and parent not in own
-    }
-    up = {
-        child: recorded[child]
-        for child in ids
-        if child in recorded and stored.get(child) is None and recorded[child] not in own
-    }
-    down = {
-        child: parent for child, parent in recorded.items() if parent in own and child not in own
-    }
-    others = list(dict.fromkeys([*up.values(), *down]))
-    existing = {
-        str(row[0])
-        for row in reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", others)
-    }
-    # If both are in the store, the store is authoritative.
-    ties |= {child: parent for child, parent in up.items() if parent not in existing}
-    return sorted(
-        [
-            *ties.items(),
-            *((child, parent) for child, parent in down.items() if child not in existing),
-        ]
-    )
-
-
-def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
-    """Read the parents of the sessions that are in the store."""
-    rows = source.rows_in(f"SELECT id, {_PARENT} FROM sessions WHERE id IN ({{keys}})", ids)
-    return {str(child): None if parent is None else str(parent) for child, parent in rows}
-
-
-def loose_children(
-    source: Rows, recorded: RecordedLinks, parents: Sequence[str]
-) -> list[tuple[str, str]]:
-    """Return pairs of session and former parent, one of `parents`: sessions in the store whose
-    parent is now NULL."""
-    restored = set(parents)
-    children = [child for child, parent in recorded.parents.items() if parent in restored]
-    stored = _parents(source, children)
-    return [
-        (each, recorded.parents[each])
-        for each in children
-        if each in stored and stored[each] is None
-    ]
-
-
-def family_of(trash: Path, manifest: Manifest) -> RecordedLinks:
-    """Return the parent links that concern the sessions of a bundle.
-
-    `Manifest.kin` takes precedence; a bundle of 0.1.0 lacks it and relies on the other bundles. The
-    parents in its own rows count too, because sessions of one bundle may be restored separately.
-    """
-    found = recorded_links(trash, manifest.origin)
-    if manifest.kin is None:
-        return found
-    return found._replace(parents=dict(_links_in_rows(trash / manifest.name)) | dict(manifest.kin))
+            found = entry.stat(follow_symlinks=False)
+            is_old = now - found.st_mtime > _UNFINISHED_AGE
+            path = Path(entry.path)
+            is_beside = path.suffix in (SUM, MARKS) and _NAME.fullmatch(path.stem)
+            is_alone = is_beside and not path.with_suffix(SUFFIX).exists()
+            if is_alone or (
+                is_old and entry.name.startswith(PARTIAL) and stat.S_ISREG(found.st_mode)
+            ):
+                path.unlink()

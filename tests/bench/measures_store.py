@@ -21,6 +21,7 @@ from typing import Any
 from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
 from searching import count, search
 
+from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.losses import find_losses
 from hermes_browse.store.compression.model_context import Contexts, ModelContext, context_of
@@ -283,13 +284,13 @@ def _message(length: int, seed: int) -> str:
     return (part * (length // len(part) + 1))[:length]
 
 
-def _open(reader: Reader, root: str) -> None:
+def _open(store: OpenStore, root: str) -> None:
     from hermes_browse.tui.transcript.opening import open_conversation
 
-    conversation = read_catalog(reader, time.time()).conversation(root)
+    conversation = store.catalog(time.time()).conversation(root)
     page = Page()
     page.resize(70, 30)
-    page.open(open_conversation(reader, conversation, Reading.SAID, None))
+    page.open(open_conversation(store, conversation, Reading.SAID, None))
     page.settle()
 
 
@@ -309,11 +310,11 @@ def _opening(bench: Bench) -> Figure:
             for text in each
         ],
     )
-    with Store(path).reader() as reader:
+    with open_store(Store(path)) as store:
         one, fifty = in_turns(
             bench.rounds * 2,
-            timed(lambda: _open(reader, "one")),
-            timed(lambda: _open(reader, "fifty")),
+            timed(lambda: _open(store, "one")),
+            timed(lambda: _open(store, "fifty")),
         )
     return Figure("10", "open one message of 200 KB / fifty of 2 KB", one, fifty, 2.0)
 

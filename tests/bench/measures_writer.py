@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,76 +15,84 @@ from pathlib import Path
 
 from figures import Bench, Figure, Line, copied, percentile
 from ptys import environment
-from searching import search
-from textual.message import Message
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.query import Query, parse
 from hermes_browse.store.sessions.catalog import (
     Catalog,
     StoreState,
-    read_catalog,
-    read_increment,
-    read_state,
 )
 from hermes_browse.store.text import as_text
-from hermes_browse.tui.worker import IDLE_SECONDS, Answered, StoreChanged, Worker
+from hermes_browse.tui.work.reads import IDLE_SECONDS, Reads
 
 _MESSAGES = 400
 _TYPED = "the harbour ferry and the lantern"
 _KEY_SECONDS = 0.08
+_POLL_SECONDS = 0.5
 
 
 class _Browsing:
-    """The browser's own threads at work on a store: the list follows it, and someone types."""
+    """The browser's own reads of a store: the list follows it, and someone types."""
 
     def __init__(self, path: Path) -> None:
-        store = Store(path)
-        self._list = Worker(store, self._take, self._failed, "list", watch=True)
-        self._search = Worker(store, self._take, self._failed, "search")
+        self._store = store = Store(path)
+        self._reads = Reads(lambda: OpenStore(store))
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._search: asyncio.Task[None] | None = None
         self._typed = 0
         self._known: tuple[Catalog, StoreState] | None = None
         self.errors: list[str] = []
         """Sentences for what went wrong."""
 
-    def _take(self, message: Message) -> None:
-        if isinstance(message, Answered):
-            message.deliver()
-        elif isinstance(message, StoreChanged):
-            self._list.submit("list", self._follow, lambda _: None)
+    async def _watch(self) -> None:
+        before = self._store.fingerprint()
+        while True:
+            await asyncio.sleep(_POLL_SECONDS)
+            now = await self._reads.call(self._store.fingerprint)
+            if now != before:
+                before = now
+                await self._read(self._follow)
 
-    def _follow(self, reader: Reader) -> None:
+    def _follow(self, store: OpenStore) -> None:
         """The list as the screen keeps it: all of it once, then what has changed."""
         now = time.time()
-        step = read_increment(reader, *self._known, now) if self._known is not None else None
+        step = store.increment(*self._known, now) if self._known is not None else None
         if step is None:
-            state = read_state(reader)
-            step = read_catalog(reader, now), state
+            state = store.state()
+            step = store.catalog(now), state
         self._known = step
 
-    def _failed(self, error: BrowseError) -> None:
-        self.errors.append(error.sentence)
+    async def _read(self, job: Callable[[OpenStore], object]) -> None:
+        try:
+            await self._reads.run(job)
+        except BrowseError as error:
+            self.errors.append(error.sentence)
 
     def __enter__(self) -> _Browsing:
-        self._list.start()
-        self._search.start()
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._watch(), self._loop)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._list.stop()
-        self._search.stop()
+        self._reads.stop()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
 
     def key(self) -> None:
         """One more letter of a query."""
         self._typed = self._typed % len(_TYPED) + 1
         query = parse(_TYPED[: self._typed])
+        if not query.is_empty:
+            self._loop.call_soon_threadsafe(self._begin, query)
 
-        def work(reader: Reader) -> object:
-            return search(reader, query, prefix_last=True) if not query.is_empty else None
-
-        self._search.submit("search", work, lambda _: None)
+    def _begin(self, query: Query) -> None:
+        if self._search is not None:
+            self._search.cancel()
+        job = self._read(lambda store: store.search(query, is_typed=True))
+        self._search = self._loop.create_task(job)
 
 
 @contextmanager

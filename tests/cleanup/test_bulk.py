@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Step, carry_out
 from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import portions
 from hermes_browse.store.edit.flags import archive
 from hermes_browse.store.errors import (
     RefusedError,
@@ -40,6 +42,12 @@ def plan_of(path: Path) -> Plan:
         return make_plan(reader, catalog, chosen("older:30d"), NOW)
 
 
+def run(path: Path, unit: Callable[[Sequence[Planned]], object]) -> object:
+    """Carry it out as the command does."""
+    plan = plan_of(path)
+    return prune.carry_out(plan, partial(carry_out, Store(path), plan, unit))
+
+
 def change(path: Path, statement: str) -> None:
     """What another process does meanwhile."""
     connection = sqlite3.connect(path)
@@ -50,7 +58,7 @@ def change(path: Path, statement: str) -> None:
 
 def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each unit once, its bundle kept; a rest after each."""
-    monkeypatch.setattr(bulk, "_MOST_ROWS", 3)
+    monkeypatch.setattr(portions, "FEW_ROWS", 3)
     plan = plan_of(path)
     seen: list[list[str]] = []
     rests: list[float] = []
@@ -73,7 +81,7 @@ def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_log_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection stays from the first unit to the last: what SQLite knows of the log goes with
     the last one."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     log = Path(f"{path}-wal")
     change(path, "PRAGMA journal_mode=WAL")
     opened_at: list[list[str]] = []
@@ -140,7 +148,7 @@ def test_a_refusal_spares_one(path: Path) -> None:
 
 def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was not come to is counted, and nothing is wrong."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     done: list[str] = []
     outcome = carry_out(
         Store(path),
@@ -168,7 +176,7 @@ def fails_at_the_third(
 
 def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The results of the units before it are there, for an undo; the error is too."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     error = StoreBusyError("busy")
     done: list[str] = []
     outcome = carry_out(
@@ -180,7 +188,7 @@ def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hermes keeps the lock for longer than one write is patient; each unit is tried anew, and done
     once."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     plan = plan_of(path)
     tries = [each.conversation.id for each in plan.selected for _ in range(4)]
     done: list[str] = []
@@ -199,16 +207,16 @@ def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch)
         and outcome.error is None
         and not outcome.left
     )
-    assert len(rests) == 5 * 4 and rests.count(bulk._BUSY_PAUSE) == 5 * 3
+    assert len(rests) == 5 * 4 and rests.count(portions.BUSY_PAUSE) == 5 * 3
 
 
 def test_what_was_begun_is_waited_for_longer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing done yet: given up, and said. A part done: waited for, and said while it waits."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     tries, told, done = [0], list[Step](), list[str]()
 
     def unit(some: Sequence[Planned]) -> None:
-        if len(done) == begin and tries[0] < bulk._BUSY_TRIES + 5:
+        if len(done) == begin and tries[0] < portions.BUSY_TRIES + 5:
             tries[0] += 1
             raise StoreBusyError("busy")
         done.append(some[0].conversation.id)
@@ -222,7 +230,9 @@ def test_what_was_begun_is_waited_for_longer(path: Path, monkeypatch: pytest.Mon
     begin, tries[0] = 0, 0
     done.clear()
     outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
-    assert isinstance(outcome.error, StoreBusyError) and not done and tries[0] == bulk._BUSY_TRIES
+    assert (
+        isinstance(outcome.error, StoreBusyError) and not done and tries[0] == portions.BUSY_TRIES
+    )
 
 
 def test_waiting_ends_when_it_is_stopped(path: Path) -> None:
@@ -244,10 +254,10 @@ def test_broken_off_on_the_command_line(
     path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     """How far it came is said, and what stopped it is not swallowed."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
-    monkeypatch.setattr(bulk, "_BUSY_PAUSE", 0.0)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "BUSY_PAUSE", 0.0)
     with pytest.raises(type(error)):
-        prune.carry_out(Store(path), plan_of(path), fails_at_the_third([], error))
+        run(path, fails_at_the_third([], error))
     assert "Stopped after 2 of 5" in capsys.readouterr().err
 
 
@@ -256,7 +266,7 @@ def test_what_stops_it_later_does_not_say_that_nothing_was_changed(
 ) -> None:
     """Two conversations are archived, then the disk is full: the first sentence counts, and the
     second is no lie."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     done: list[str] = []
 
     def unit(some: Sequence[Planned]) -> None:
@@ -265,7 +275,7 @@ def test_what_stops_it_later_does_not_say_that_nothing_was_changed(
         done.append(some[0].conversation.id)
 
     with pytest.raises(WriteFailedError) as caught:
-        prune.carry_out(Store(path), plan_of(path), unit)
+        run(path, unit)
     assert str(caught.value) == "The disk is full."
     assert (
         "Stopped after 2 of 5 conversations; the others are as they were."
@@ -287,7 +297,7 @@ def test_a_store_that_is_not_written_to_ends_it(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not asked again for each conversation, and none counts as changed meanwhile."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 2)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 2)
     change(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
     plan = plan_of(path)
     outcome = carry_out(Store(path), plan, bulk.archive_unit(Store(path), plan))

@@ -14,9 +14,9 @@ from pruning import NOW, aged, chosen, family, opened, said
 
 from hermes_browse.store.ages import HOUR, age_words
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.protection import Standing, standing
 from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled, with_age
 from hermes_browse.store.cleanup.space_map import read_file_space
+from hermes_browse.store.cleanup.spared import Standing, standing
 from hermes_browse.store.search.filters import FILTERS, help_lines, kinds_for
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.conversations import Forest
@@ -208,7 +208,7 @@ def test_free_takes_the_idlest_until_it_is_enough(tmp_path: Path, share: float) 
             selection = chosen(f"free:{share:.0%}")
             plan = make_plan(reader, catalog, selection, NOW, measure_sizes=measured)
             names = [each.conversation.id for each in plan.selected]
-            freed = [each.bytes for each in plan.selected]
+            freed = [each.given_back_bytes for each in plan.selected]
             assert (
                 names == [f"s{number:02}" for number in range(len(names))] and 1 < len(names) < 30
             )

@@ -30,10 +30,10 @@ def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
             reader.statements - before < 6
         )  # leases, locks, and a count from an index for each 400 sessions
     assert whole.is_measured and not quick.is_measured
-    assert quick.totals() == whole.totals()._replace(bytes=0, messages_shown=0)
-    assert quick.totals(subagents=False) == whole.totals(subagents=False)._replace(
-        bytes=0, messages_shown=0
-    )
+    unmeasured = {"bytes": 0, "messages_shown": 0, "free_bytes": 0, "given_back_bytes": 0}
+    assert quick.totals() == whole.totals()._replace(**unmeasured)
+    archived = whole.totals(is_archive=True)
+    assert quick.totals(is_archive=True) == archived._replace(**unmeasured)
     assert [each.session_ids for each in quick.selected] == [
         each.session_ids for each in whole.selected
     ]

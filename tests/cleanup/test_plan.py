@@ -9,9 +9,9 @@ from builders import DAY, big_store, hostile_store, make_store
 from pruning import NOW, Fixture, aged, chosen, expected, family, interrupt_measuring, opened, said
 
 from hermes_browse.store.cleanup.plan import Plan, make_plan, parents_first
-from hermes_browse.store.cleanup.protection import Standing
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.cleanup.sizes import Sizes, measure
+from hermes_browse.store.cleanup.spared import Standing
 from hermes_browse.store.errors import QueryInterruptedError
 
 CRON = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
@@ -127,7 +127,9 @@ def test_a_family(tmp_path: Path) -> None:
     totals = plan.totals()
     assert totals[:3] == (5, 7, 7) and totals.cost_usd == pytest.approx(7 * 0.25)
     assert totals.bytes == sum(each.conversation.size or 0 for each in plan.selected)
-    alone = plan.totals(subagents=False)
+    alone = plan.totals(is_archive=True)
+    assert totals.bytes < totals.given_back_bytes
+    assert alone.free_bytes == alone.given_back_bytes == 0
     assert (
         alone[:3] == (5, 5, 5)
         and alone.cost_usd == pytest.approx(5 * 0.25)

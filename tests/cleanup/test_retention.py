@@ -1,4 +1,4 @@
-"""The radar against what the real Hermes deleted, closed and kept."""
+"""The rules of retention against what the real Hermes deleted, closed and kept."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from builders import DAY, make_store
 from pruning import NOW, Fixture, aged, expected, family, opened, said
 
 from hermes_browse.store.cleanup.hermes_settings import Retention
-from hermes_browse.store.cleanup.retention import Fate, Radar, read_radar
+from hermes_browse.store.cleanup.retention import Forecast, RetentionRules, read_retention_rules
 from hermes_browse.store.sessions.catalog import Catalog
 
 ON = Retention(True, 90, 24, True)
 
 
-def radar_of(path: Path, now: float = NOW, config: str | None = None) -> Radar:
-    """The radar of a store in a home of its own."""
+def rules_of(path: Path, now: float = NOW, config: str | None = None) -> RetentionRules:
+    """The rules of a store in a home of its own."""
     if config is not None:
         (path.parent / "config.yaml").write_text(config, encoding="utf-8")
     with opened(path, now) as (reader, _):
-        return read_radar(reader, path.parent / "config.yaml", now)
+        return read_retention_rules(reader, path.parent / "config.yaml", now)
 
 
-def fates(path: Path, radar: Radar) -> dict[str, Fate]:
+def forecasts(path: Path, rules: RetentionRules) -> dict[str, Forecast]:
     """By conversation."""
-    with opened(path, radar.now) as (_, catalog):
+    with opened(path, rules.now) as (_, catalog):
         return {
-            chain.tip.id: radar.fate(catalog.conversation(chain.root.id))
+            chain.tip.id: rules.forecast(catalog.conversation(chain.root.id))
             for chain in catalog.forest.chains()
         }
 
 
-def due(radar: Radar, catalog: Catalog) -> list[str]:
+def due(rules: RetentionRules, catalog: Catalog) -> list[str]:
     """Root ids of the conversations that lose segments at the next start of Hermes."""
-    return sorted(each.root_id for each, fate in radar.soonest(catalog) if fate.prune_in_days == 0)
+    return sorted(
+        each.root_id for each, forecast in rules.deletions(catalog) if forecast.prune_in_days == 0
+    )
 
 
 def roots_of(catalog: Catalog, sessions: Iterable[str]) -> list[str]:
@@ -50,9 +52,9 @@ def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
     """Observed half a year later: 30 ended rows gone, 33 open ones closed; pinned, leased and
     foreign ones were not."""
     path, now = fixture_store("state-v31"), NOW + 200 * DAY
-    radar = radar_of(path, now)
+    rules = rules_of(path, now)
     with opened(path, now) as (_, catalog):
-        conversations, closing = due(radar, catalog), radar.closing(catalog)
+        conversations, closing = due(rules, catalog), rules.closing(catalog)
         doomed = {
             segment.id
             for root in conversations
@@ -79,10 +81,10 @@ def test_fates(fixture_store: Fixture) -> None:
     """Days left; pins protect, archiving does not; open ones of automation go after being
     closed."""
     path = fixture_store("state-v31")
-    radar = radar_of(path)
-    assert radar.retention == ON and radar.rescue == "pin" and radar.next_run == NOW
-    found = fates(path, radar)
-    left = {key: fate.prune_in_days for key, fate in found.items()}
+    rules = rules_of(path)
+    assert rules.retention == ON and rules.pins_hold and rules.next_run == NOW
+    found = forecasts(path, rules)
+    left = {key: forecast.prune_in_days for key, forecast in found.items()}
     assert left["20260106_100000_a9e005"] == 0 == left["20260111_090000_ggg001"]
     assert left["20260210_100000_a9e040"] == pytest.approx(90 - (NOW - 1770717600.75) / DAY)
     assert left["20260102_120000_a9e999"] == pytest.approx(89, abs=0.1)  # used a day ago
@@ -103,13 +105,15 @@ def test_fates(fixture_store: Fixture) -> None:
 def test_soonest_first(fixture_store: Fixture) -> None:
     """Those that go within a month come before the others."""
     path = fixture_store("state-v31")
-    radar = radar_of(path)
+    rules = rules_of(path)
     with opened(path) as (_, catalog):
-        everything = radar.soonest(catalog)
-    days = [fate.prune_in_days or 0.0 for _, fate in everything]
+        everything = rules.deletions(catalog)
+    days = [forecast.prune_in_days or 0.0 for _, forecast in everything]
     assert days == sorted(days)
     near = [
-        conversation.id for conversation, fate in everything if (fate.prune_in_days or 0.0) <= 30
+        conversation.id
+        for conversation, forecast in everything
+        if (forecast.prune_in_days or 0.0) <= 30
     ]
     assert len(near) < len(everything) and near[-1] == "20260210_100000_a9e040"
 
@@ -119,13 +123,15 @@ def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str
     """Off by default; switched on, it deletes yesterday's chat, as the real prune of that version
     does."""
     path = fixture_store(f"state-{name}")
-    assert all(fate.prune_in_days is None for fate in fates(path, radar_of(path)).values())
-    radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
+    assert all(
+        forecast.prune_in_days is None for forecast in forecasts(path, rules_of(path)).values()
+    )
+    rules = rules_of(path, config="sessions:\n  auto_prune: true\n")
     with opened(path) as (_, catalog):
-        assert radar.closing(catalog) == []
+        assert rules.closing(catalog) == []
         if "prune" in expected(name):
-            assert due(radar, catalog) == roots_of(catalog, expected(name)["prune"]["older_90"])
-    found = fates(path, radar)
+            assert due(rules, catalog) == roots_of(catalog, expected(name)["prune"]["older_90"])
+    found = forecasts(path, rules)
     assert (
         found["20260102_120000_a9e999"].prune_in_days == 0
         and "its start" in found["20260102_120000_a9e999"].reason
@@ -134,15 +140,17 @@ def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str
     assert (
         found["20260103_090000_aaa003"].prune_in_days == 0
     )  # its first segments, under a tip that is open
-    assert radar.rescue == "bundle"
+    assert not rules.pins_hold
 
 
 def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
     """It deleted the ended segments below a live tip (observed, 0.20.1), by their last activity."""
     path = family(tmp_path / "state.db", "26")
-    assert all(fate.prune_in_days is None for fate in fates(path, radar_of(path)).values())
-    radar = radar_of(path, config="sessions: # ours\n  auto_prune: true\n")
-    found = fates(path, radar)
+    assert all(
+        forecast.prune_in_days is None for forecast in forecasts(path, rules_of(path)).values()
+    )
+    rules = rules_of(path, config="sessions: # ours\n  auto_prune: true\n")
+    found = forecasts(path, rules)
     assert found["tip"].prune_in_days == 0 and "segments" in found["tip"].reason
     assert found["open"].prune_in_days is None
     assert found["old"].prune_in_days == 0
@@ -152,13 +160,13 @@ def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
     """0.20.4 deleted a pinned one, 0.20.5 did not (run), and their schema is the same: it is told
     as at risk."""
     path = family(tmp_path / "state.db", "26")
-    radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
-    fate = fates(path, radar)["pinned"]
-    assert fate.prune_in_days == 0 and "may not hold" in fate.reason and radar.rescue == "bundle"
+    rules = rules_of(path, config="sessions:\n  auto_prune: true\n")
+    forecast = forecasts(path, rules)["pinned"]
+    assert forecast.prune_in_days == 0 and "may not hold" in forecast.reason and not rules.pins_hold
     path = of_schema_30(family(tmp_path / "state30.db", "31"))
-    radar = radar_of(path)
-    fate = fates(path, radar)["pinned"]
-    assert fate.prune_in_days is None and "pinned" in fate.reason and radar.rescue == "pin"
+    rules = rules_of(path)
+    forecast = forecasts(path, rules)["pinned"]
+    assert forecast.prune_in_days is None and "pinned" in forecast.reason and rules.pins_hold
 
 
 def of_schema_30(path: Path) -> Path:
@@ -180,9 +188,9 @@ def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
     ]
     for number, (gone, closed) in {31: (["other"], []), 30: (["other", "root"], ["tip"])}.items():
         path = make_store(tmp_path / f"{number}.db", "31", sessions)
-        radar = radar_of(of_schema_30(path) if number == 30 else path)
+        rules = rules_of(of_schema_30(path) if number == 30 else path)
         with opened(path) as (_, catalog):
-            assert (due(radar, catalog), radar.closing(catalog)) == (gone, closed)
+            assert (due(rules, catalog), rules.closing(catalog)) == (gone, closed)
 
 
 def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
@@ -197,10 +205,10 @@ def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
         aged("open", 200, ended=False, source="recovered"),
     ]
     path = of_schema_30(make_store(tmp_path / "state.db", "31", sessions))
-    radar = radar_of(path)
-    assert radar.retention == ON
+    rules = rules_of(path)
+    assert rules.retention == ON
     with opened(path) as (_, catalog):
-        assert due(radar, catalog) == ["plain", "root"] and radar.closing(catalog) == [
+        assert due(rules, catalog) == ["plain", "root"] and rules.closing(catalog) == [
             "open",
             "tip",
         ]
@@ -213,8 +221,8 @@ def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
     path = make_store(
         tmp_path / "state.db", "31", [reaped, late], [said("reaped", 200), said("late", 200)]
     )
-    radar = radar_of(path)
-    found = fates(path, radar)
+    rules = rules_of(path)
+    found = forecasts(path, rules)
     assert found["reaped"].prune_in_days == pytest.approx(80) and found["late"].prune_in_days == 0
 
 
@@ -225,7 +233,7 @@ def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
         aged("chat", 30, source="telegram", ended=False),
     ]
     path = make_store(tmp_path / "state.db", "31", sessions)
-    found = fates(path, radar_of(path))
+    found = forecasts(path, rules_of(path))
     assert found["run"].prune_in_days == pytest.approx(150)
     assert found["chat"].prune_in_days is None
 
@@ -236,9 +244,9 @@ def test_hermes_keeps_an_interval_between_clean_ups(tmp_path: Path) -> None:
     path = make_store(
         tmp_path / "state.db", "31", [aged("old", 200)], [said("old", 200)], tables=meta
     )
-    assert fates(path, radar_of(path))["old"].prune_in_days == pytest.approx(0.75)
+    assert forecasts(path, rules_of(path))["old"].prune_in_days == pytest.approx(0.75)
     config = "sessions:\n  min_interval_hours: 1\n"
-    assert fates(path, radar_of(path, config=config))["old"].prune_in_days == 0
+    assert forecasts(path, rules_of(path, config=config))["old"].prune_in_days == 0
 
 
 def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
@@ -249,8 +257,8 @@ def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
         tmp_path / "state.db", "31", sessions, tables={"session_turn_leases": [lease]}
     )
     with opened(path) as (_, catalog):
-        assert radar_of(path).closing(catalog) == [] and due(radar_of(path), catalog) == ["old"]
-        assert replace(radar_of(path), busy=frozenset()).closing(catalog) == ["run"]
+        assert rules_of(path).closing(catalog) == [] and due(rules_of(path), catalog) == ["old"]
+        assert replace(rules_of(path), busy=frozenset()).closing(catalog) == ["run"]
 
 
 @pytest.mark.parametrize(
@@ -264,19 +272,19 @@ def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
 def test_nothing_is_said_that_is_not_known(tmp_path: Path, config: str, words: str) -> None:
     """No days without knowing; the reason instead."""
     path = make_store(tmp_path / "state.db", "31", [aged("old", 200)])
-    fate = fates(path, radar_of(path, config=config))["old"]
-    assert fate.prune_in_days is None and words in fate.reason
+    forecast = forecasts(path, rules_of(path, config=config))["old"]
+    assert forecast.prune_in_days is None and words in forecast.reason
     with opened(path) as (_, catalog):
-        radar = radar_of(path, config=config)
-        assert radar.closing(catalog) == [] == radar.soonest(catalog)
+        rules = rules_of(path, config=config)
+        assert rules.closing(catalog) == [] == rules.deletions(catalog)
 
 
 def test_a_file_hermes_never_opens(tmp_path: Path) -> None:
     """A copy by another name is not cleaned up by anyone."""
     path = make_store(tmp_path / "copy.db", "31", [aged("old", 200)])
     with opened(path) as (reader, catalog):
-        radar = read_radar(reader, None, NOW)
-        assert radar.fate(catalog.conversation("old")) == Fate(
+        rules = read_retention_rules(reader, None, NOW)
+        assert rules.forecast(catalog.conversation("old")) == Forecast(
             None, "Hermes does not open this file, so it deletes nothing in it"
         )
-        assert radar.soonest(catalog) == []
+        assert rules.deletions(catalog) == []

@@ -209,6 +209,49 @@ KNOWN = keys(
     notes=each(NOTE),
 )
 LINEAGE = keys(focus=TEXT, resume=keys(id=TEXT, reason=TEXT), nodes=each(NODE))
+EDIT = keys(message_id=COUNT, session_id=TEXT, tool=TEXT, at=TIME, ok=FLAG)
+CHANGED = keys(
+    path=TEXT,
+    edits=each(EDIT),
+    added=maybe(COUNT),
+    removed=maybe(COUNT),
+    exact=FLAG,
+    by_subagents=COUNT,
+    disk=maybe(one("same", "changed", "gone")),
+)
+CHANGES = keys(
+    session=TEXT,
+    conversation=TEXT,
+    files=each(CHANGED),
+    failed=COUNT,
+    commands=each(keys(message_id=COUNT, session_id=TEXT, command=TEXT)),
+)
+BLAME = keys(
+    file=TEXT,
+    lines=each(
+        keys(
+            line=COUNT,
+            text=TEXT,
+            message_id=maybe(COUNT),
+            session_id=maybe(TEXT),
+            prompt_id=maybe(COUNT),
+            prompt=maybe(TEXT),
+        )
+    ),
+)
+RUN = keys(
+    conversation=TEXT,
+    cost_usd=MONEY,
+    tree_cost_usd=MONEY,
+    marks=each(
+        keys(
+            kind=one("loop", "cache", "gap", "slowest", "dearest"),
+            message_id=maybe(COUNT),
+            text=TEXT,
+        )
+    ),
+    subagents=each(keys(session=TEXT, to=TIME, cost_usd=MONEY)),
+)
 RESUME = keys(
     argv=each(TEXT),
     env=keys(HERMES_HOME=TEXT),

@@ -92,15 +92,18 @@ def test_a_node_of_the_lineage_costs_what_its_session_did(capsys: Capture, home:
     )
 
 
-def test_people_read_the_cost_with_subagents(capsys: Capture, home: Path) -> None:
-    """Blank where it is not known, never 0; an archive leaves subagents alone."""
+def test_people_read_both_costs(capsys: Capture, home: Path) -> None:
+    """Once where they are equal, blank where none is known, never 0; an archive leaves subagents
+    alone."""
     where = ("--home", str(home))
     listed = call(capsys, *where, "list", "--sort", "cost").out.splitlines()
-    assert [("$6.41" in line, "$0.50" in line, "$" in line) for line in listed[1:]] == [
+    both = " $2.72 of $6.41 "
+    assert [(both in line, " ? of $0.50 " in line, "$" in line) for line in listed[1:]] == [
         (True, False, True), (False, True, True), (False, False, False),
     ]  # fmt: skip
-    assert "$6.41" in call(capsys, *where, "prune", "--title", "tip").out
-    assert "$2.72" in call(capsys, *where, "prune", "--title", "tip", "--archive", "--dry-run").out
+    assert both in call(capsys, *where, "prune", "--title", "tip", "--dry-run").out
+    archived = call(capsys, *where, "prune", "--title", "tip", "--archive", "--dry-run").out
+    assert " $2.72 " in archived and "$6.41" not in archived
 
 
 def test_filters_and_limits_go_by_the_cost_with_subagents(capsys: Capture, home: Path) -> None:

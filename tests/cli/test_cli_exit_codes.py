@@ -89,6 +89,12 @@ def refused(ended: Ended, code: int, *words: str) -> None:
         ("show x --said --live", "--live"),
         ("show a b", "b"),
         ("lineage", "ID"),
+        ("changes", "ID"),
+        ("changes x --diff --json", "--json"),
+        ("changes x --output y", "--diff"),
+        ("blame", "FILE"),
+        ("blame x --line y", "--line"),
+        ("run", "ID"),
         ("compactions", "ID"),
         ("context", "ID"),
         ("context x --at last", "--at"),
@@ -131,6 +137,9 @@ def test_the_browser_needs_a_terminal(capsys: Capture, root: Path) -> None:
         "search x",
         "show x",
         "lineage x",
+        "changes x",
+        "blame x",
+        "run x",
         "compactions x",
         "context x",
         "resume x",
@@ -193,7 +202,9 @@ def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> 
     assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
 
 
-@pytest.mark.parametrize("command", ["show", "lineage", "compactions", "context", "resume"])
+@pytest.mark.parametrize(
+    "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
+)
 def test_not_found(capsys: Capture, root: Path, command: str) -> None:
     """4 for what nothing answers to, and for a profile that is not there."""
     home = ["--home", str(root)]
@@ -219,7 +230,9 @@ def test_not_found(capsys: Capture, root: Path, command: str) -> None:
     refused(call(capsys, *home, "--profile", "../..", command, "x"), 4, "There is no profile")
 
 
-@pytest.mark.parametrize("command", ["show", "lineage", "compactions", "context", "resume"])
+@pytest.mark.parametrize(
+    "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
+)
 def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
     """4, with candidates that really begin so."""
     ended = call(capsys, "--home", str(root), command, "2026")

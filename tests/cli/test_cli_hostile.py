@@ -33,9 +33,10 @@ def poison(store: Path, value: object, *, ids: bool = False) -> None:
         ids: Also hang the attack on every session id.
     """
     with closing(sqlite3.connect(store)) as connection, connection:
-        for (name,) in connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall():
+        triggers = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall()
+        for name, _made in triggers:
             connection.execute(f'DROP TRIGGER "{name}"')
         for table in ("sessions", "messages"):
             columns = connection.execute(
@@ -63,6 +64,8 @@ def poison(store: Path, value: object, *, ids: bool = False) -> None:
                 connection.execute(f"INSERT INTO {name} ({name}) VALUES ('rebuild')")
             elif isinstance(value, str):
                 connection.execute(f"UPDATE {name} SET content = ?", [value])
+        for _name, made in triggers:
+            connection.execute(made)
 
 
 def acting(text: str, *, allowed: str = "\n") -> set[str]:

@@ -16,13 +16,22 @@ from pruning import NOW, family
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import Planned
+from hermes_browse.store.edit.delete import Deleting, Doomed
 from hermes_browse.tui.cli import command_context
 
 Capture = pytest.CaptureFixture[str]
 
 BUNDLE = keys(name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT)
 PRUNE = keys(
-    plan=keys(conversations=COUNT, sessions=COUNT, messages=COUNT, bytes=COUNT, cost_usd=MONEY),
+    plan=keys(
+        conversations=COUNT,
+        sessions=COUNT,
+        messages=COUNT,
+        bytes=COUNT,
+        cost_usd=MONEY,
+        free_bytes=COUNT,
+        given_back_bytes=COUNT,
+    ),
     would=each(CONVERSATION),
     spared=each(keys(id=TEXT, reason=TEXT)),
     done=FLAG,
@@ -210,22 +219,23 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is done, in order; without pauses."""
     done: list[str] = []
 
-    def recording(
-        verb: str, make: Callable[..., Callable[[Sequence[Planned]], object]]
-    ) -> Callable[..., object]:
-        def make_unit(*args: object, **settings: object) -> Callable[[Sequence[Planned]], object]:
-            unit = make(*args, **settings)
+    def make_unit(*args: object) -> Callable[[Sequence[Planned]], object]:
+        unit = archive_unit(*args)
 
-            def record(some: Sequence[Planned]) -> object:
-                done.extend(f"{verb} {each.conversation.id}" for each in some)
-                return unit(some)
+        def record(some: Sequence[Planned]) -> object:
+            done.extend(f"archive {each.conversation.id}" for each in some)
+            return unit(some)
 
-            return record
+        return record
 
-        return make_unit
+    def delete(self: Deleting, some: Sequence[Doomed]) -> None:
+        done.extend(f"delete {each.conversation.id}" for each in some)
+        delete_here(self, some)
 
-    monkeypatch.setattr(bulk, "delete_unit", recording("delete", bulk.delete_unit))
-    monkeypatch.setattr(bulk, "archive_unit", recording("archive", bulk.archive_unit))
+    archive_unit: Callable[..., Any] = bulk.archive_unit
+    delete_here = Deleting.delete
+    monkeypatch.setattr(bulk, "archive_unit", make_unit)
+    monkeypatch.setattr(Deleting, "delete", delete)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return done
 

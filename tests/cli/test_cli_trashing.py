@@ -14,7 +14,7 @@ from commandline import ask, call, spawn
 from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
 from trashing import FAMILY, NOW, dump, family, health, opened
 
-from hermes_browse.store.edit import search_index
+from hermes_browse.store.edit import restore
 from hermes_browse.tui.cli import command_context
 
 Capture = pytest.CaptureFixture[str]
@@ -74,7 +74,12 @@ def test_the_documents(capsys: Capture, home: Path) -> None:
     listed = run(capsys, home, "trash", "list")
     holds(listed, TRASH)
     assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
-    assert [path.name for path in trash_of().iterdir()] == [gone["bundle"]["name"]]
+    name = gone["bundle"]["name"]
+    assert {path.name for path in trash_of().iterdir()} == {
+        f"{name}.db",
+        f"{name}.sha256",
+        "links.db",
+    }
     back = run(capsys, home, "trash", "restore", gone["bundle"]["name"])
     holds(back, RESTORE)
     assert set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
@@ -128,7 +133,9 @@ def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
     name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
     ended = call(capsys, "--home", str(home), "trash", "drop", name)
     assert (
-        ended.code == 5 and "remove 1 bundle for good" in ended.err and (trash_of() / name).is_dir()
+        ended.code == 5
+        and "remove 1 bundle for good" in ended.err
+        and (trash_of() / f"{name}.db").exists()
     )
 
 
@@ -155,9 +162,9 @@ def test_several_want_their_number(
     assert call(capsys, "--home", str(home), "delete", "tip", "other").code == code
     if code:
         return
-    names = [path.name for path in trash_of().iterdir()]
+    names = [path.stem for path in trash_of().glob("*-*.db")]
     run(capsys, home, "delete", "branch", "--yes")
-    names = [path.name for path in trash_of().iterdir()]
+    names = [path.stem for path in trash_of().glob("*-*.db")]
     typed(monkeypatch, "y\n")
     assert call(capsys, "--home", str(home), "trash", "drop", *names).code == 5 and len(names) == 2
     typed(monkeypatch, "2\n")
@@ -173,7 +180,7 @@ def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
     name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
     for action in ("restore", "drop"):
         ended = call(capsys, "--home", str(home), "trash", action, name, "20000101", "--yes")
-        assert ended.code == 4 and "20000101" in ended.err and (trash_of() / name).is_dir()
+        assert ended.code == 4 and "20000101" in ended.err and (trash_of() / f"{name}.db").exists()
     assert call(capsys, "--home", str(home), "show", "tip").code == 4
 
 
@@ -241,10 +248,9 @@ def test_a_damaged_bundle_is_a_line(capsys: Capture, home: Path) -> None:
     """And cannot be restored: exit code 1, a sentence, nothing changed."""
     name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
     gone = dump(home / "state.db")
-    (trash_of() / name / "rows.jsonl.gz").write_bytes(b"")
+    (trash_of() / f"{name}.db").write_bytes(b"{}")
     ended = call(capsys, "--home", str(home), "trash", "restore", name)
-    assert ended.code == 1 and "rows.jsonl.gz" in ended.err and dump(home / "state.db") == gone
-    (trash_of() / name / "manifest.json").write_bytes(b"{}")
+    assert ended.code == 1 and "SHA-256" in ended.err and dump(home / "state.db") == gone
     assert "damaged: " in call(capsys, "--home", str(home), "trash", "list").out
     (damaged,) = run(capsys, home, "trash", "list")["bundles"]
     assert damaged["damage"] and damaged["sessions"] == []
@@ -278,7 +284,7 @@ def test_several_bundles_at_once(
         compared.append(unit)
         return ("said once",)
 
-    monkeypatch.setattr(search_index.SearchIndexes, "compare", compare)
+    monkeypatch.setattr(restore, "_compare_index", compare)
     back = run(capsys, home, "trash", "restore", *reversed(names))
     assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
     assert not back["verified"], "what is wrong with an index is wrong with the restore"

@@ -114,11 +114,12 @@ def test_what_compress_here_kept_and_did_not_store_again_is_named(tmp_path: Path
 def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path: Path) -> None:
     recorded = case("0.18.2-rotation-resumed.json")
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
-    broken = [one for one in history.compactions if one.shells]
+    broken = [one for one in history.compactions if one.empty_sessions]
     assert broken and all(
-        {CompactionNote.SHELLS, CompactionNote.NO_SUMMARY} <= set(one.notes) for one in broken
+        {CompactionNote.EMPTY_SESSIONS, CompactionNote.NO_SUMMARY} <= set(one.notes)
+        for one in broken
     )
-    assert sum(len(one.shells) for one in broken) == sum(
+    assert sum(len(one.empty_sessions) for one in broken) == sum(
         not each["message_count"] for each in recorded["sessions"]
     )
     assert not any(one.is_known for one in broken)
@@ -133,7 +134,7 @@ def test_a_rotation_after_which_nothing_was_written(with_child: bool, tmp_path: 
     assert one.notes == (CompactionNote.ABORTED,)
     assert (one.replaced, one.summary, one.at) == ((), None, T0 + 99)
     assert one.into_session_id == ("b" if with_child else None)
-    assert one.shells == (("b",) if with_child else ())
+    assert one.empty_sessions == (("b",) if with_child else ())
 
 
 def test_a_summary_whose_originals_are_gone(tmp_path: Path) -> None:
@@ -293,9 +294,9 @@ def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_cont
     assert sorted(found) == [at for at, row in enumerate(rows, 1) if row["role"] != "session_meta"]
     contexts = Contexts(history)
     for each in found:
-        of, _number, given_rows, _notes = contexts.at(each)
-        assert of in found
-        assert {row.id for row in given_rows} <= set(found)
+        request = contexts.at(each)
+        assert request.of in found
+        assert {row.id for row in request.rows} <= set(found)
     for one in history.compactions:
         parts = [*one.replaced, *(each.original for each in one.kept if each.original is not None)]
         assert set(parts) <= set(one.before)

@@ -187,13 +187,13 @@ def test_a_message_that_comes_while_the_bundle_is_written(
     """Refused, the bundle is taken back, and the gateway's next turn is stored."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.write
+    real = deleting.writing
 
-    def write(*arguments: Any, **rest: Any) -> Any:
+    def writing(*arguments: Any, **rest: Any) -> Any:
         db.append_message("tip", "user", "wait", timestamp=NOW - 9000)
         return real(*arguments, **rest)
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "writing", writing)
     before = dump(path)
     with pytest.raises(RefusedError, match="being written to"):
         remove(path, "root")
@@ -211,13 +211,13 @@ def test_writing_elsewhere_does_not_hinder_a_delete(
     """Another chat goes on: the rows are read once more and are the same."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.write
+    real = deleting.writing
 
-    def write(*arguments: Any, **rest: Any) -> Any:
+    def writing(*arguments: Any, **rest: Any) -> Any:
         db.append_message("other", "user", "meanwhile")
         return real(*arguments, **rest)
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "writing", writing)
     assert "tip" in remove(path, "root").sessions
     db.append_message("other", "user", "and on")
     db.close()
@@ -252,7 +252,7 @@ def test_a_gateway_never_loses_a_turn(tmp_path: Path, journal: str) -> None:
                     "SELECT count(*) FROM messages WHERE content LIKE 'turn %'"
                 ).fetchone()[0]
             if begun:
-                with pytest.raises(RefusedError, match=r"live|being written to|recent"):
+                with pytest.raises(RefusedError, match=r"live|being written to|in use"):
                     remove(path, "root", now=time.time())
                 refused += 1
             if (

@@ -21,11 +21,11 @@ from hermes_browse.store.trash.shelf import list_bundles
         ("UPDATE sessions SET pinned = 1 WHERE id = 'nested'", "pinned"),
         (
             f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'tip'",
-            "live|written|recent",
+            "live|written|in use",
         ),
         (
             f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'helper'",
-            "live|written|recent",
+            "live|written|in use",
         ),
         ("UPDATE session_turn_leases SET expires_at = 9e12", "turn|busy|live|lease"),
         ("UPDATE compression_locks SET expires_at = 9e12", "compress|busy|live|lock"),

@@ -27,24 +27,6 @@ def parents(path: Path) -> dict[str, str | None]:
         return dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
 
 
-def as_before_kin(trash: Path, name: str) -> None:
-    """Make a bundle one of 0.1.0, which knew its rows and the links it cut alone."""
-    import hashlib
-
-    folder = trash / name
-    document = json.loads((folder / "manifest.json").read_bytes())
-    del document["kin"]
-    raw = json.dumps(document, indent=1).encode("ascii") + b"\n"
-    (folder / "manifest.json").write_bytes(raw)
-    sums = [
-        line
-        for line in (folder / "SHA256SUMS").read_text().splitlines()
-        if not line.endswith("manifest.json")
-    ]
-    sums.append(f"{hashlib.sha256(raw).hexdigest()}  manifest.json")
-    (folder / "SHA256SUMS").write_text("".join(f"{line}\n" for line in sums))
-
-
 @pytest.mark.parametrize("back", [(0, 1), (1, 0)])
 @pytest.mark.parametrize("went", [(0, 1), (1, 0)])
 def test_a_branch_and_its_parent(
@@ -84,10 +66,9 @@ def three(path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("old", [False, True])
-def test_three_generations_in_every_order(tmp_path: Path, old: bool) -> None:
-    """With bundles of today, each dropped as soon as it is back; with older ones, which are
-    kept."""
+@pytest.mark.parametrize("dropped", [False, True])
+def test_three_generations_in_every_order(tmp_path: Path, dropped: bool) -> None:
+    """With bundles that stay, and with each dropped as soon as it is back."""
     pristine = three(tmp_path / "pristine.db")
     before = dump(pristine)
     for number, (went, back) in enumerate(
@@ -100,12 +81,9 @@ def test_three_generations_in_every_order(tmp_path: Path, old: bool) -> None:
         shutil.copy(pristine, path)
         trash = path.parent / "trash"
         names = {each: remove(path, each, now=NOW + at).bundle.name for at, each in enumerate(went)}
-        if old:
-            for name in names.values():
-                as_before_kin(trash, name)
         for each in back:
             assert put_back(path, names[each], any_store=True).verified
-            if not old:
+            if dropped:
                 drop(trash, names[each])
         assert dump(path) == before, (went, back)
 

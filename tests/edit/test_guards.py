@@ -230,7 +230,7 @@ def test_protected_conversations(tmp_path: Path) -> None:
     change(path, "UPDATE session_turn_leases SET conversation_id = 'other'")
     assert reasons(path) == {}
     change(path, "UPDATE sessions SET pinned = 1 WHERE id = 'next'")
-    assert reasons(path) == {"root": "it is pinned"}
+    assert reasons(path) == {"root": "pinned"}
     change(path, "UPDATE sessions SET pinned = 0")
     change(path, f"UPDATE compression_locks SET expires_at = {NOW + 60}")
     assert reasons(path) == {"root": "a turn or a compression is running in it"}
@@ -241,11 +241,12 @@ def test_protected_conversations(tmp_path: Path) -> None:
     found = reasons(path)
     assert found.pop("root") == "a turn or a compression is running in it"
     assert found == dict.fromkeys(
-        ("stale", "helper", "nested", "branch"), "a turn is running in its family (root)"
+        ("stale", "helper", "nested", "branch"),
+        "a turn is running in its family (the lease names root)",
     )
     change(path, "DELETE FROM session_turn_leases")
     change(path, f"UPDATE messages SET timestamp = {NOW - 10} WHERE session_id IN ('tip', 'other')")
-    assert reasons(path) == {"root": "it is live", "other": "it is live"}
+    assert reasons(path) == dict.fromkeys(("root", "other"), "in use, last write 10 seconds ago")
     assert reasons(path, NOW + 3600) == {}
 
 

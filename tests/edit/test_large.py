@@ -3,6 +3,7 @@ memory."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from builders import make_store
 from pruning import NOW, aged, chosen
 from trashing import dump, health, opened, put_back, remove
 
-from hermes_browse.store.cleanup.bulk import Step, carry_out, delete_unit
+from hermes_browse.store.cleanup.bulk import Step, delete_planned
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
@@ -33,16 +34,17 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_every_stage_is_told(path: Path) -> None:
-    """Saving, checking, deleting, restoring: each from its beginning almost to its end, in
+    """Saving, deleting, restoring: each from its beginning almost to its end, in
     order."""
     stages: list[Stage] = []
     before = dump(path)
     done = remove(path, "big", tell=stages.append)
-    assert list(dict.fromkeys(each.name for each in stages)) == ["saving", "checking", "deleting"]
+    assert list(dict.fromkeys(each.name for each in stages)) == ["saving", "deleting"]
     assert all(each.total == MANY for each in stages)
-    for name in ("saving", "checking", "deleting"):
+    for name in ("saving", "deleting"):
         counts = [each.done for each in stages if each.name == name]
-        assert counts == sorted(counts) and len(counts) >= MANY // 500 and counts[-1] == MANY
+        assert counts == sorted(counts) and counts[0] < MANY // 2 and counts[-1] == MANY
+        assert len(counts) >= 5, "statements grow until they take long"
     stages.clear()
     put_back(path, done.bundle.name, tell=stages.append)
     assert [each.name for each in stages][-1] == "restoring" and stages[-1].done == MANY
@@ -50,7 +52,7 @@ def test_every_stage_is_told(path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["saving", "checking", "deleting"])
+@pytest.mark.parametrize("name", ["saving", "deleting"])
 def test_stopped_in_every_stage(path: Path, name: str) -> None:
     """Nothing is changed, no bundle is left; while it is saved no transaction has begun."""
     before = dump(path)
@@ -69,7 +71,7 @@ def test_stopped_in_every_stage(path: Path, name: str) -> None:
 
     with pytest.raises(QueryInterruptedError):
         remove(path, "big", stop=stop, tell=tell)
-    assert set(seen[:-1]) <= {"saving", "checking", "deleting"} and seen[-1] == name
+    assert set(seen[:-1]) <= {"saving", "deleting"} and seen[-1] == name
     assert dump(path) == before and list_bundles(path.parent / "trash") == []
 
 
@@ -82,19 +84,26 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
         catalog = read_catalog(reader, NOW)
         plan = make_plan(reader, catalog, chosen("older:30d"), NOW)
 
-    def tell(stage: Stage) -> None:
-        steps.append(Step(0, 1, 10.0, stage))
-        if stage.name == "checking":
+    def tell(step: Step) -> None:
+        steps.append(step._replace(seconds=10.0))
+        if step.inside is not None and step.inside.name == "deleting":
             stopped.append(True)
 
-    unit = delete_unit(
-        Store(path), catalog, path.parent / "trash", None, stop=lambda: bool(stopped), tell=tell
+    outcome = delete_planned(
+        Store(path),
+        plan,
+        catalog,
+        path.parent / "trash",
+        None,
+        pause=lambda _: None,
+        tell=tell,
+        stop=lambda: bool(stopped),
     )
-    outcome = carry_out(Store(path), plan, unit, pause=lambda _: None, stop=lambda: bool(stopped))
     assert outcome.left == 1 and outcome.error is None and not outcome.results
     shares = [each.share for each in steps]
     assert shares == sorted(shares) and 0.2 < shares[-1] < 0.5
-    assert "0 of 1 · saving 2,500 of 5,000 messages · " in "\n".join(each.words for each in steps)
+    words = "\n".join(each.words for each in steps)
+    assert re.search(r"0 of 1 · saving [1-4],\d00 of 5,000 messages · ", words)
     assert dump(path) == before
 
 

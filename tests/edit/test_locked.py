@@ -70,10 +70,8 @@ def test_every_command_says_so(tmp_path: Path, journal: str) -> None:
             process.returncode == 3 and out == "" and "Nothing was changed" in err and "busy" in err
         ), (work, err)
     assert dump(path) == before
-    bundles = list((tmp_path / "data").rglob("manifest.json"))
-    assert [each.parent.name for each in bundles] == [name], (
-        "what was begun for the trash is taken back"
-    )
+    bundles = list((tmp_path / "data").rglob("*.sha256"))
+    assert [each.stem for each in bundles] == [name], "what was begun for the trash is taken back"
     after = begin("trash", "restore", name)
     after.communicate()
     assert after.returncode == 0

@@ -236,7 +236,9 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
         writer,
         "store/demo/store_writer.py",
         "store/legacy/old_transcripts.py",
-        "store/trash/opened.py",
+        "store/trash/bundle.py",
+        "store/trash/copying.py",
+        "store/trash/links.py",
         # Only in memory: a table of conversations, one of sums, and the limit of memory.
         "store/search/conversation_table.py",
         "store/insights/facts.py",
@@ -244,6 +246,8 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
     }
     assert modes["store/connection/connect.py"] == {"mode=ro"}
     assert modes[writer] == {"mode=rw"}
+    assert modes["store/trash/bundle.py"] == {"mode=ro"}
+    assert modes["store/trash/copying.py"] == {"mode=ro", "mode=rw"}, "the store, and the new file"
 
 
 def test_errors_of_a_write_are_ours(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
@@ -42,7 +43,7 @@ def document(
     """One document of some conversations, or of all."""
     return "".join(
         export_pieces(
-            Store(path),
+            open_store(Store(path)),
             conversations(path, *ids),
             form,
             redactor=redactor or Redactor(active=False),

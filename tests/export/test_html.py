@@ -24,7 +24,7 @@ VOID = {"meta", "input"}
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "id", "type", "placeholder", "aria-label",
     "aria-labelledby", "aria-pressed", "autocomplete", "spellcheck", "for", "role", "title", "href", "datetime",
-    "tabindex",
+    "tabindex", "data-words",
 }  # fmt: skip
 ELEMENTS = {
     "html", "head", "meta", "title", "style", "body", "div", "input", "output", "button", "nav", "h1", "h2", "h3", "ol",

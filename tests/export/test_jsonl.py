@@ -18,6 +18,7 @@ import pytest
 from builders import hostile_store, make_store, tool_call
 from exports import conversations, document
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
@@ -352,7 +353,7 @@ def test_a_session_deleted_meanwhile(tmp_path: Path) -> None:
     """It is said, not left out in silence."""
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
     with pytest.raises(NotFoundError, match="deleted while"):
-        list(jsonl_pieces(Store(path), ["s", "gone"], Redactor(), ExportCounts()))
+        list(jsonl_pieces(open_store(Store(path)), ["s", "gone"], Redactor(), ExportCounts()))
 
 
 @pytest.mark.slow
@@ -372,7 +373,7 @@ def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Form
     try:
         size, largest, tally = 0, 0, ExportCounts()
         pieces = export_pieces(
-            Store(path),
+            open_store(Store(path)),
             chosen,
             form,
             redactor=Redactor(),

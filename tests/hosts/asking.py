@@ -7,27 +7,41 @@ from collections.abc import Callable
 
 import pytest
 
+from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.link import Link
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there
+from hermes_browse.store.sessions.catalog import StoreState
 
-ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-HELLO = """printf '{"hello": {"version": "9.9", "path": "/s", "profile": ""}, "more": 1}\\n'; """
+HELLO = (
+    """printf '{"hello": {"version": "9.9", "path": "/s", "profile": "", """
+    f'"protocol": {PROTOCOL}' + """}, "more": 1}\\n'; """
+)
+SILENT = HELLO + "cat > /dev/null #"
+"""A program that says hello and answers nothing."""
 ASKING = """
 import sys
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.remote import Lease
 links = Links()
 one = links.of(Host(*sys.argv[1:]))
 """
 """The beginning of a program with a connection; its arguments are the fields of the host."""
 
 
+def asked(one: Link) -> StoreState:
+    """The answer to a question."""
+    state = Lease(one).call("state", (), {})
+    assert isinstance(state, StoreState)
+    return state
+
+
 def failure(one: Link) -> HostError:
     """Why a question fails."""
     with pytest.raises(HostError) as caught:
-        one.ask({"sql": "SELECT 1"})
+        asked(one)
     return caught.value
 
 

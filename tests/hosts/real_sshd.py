@@ -214,7 +214,10 @@ class Asking:
         self._number += 1
         self._process.stdin.write(json.dumps({**question, "id": self._number}).encode() + b"\n")
         self._process.stdin.flush()
-        return self._until("id", self._number)
+        answer = self._until("id", self._number)
+        while answer.keys() & {"tell", "portion"}:
+            answer = self._until("id", self._number)
+        return answer
 
     def call(self, name: str, values: Mapping[str, object]) -> Any:
         """Ask for a call."""

@@ -13,36 +13,35 @@ import threading
 from pathlib import Path
 
 import pytest
-from asking import ASKING, ENDLESS, failure, until
+from asking import ASKING, SILENT, asked, failure, until
 from server import ThrowAwayServer
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.remote import Lease
 
 # Several at once
 
 
 def test_questions_are_cancelled(links: Links, server: ThrowAwayServer) -> None:
-    """Whoever waits goes on at once, and the statement there stops."""
-    one = links.of(server.host)
-    number = one.send({"sql": ENDLESS})
-    threading.Timer(0.2, one.cancel, [number]).start()
+    """Whoever waits goes on at once."""
+    lease = Lease(links.of(server.host._replace(command=SILENT)))
+    threading.Timer(0.5, lease.interrupt).start()
     with pytest.raises(QueryInterruptedError):
-        one.answer_of(number)
-    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+        lease.call("state", (), {})
 
 
 def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwayServer) -> None:
     """They get an error, and later questions do not open it again."""
-    one = links.of(server.host)
+    one = links.of(server.host._replace(command=SILENT))
     one.open()
     errors: list[str] = []
 
     def wait() -> None:
         with pytest.raises(HostError) as caught:
-            one.ask({"sql": ENDLESS})
+            asked(one)
         errors.append(caught.value.code)
 
     waiting = [threading.Thread(target=wait) for _ in range(3)]
@@ -101,7 +100,7 @@ def test_a_path_that_is_too_long_for_a_socket(
     links = Links()
     try:
         one = links.of(server.host)
-        assert one.control is None and one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+        assert one.control is None and asked(one)
     finally:
         links.close()
 
@@ -120,7 +119,7 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(
             f"  LocalForward {taken.getsockname()[1]} 127.0.0.1:1\n  RemoteCommand echo no\n"
         )
     one = links.of(server.host)
-    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    assert asked(one)
     process, folder = one._process, one.control
     links.close()
     assert process is not None and process.wait(120) is not None
@@ -141,7 +140,7 @@ def test_an_ssh_that_is_a_script_ends_too(
     script.write_text(f'#!/bin/sh\n{shutil.which("ssh")} "$@"\nexit $?\n')
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
-    assert links.of(server.host).ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    assert asked(links.of(server.host))
     links.close()
     until(lambda: server.alive() == [])
 

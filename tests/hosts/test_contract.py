@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from store_builder import T0
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import translate
+from hermes_browse.store.connection.failures import translate
 from hermes_browse.store.edit.transaction import failure
 from hermes_browse.store.errors import BrowseError, NotFoundError, StoreBusyError, StoreError
 from hermes_browse.store.hosts.contract import ROWS, Listed, Searched, read_list, read_search

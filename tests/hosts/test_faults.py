@@ -15,12 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from asking import ASKING, ENDLESS, HELLO, failure, remote, until
+from asking import ASKING, HELLO, asked, failure, remote, until
 from effort import slow_but
 from server import ThrowAwayServer
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
 from hermes_browse.store.hosts import edits, link, running
+from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import Link, Links
@@ -49,13 +51,13 @@ def test_it_connects_again_after_a_while(
     """By itself, with the next question."""
     monkeypatch.setattr(link, "RETRY_SECONDS", 0.0)
     one = links.of(server.host)
-    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    assert asked(one)
     server.stop()
     until(lambda: one.error is not None)
     assert one.error is not None and one.error.code == "host-lost"
     assert failure(one).code == "host-down"
     server.start()
-    assert one.ask({"sql": "SELECT 2"})["rows"] == [[2]]
+    assert asked(one)
 
 
 def test_a_name_that_nobody_has(links: Links) -> None:
@@ -146,10 +148,10 @@ def test_a_machine_that_falls_silent(
     one.open()
     server.frozen = True
     with pytest.raises(HostError) as caught:
-        one.ask({"sql": "SELECT 1"}, seconds=0.3)
+        list(one.lines(one.send({"lease": 1, "ask": "state"}), 0.3))
     assert caught.value.code == "host-silent"
     server.frozen = False
-    assert one.reconnect() and one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    assert one.reconnect() and asked(one)
 
 
 # What comes back
@@ -162,7 +164,7 @@ def test_a_message_of_the_day_and_noise_are_skipped(links: Links, server: ThrowA
         b'{"id": 1}\n[1]\n{"hello": 5}\n',
         b"no end of line \n",
     ]
-    assert links.of(server.host).ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    assert asked(links.of(server.host))
 
 
 _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
@@ -196,7 +198,7 @@ def test_a_hundred_megabytes_of_noise(
     code = ASKING + (
         "from resource import RUSAGE_SELF, getrusage\n"
         "before = getrusage(RUSAGE_SELF).ru_maxrss\n"
-        "try: one.ask({'sql': 'SELECT 1'})\n"
+        "try: Lease(one).call('state', (), {})\n"
         "except HostError as error: print(error.code, len(str(error)))\n"
         "print(getrusage(RUSAGE_SELF).ru_maxrss - before, sys.platform == 'darwin')\n"
     )
@@ -231,11 +233,11 @@ def test_a_machine_that_dies_in_the_middle_of_a_line(links: Links, server: Throw
     """What came is no answer."""
     one = links.of(server.host)
     one.open()
-    server.cut_at = b'"rows": [[12345'
+    server.cut_at = b'"answer": ['
     with pytest.raises(HostError) as caught:
-        one.ask({"sql": "SELECT 12345"})
+        asked(one)
     assert caught.value.code == "host-lost"
-    assert one.reconnect() and one.ask({"sql": "SELECT 12345"})["rows"] == [[12345]]
+    assert one.reconnect() and asked(one)
 
 
 @pytest.mark.parametrize(
@@ -249,30 +251,25 @@ def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "rows",
+    "answer",
     [
         "[]",
         "[[]]",
         "7",
-        "[7]",
-        '["ab"]',
-        "[[1], [1, 2]]",
-        '[[{"b64": 1}]]',
-        '[["x"]]',
-        "[[null]]",
-        "[[[1]]]",
+        "null",
+        '["ab", 1, 2, []]',
+        "[1, 2, 3, [4]]",
+        "[1, 2, 3, [], 5]",
+        "[1e999, 2, 3, []]",
+        "[1, 2, 3, [",
+        "{}",
     ],
 )
-def test_rows_that_no_store_has(links: Links, server: ThrowAwayServer, rows: str) -> None:
-    """It is said that they are no answer."""
-    answers = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "rows": %s}}\\n' $n '{rows}'; done #"""
-    store = remote(links.of(server.host._replace(command=HELLO + answers)))
-    with pytest.raises(HostError) as caught, store.reader():
-        pass
-    assert caught.value.code == "host-noise"
-
-
-# What is there
+def test_an_answer_of_another_type(links: Links, server: ThrowAwayServer, answer: str) -> None:
+    """It is said that it is none."""
+    said = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "answer": %s}}\n' $n '{answer}'; done #"""
+    one = links.of(server.host._replace(command=HELLO + said))
+    assert failure(one).code == "host-noise"
 
 
 def test_an_account_that_nobody_may_use(links: Links, server: ThrowAwayServer) -> None:
@@ -333,7 +330,14 @@ def test_a_hermes_browse_that_knows_no_serve(links: Links, server: ThrowAwayServ
 def test_a_newer_hermes_browse(links: Links, server: ThrowAwayServer) -> None:
     """What it says beyond what is known here does no harm."""
     one = links.of(server.host._replace(command=HELLO + "cat >/dev/null #"))
-    assert one.open() == ("9.9", "/s", "", ())
+    assert one.open() == ("9.9", "/s", "", PROTOCOL, ())
+
+
+def test_a_hermes_browse_with_other_calls(links: Links, server: ThrowAwayServer) -> None:
+    """It is named as too old, before anything is asked."""
+    hello = HELLO.replace(f'"protocol": {PROTOCOL}', '"protocol": 1')
+    error = failure(links.of(server.host._replace(command=hello + "cat >/dev/null #")))
+    assert error.code == "host-version" and "9.9 is too old" in str(error)
 
 
 def test_no_store_there(links: Links, ssh_server: Started, tmp_path: Path) -> None:
@@ -341,8 +345,8 @@ def test_no_store_there(links: Links, ssh_server: Started, tmp_path: Path) -> No
     home = tmp_path / "empty"
     home.mkdir()
     store = remote(links.of(ssh_server(home).host))
-    with pytest.raises(HostError) as caught, store.reader():
-        pass
+    with pytest.raises(HostError) as caught:
+        open_store(store).state()
     assert caught.value.code == "host-refused" and str(home / "state.db") in str(caught.value)
     assert "--demo" not in str(caught.value) and 'home = "/path"' in caught.value.remedy
 
@@ -367,11 +371,17 @@ def test_no_ssh_here(
 
 
 @pytest.mark.slow
-def test_sixty_megabytes_in_one_row(links: Links, server: ThrowAwayServer) -> None:
-    """As text, and as bytes."""
-    one = links.of(server.host)
-    (row,) = one.ask({"sql": "SELECT replace(hex(zeroblob(6000000)), '0', 'ä€')"})["rows"]  # type: ignore[misc]
-    assert len(row[0]) == 2 * 12_000_000
+def test_sixty_megabytes_in_one_message(
+    links: Links, server: ThrowAwayServer, hermes_home: Path
+) -> None:
+    """It is read as any other."""
+    text = "ä€" * 12_000_000
+    with sqlite3.connect(hermes_home / "state.db") as database:
+        database.execute("UPDATE messages SET content = ? WHERE id = 1", [text])
+    database.close()
+    with open_store(remote(links.of(server.host))) as store:
+        (message,) = store.messages([1])
+    assert message.text == text
 
 
 def _conversations(home: Path, count: int) -> list[str]:
@@ -417,7 +427,7 @@ def test_the_connection_is_lost_before_a_delete(
     (session,) = _conversations(hermes_home, 1)
     store = remote(links.of(server.host))
     monkeypatch.setattr(
-        Link, "call", lambda self, *_call, seconds=0: (server.cut(), self.ask({"sql": ENDLESS}))[1]
+        Link, "call", lambda self, *_call, seconds=0: (server.cut(), asked(self))[1]
     )
     with pytest.raises(WriteInDoubtError, match="nothing is changed"):
         edits.delete(store, [session])
@@ -459,7 +469,7 @@ def test_the_disk_there_is_full_while_deleting(
     (session,) = _conversations(hermes_home, 1)
     database = sqlite3.connect(hermes_home / "state.db")
     with database:
-        many = [(session, "user", os.urandom(100_000).hex(), time.time())] * 3
+        many = [(session, "user", os.urandom(100_000).hex(), time.time() - 9999)] * 3
         database.executemany(
             "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)", many
         )
@@ -471,10 +481,8 @@ def test_the_disk_there_is_full_while_deleting(
     with pytest.raises(BrowseError, match=f"^vps: .*{what}"):
         edits.delete(store, [session])
     assert _exists(hermes_home, session)
-    assert (
-        len(list((server.folder / "home" / ".local/share/hermes-browse/trash").iterdir()))
-        == bundles
-    )
+    trash = server.folder / "home" / ".local/share/hermes-browse/trash"
+    assert len(list(trash.glob("*.sha256"))) == bundles
 
 
 def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> None:

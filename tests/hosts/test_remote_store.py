@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from searching import search
 from server import ThrowAwayServer
 
-from hermes_browse.store.cleanup.space_map import read_space_map
+from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import (
-    NotFoundError,
-    QueryInterruptedError,
-    RefusedError,
-    StoreError,
-)
+from hermes_browse.store.errors import NotFoundError, RefusedError, StoreError
+from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts import edits
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there, open_store
-from hermes_browse.store.hosts.resume_on_host import plan_on_host
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there, store_at
+from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
@@ -46,7 +40,7 @@ def there(
         home.mkdir()
         shutil.copy(next(DATA.glob(f"state-{shape}-*.db")), home / "state.db")
         server = ssh_server(home)
-        store = open_store(locate_there(links.of(server.host)), links)
+        store = store_at(locate_there(links.of(server.host)), links)
         assert isinstance(store, RemoteStore)
         return store
 
@@ -54,20 +48,46 @@ def there(
     links.close()
 
 
-def _answers(reader: Reader) -> list[object]:
-    """What the list, the transcript, the search and the insights read."""
-    catalog = read_catalog(reader, NOW)
-    conversations = with_details(
-        reader, [catalog.conversation(root) for root in catalog.order(View.ALL)]
+def _answers(store: OpenStore) -> Iterator[object]:
+    """What the list, the transcript, the search, the insights and the clean-up read."""
+    catalog = store.catalog(NOW)
+    yield list(catalog.forest.sessions.values())
+    first = store.first_page(NOW)
+    yield first.order(View.CHATS), first.exact
+    conversations = store.with_details(
+        [catalog.conversation(root) for root in catalog.order(View.ALL)]
     )
-    found: list[object] = [conversations]
+    yield conversations
     for each in conversations:
-        outline = read_outline(reader, each.segments, Reading.EVERYTHING)
-        found.append((outline, read_messages(reader, outline.rows)))
-    for query in ("the", "a b", "source:cli", "日本", '"the '):
-        answer = search(reader, parse(query), now=NOW)
-        found.append((answer.hits, answer.engine, answer.total, answer.complete, answer.notes))
-    return found
+        segments = each.segments
+        outline = store.outline(segments, Reading.EVERYTHING)
+        yield outline, store.messages([row.id for row in outline.rows])
+        yield store.details(each), store.recap(segments), store.memory(segments)
+        yield store.compactions(segments), store.lineage(each.id, NOW)
+        yield store.seen_at(segments, None, prompt=True), store.system_prompt(each.id)
+        yield store.stored_session(each.id), store.resolve(each.id)
+        yield store.stored_messages([row.id for row in outline.rows][:20])
+        yield store.raw_message(outline.rows[0].id) if outline.rows else None
+    for text in ("the", "a b", "source:cli", "日本", '"the ', "tool:terminal the", "is:archived a"):
+        found = store.search(text, catalog, titles=8, now=NOW)
+        yield replace(found.answer, elapsed_ms=0.0), found.titles, dict(found.conversations)
+        query = parse(text, now=NOW)
+        yield store.count_hits(query, catalog, View.ALL, NOW).count
+        yield store.suggestions(query, catalog, View.CHATS, NOW)
+        yield store.roots(query, catalog, View.ALL, NOW)
+    for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
+        yield store.plan(Selection(parse_line(line, NOW)), catalog, NOW)
+    sessions = list(catalog.forest.sessions.values())
+    yield dict(store.measure(sessions)), store.content_bytes([each.id for each in sessions])
+    yield store.space_map(catalog), store.file_space(), store.vocabulary(catalog)
+    for of_tools in (False, True):
+        facts = store.facts(catalog, of_tools=of_tools, sizes=not of_tools)
+        yield make_report(facts, "tool" if of_tools else "day", "all", NOW)
+    yield store.coverage(), store.search_health(), store.retention(NOW)
+    state = store.state()
+    changed = store.increment(catalog, state, NOW)
+    assert changed is not None
+    yield state, list(changed[0].forest.sessions.values()), changed[1]
 
 
 @pytest.mark.parametrize(
@@ -81,19 +101,10 @@ def _answers(reader: Reader) -> list[object]:
 )
 def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape: str) -> None:
     store = there(shape)
-    with Store(Path(str(store.path).partition(":")[2])).reader() as here:
-        expected = _answers(here)
-    with store.reader() as reader:
-        assert _answers(reader) == expected
-
-
-def test_its_map_of_bytes_is_that_of_the_file(there: Callable[[str], RemoteStore]) -> None:
-    store = there("v31")
-    with Store(Path(str(store.path).partition(":")[2])).reader() as here:
-        expected = read_space_map(here, read_catalog(here, NOW))
-    with store.reader() as reader:
-        assert read_space_map(reader, read_catalog(reader, NOW)) == expected
-    assert expected.file.file_bytes > 0
+    path = Path(str(store.path).partition(":")[2])
+    with open_store(locate_file(path)) as here, open_store(store) as far:
+        for expected, answer in zip(_answers(here), _answers(far), strict=True):
+            assert answer == expected
 
 
 def test_flags_titles_and_deletes_go_through_the_program_there(
@@ -124,17 +135,14 @@ def test_flags_titles_and_deletes_go_through_the_program_there(
 
 
 def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
-    """The write module refuses, and so does the connection there."""
+    """The write module refuses, and no statement is sent there."""
     from hermes_browse.store.edit.flags import archive
 
     store = there("v22")
     with pytest.raises(RefusedError, match="its own machine"):
         archive(store, ["any"])
-    with (
-        store.reader() as reader,
-        pytest.raises(StoreError, match=r"readonly|not authorized|prohibited"),
-    ):
-        reader.rows("UPDATE sessions SET title = 'x'")
+    with pytest.raises(StoreError, match="no statement is sent"):
+        store.open()
 
 
 def test_an_error_of_the_program_there_is_its_sentence(there: Callable[[str], RemoteStore]) -> None:
@@ -145,26 +153,12 @@ def test_an_error_of_the_program_there_is_its_sentence(there: Callable[[str], Re
 
 def test_a_resume_brings_a_terminal_there(there: Callable[[str], RemoteStore]) -> None:
     store = there("v22")
-    with store.reader() as reader:
-        catalog = read_catalog(reader, NOW)
+    location = locate_there(store.link)
+    with OpenStore(store, location) as opened:
+        catalog = opened.catalog(NOW)
         tip = catalog.conversation(catalog.order(View.CHATS)[0]).id
-        plan = plan_on_host(store.link, reader, tip)
+        plan = opened.resume_plan(tip, NOW)
     assert plan.argv[:2] == ("ssh", "-t") and plan.argv[-1].endswith(
         f"resume --yes -- {plan.target.id}"
     )
     assert plan.host == "vps"
-
-
-def test_a_question_is_interrupted_from_another_thread(there: Callable[[str], RemoteStore]) -> None:
-    import threading
-
-    store = there("v11")
-    with store.reader() as reader:
-        threading.Timer(0.2, reader.interrupt).start()
-        endless = (
-            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-        )
-        with pytest.raises(QueryInterruptedError):
-            reader.rows(endless)
-        reader.begin()
-        assert reader.value("SELECT 1") == 1

@@ -247,7 +247,7 @@ def test_a_document_without_messages_says_so(folder: Path, text: str) -> None:
 
 def test_a_line_without_end_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged file may be one line of gigabytes."""
-    monkeypatch.setattr("hermes_browse.store.legacy.parsing.LONGEST_LINE", 200)
+    monkeypatch.setattr("hermes_browse.store.legacy.parsing.MAX_LINE_BYTES", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     pieces = list(read_pieces(folder / "long.jsonl"))
     assert [type(piece) for piece in pieces] == [dict, ParsingNote, dict]

@@ -49,7 +49,7 @@ def _undo(folder: Path) -> int:
 
 
 def _rescue(folder: Path) -> int:
-    """What the retention radar does where there are no pins."""
+    """What the retention screen does where there are no pins."""
     store = Store(folder / "state.db")
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)

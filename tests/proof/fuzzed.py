@@ -36,11 +36,12 @@ from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.messages.decode import (
     COLUMNS,
     decode_content,
+    decode_data_url,
     decode_tool_calls,
     has_failed,
+    suffix_of,
     to_message,
 )
-from hermes_browse.store.messages.images import decode_data_url, suffix_of
 from hermes_browse.store.messages.summaries import injected_context
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters
@@ -48,8 +49,8 @@ from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
-from hermes_browse.tui.list.list_rows import ConversationRow, HitRow
-from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.list.conversation_rows import ConversationRow
+from hermes_browse.tui.list.hit_rows import HitRow
 from hermes_browse.tui.shared.styled import line_text, line_width
 from hermes_browse.tui.transcript.find import needle
 from hermes_browse.tui.transcript.page import Page
@@ -285,7 +286,7 @@ def page(given: tuple[Any, ...]) -> int:
         )
         for listed in (ConversationRow(chat, hits=3), HitRow(hit, chat)):
             cells = max(width, _NARROWEST)
-            spans = format_row(listed, cells, NOW)
+            spans = listed.spans(cells, NOW)
             text = line_text(spans)
             assert cannot_act(text), text
             assert line_width(spans) == cells

@@ -18,7 +18,7 @@ import pytest
 from builders import demo_store
 from shapes import DATA
 
-from hermes_browse.store.cleanup.retention import read_radar
+from hermes_browse.store.cleanup.retention import read_retention_rules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home, store_writer
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
@@ -289,11 +289,11 @@ class TestHome:
     def test_hermes_would_delete_something_at_once_and_more_later(self, here: Location) -> None:
         with Store(here.path).reader() as reader:
             catalog = read_catalog(reader, NOW)
-            radar = read_radar(reader, here.path.parent / "config.yaml", NOW)
+            rules = read_retention_rules(reader, here.path.parent / "config.yaml", NOW)
         days = [
-            fate.prune_in_days
-            for _, fate in radar.soonest(catalog)
-            if fate.prune_in_days is not None
+            forecast.prune_in_days
+            for _, forecast in rules.deletions(catalog)
+            if forecast.prune_in_days is not None
         ]
         assert days[0] < 1 and sum(each < 100 for each in days) >= 5
         old = [

@@ -70,7 +70,7 @@ def test_a_login_shell_that_hangs_or_is_none(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not waited for, and nothing else is run."""
-    monkeypatch.setattr("hermes_browse.store.hermes.find_hermes._PATIENCE", 0.2)
+    monkeypatch.setattr("hermes_browse.store.hermes.find_hermes._TIMEOUT", 0.2)
     (home / ".profile").write_text("sleep 60\n")
     monkeypatch.setenv("SHELL", "/bin/sh")
     assert find_hermes() is None

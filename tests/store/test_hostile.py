@@ -131,10 +131,10 @@ def test_rings_and_selves(catalog: Catalog) -> None:
     assert (alone.relation, alone.note) == (Relation.ORPHAN, "its parent is itself")
     ring = catalog.forest.chain_of("ring-a")
     assert {segment.id for segment in ring.segments} == {"ring-a", "ring-b", "ring-c"}
-    assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a ring")
+    assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a cycle")
     assert catalog.forest.parent_chain(ring) is None
     loop = catalog.forest.chain_of("loop-a")  # of two that name each other the older one is on top
-    assert (loop.relation, loop.note) == (Relation.ORPHAN, "its parents form a ring")
+    assert (loop.relation, loop.note) == (Relation.ORPHAN, "its parents form a cycle")
     assert catalog.forest.chain_of("loop-b").relation is Relation.DELEGATED
 
 
@@ -303,5 +303,5 @@ def test_the_doctor_reads_it_too(reader: Reader, path: Path) -> None:
     summary = summarize(reader, store, locate_file(path))
     assert summary.schema_version is None
     assert any("which schema" in warning.text for warning in summary.warnings)
-    problems = problems_of(summary, search_health(reader), None)
+    problems = list(problems_of(summary, search_health(reader), None))
     assert all(printed(problem.text + problem.remedy) for problem in problems)

@@ -52,8 +52,8 @@ def picture(catalog: Catalog) -> dict[str, object]:
         "sources": list(catalog.order(View.ALL, sources=["cron", "tool"])),
         "in view": {view: [chain.root.id for chain in forest.in_view(view)] for view in View},
         "is in": {
-            each: [view for view in View if forest.is_in(each, view)]
-            for each in ("nobody", *forest.sessions)
+            each: [view for view in View if forest.chain_of(each).view is view]
+            for each in forest.sessions
         },
         "above": {
             root: [

@@ -311,8 +311,14 @@ def test_hostile_rows(tmp_path: Path, by: str) -> None:
     path = hostile_store(tmp_path / "state.db")
     facts = facts_of(path)
     found = make_report(facts, by, "all", NOW)
-    assert found.total.messages + facts.strays == sql(path, "SELECT count(*) FROM messages")[0][0]
-    assert facts.strays >= 1 and sum(each.messages for each in found.rows) == found.total.messages
+    assert (
+        found.total.messages + facts.without_session
+        == sql(path, "SELECT count(*) FROM messages")[0][0]
+    )
+    assert (
+        facts.without_session >= 1
+        and sum(each.messages for each in found.rows) == found.total.messages
+    )
     if by in UNITS:
         assert any(each.key == "unknown" and each.messages for each in found.rows)
 

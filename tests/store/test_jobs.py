@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from builders import make_store
 
-from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.list.conversation_rows import JobRow
 from hermes_browse.tui.list.list_model import CatalogRows, RowDetails
-from hermes_browse.tui.list.list_rows import JobRow
 
 RUNS = [
     "cron_daily_20241206_175337",
@@ -40,17 +39,15 @@ def test_the_job_of_a_run(tmp_path: Path, id: str, source: str, job: str | None)
         assert job_of(catalog.forest.sessions[id]) == job
 
 
-def test_the_list_folds_what_the_map_folds(tmp_path: Path) -> None:
+def test_the_list_folds_the_runs_of_a_job(tmp_path: Path) -> None:
     sessions = [{"id": each, "source": "cron"} for each in RUNS]
     messages = [{"session_id": each, "content": "done"} for each in RUNS]
     path = make_store(tmp_path / "state.db", "22", sessions, messages)
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, 1e9)
-        space = read_space_map(reader, catalog)
     rows = CatalogRows(catalog, catalog.order(View.ALL), RowDetails(), (), "")
     row = rows.row(0)
     assert len(rows) == 1 and isinstance(row, JobRow) and len(row.runs) == len(RUNS)
-    assert [each.conversations for each in space.sources[0].below] == [len(RUNS)]
 
 
 def test_the_name_of_a_job(tmp_path: Path) -> None:

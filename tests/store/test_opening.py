@@ -16,6 +16,7 @@ from writing import as_nobody
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
+    Advice,
     NotAStoreError,
     StoreBusyError,
     StoreEmptyError,
@@ -47,7 +48,7 @@ def test_no_file(tmp_path: Path) -> None:
     """Missing is not empty."""
     with pytest.raises(StoreMissingError, match="no session store") as caught:
         reading(tmp_path / "state.db")
-    assert "--demo" in caught.value.remedy
+    assert caught.value.remedy and caught.value.advice is Advice.OPEN_ANOTHER
 
 
 def test_a_folder_an_empty_file_and_other_files(tmp_path: Path) -> None:

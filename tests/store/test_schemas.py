@@ -126,7 +126,7 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
         query = parse(text)
         hits += len(search(reader, query, limit=0).hits)
         count(reader, query)
-    warnings_of(reader)
+    list(warnings_of(reader))
     search_health(reader)
     return len(conversations), messages, hits
 

@@ -145,7 +145,7 @@ def test_what_stands_behind_the_cut_is_found(tmp_path: Path, query: str) -> None
 
 
 def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_MOST_CUT", 5)
+    monkeypatch.setattr(sources, "_MOST_TRUNCATED", 5)
     path = _long(tmp_path / "state.db", 20)
     answer = ask(path, "tailneedle1")
     assert not answer.complete and not answer.stopped and answer.total is None

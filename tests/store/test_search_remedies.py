@@ -49,7 +49,7 @@ def _advice(path: Path) -> str:
     """What `doctor` says to do about the index."""
     with Store(path).reader() as reader:
         health = search_health(reader)
-        told = problems_of(summarize(reader, Store(path), Location(path)), health, "hermes")
+        told = list(problems_of(summarize(reader, Store(path), Location(path)), health, "hermes"))
     assert any(each.remedy == health.remedy for each in told) or not health.remedy
     return health.remedy
 
@@ -113,7 +113,7 @@ def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path: Path, 
     change(path, *(stale if how == "stale" else _DAMAGES[how]))
     with Store(path).reader() as reader:
         health = search_health(reader)
-        told = problems_of(summarize(reader, Store(path), Location(path)), health, "hermes")
+        told = list(problems_of(summarize(reader, Store(path), Location(path)), health, "hermes"))
     (problem,) = [each for each in told if each.code in ("store", "no-index", "index-stale")]
     assert problem.remedy == health.remedy
 

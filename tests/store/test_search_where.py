@@ -14,7 +14,7 @@ from store_builder import T0, tool_call
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_outline
-from hermes_browse.store.search.file_edits import edits_file
+from hermes_browse.store.search.message_rows import edits_file
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog

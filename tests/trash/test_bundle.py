@@ -1,9 +1,9 @@
-"""A bundle is whole or not there, tells when it is damaged, and can be read without us."""
+"""A bundle is whole or not there, tells when it is damaged, opens as a store, and can be read without
+us."""
 
 from __future__ import annotations
 
-import gzip
-import json
+import hashlib
 import os
 import shutil
 import stat
@@ -12,25 +12,30 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from trashing import FAMILY, NOW, differences, dump, family, opened, remove
+from tongue import speak_brackets
+from trashing import FAMILY, NOW, differences, dump, family, opened, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.trash import bundle as bundles
+from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.trash import copying
 from hermes_browse.store.trash.bundle import (
-    Contents,
-    WrittenBundle,
-    load,
-    new_name,
-    read_lines,
+    SUM,
+    BundleDamagedError,
+    SavedConversation,
+    TrashError,
+    read_bundle_facts,
     verify,
-    write_bundle,
 )
-from hermes_browse.store.trash.format import BundleDamagedError, RowFate, TrashError, read_manifest
+from hermes_browse.store.trash.copying import WrittenBundle, write_bundle
 from hermes_browse.store.trash.progress import NOBODY, Progress
 from hermes_browse.store.trash.session_files import find
+from hermes_browse.store.trash.shelf import list_bundles
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
+Said = dict[str, list[tuple[str, str, str | None]]]
 
 
 def written(path: Path, progress: Progress = NOBODY) -> WrittenBundle:
@@ -40,9 +45,16 @@ def written(path: Path, progress: Progress = NOBODY) -> WrittenBundle:
     (folder / "tip.json").write_text('{"said": "lantern"}' * 50)
     with Store(path).reader() as reader:
         ids = tuple(sorted(FAMILY))
-        contents = Contents(ids, ("tip",), ("Harbour #3",), find(reader, folder, ids))
-        trash = path.parent / "trash"
-        return write_bundle(reader, contents, trash, NOW, progress)
+        saved = [SavedConversation("tip", "Harbour #3", ids)]
+        files = find(reader.rows_in, folder, ids)
+        return write_bundle(reader, saved, files, path.parent / "trash", NOW, progress)
+
+
+def sealed(path: Path) -> Path:
+    """A bundle whose checksum is made right, after it was changed."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.with_suffix(SUM).write_text(f"{digest}  {path.name}\n")
+    return path
 
 
 @pytest.fixture
@@ -51,68 +63,64 @@ def store(tmp_path: Path) -> Path:
     return family(tmp_path / "state.db")
 
 
-def test_a_bundle_is_private_and_holds_what_its_manifest_says(store: Path) -> None:
-    """Folders 0700, files 0600; names say nothing of what is in it."""
+def test_a_bundle_is_private_and_holds_what_it_says(store: Path) -> None:
+    """Folder 0700, files 0600; names say nothing of what is in it."""
     made = written(store)
     assert stat.S_IMODE(made.path.parent.stat().st_mode) == 0o700
-    for each in [made.path, *made.path.rglob("*")]:
-        assert stat.S_IMODE(each.stat().st_mode) == (0o700 if each.is_dir() else 0o600), each
-    names = sorted(
-        str(each.relative_to(made.path)) for each in made.path.rglob("*") if each.is_file()
-    )
-    assert names == ["README.txt", "SHA256SUMS", "files/0001.gz", "manifest.json", "rows.jsonl.gz"]
-    assert [each.name for each in made.path.parent.iterdir()] == [made.path.name]
-    manifest = verify(made.path)
-    assert manifest == made.manifest == load(made.path)
-    assert (manifest.messages, manifest.sessions, manifest.titles) == (
-        24,
-        tuple(sorted(FAMILY)),
-        ("Harbour #3",),
-    )
-    assert manifest.origin.path == str(store) and manifest.origin.schema_version == 31
-    assert (
-        manifest.tables["messages"].rows == 24
-        and manifest.tables["gateway_routing"].fate is RowFate.MENTIONED
-    )
-    assert {line.table for line in read_lines(made.path)} == manifest.tables.keys()
+    beside = made.path.with_suffix(SUM)
+    assert sorted(made.path.parent.iterdir()) == sorted([made.path, beside])
+    assert stat.S_IMODE(made.path.stat().st_mode) == 0o600
+    facts = verify(made.path)
+    assert facts == made.facts == read_bundle_facts(made.path)
+    assert (facts.messages, facts.sessions) == (24, tuple(sorted(FAMILY)))
+    assert facts.conversations[0].title == "Harbour #3" and facts.origin.path == str(store)
+    kept = "SELECT count(*) FROM messages WHERE session_id NOT IN ('branch', 'other')"
+    assert rows(made.path, "SELECT count(*) FROM messages") == rows(store, kept) == [(24,)]
+    assert rows(made.path, "SELECT count(*) FROM gateway_routing") == [(1,)]
+    assert rows(made.path, "SELECT name, length(content) FROM bundle_files") == [("tip.json", 950)]
+    assert rows(made.path, "PRAGMA integrity_check") == [("ok",)]
 
 
-def test_a_bundle_can_be_read_with_ordinary_tools(store: Path, tmp_path: Path) -> None:
-    """The commands of its README.txt do what they say."""
-    for tool in ("gzip", "sha256sum", "sqlite3"):
+def test_names_are_of_time_and_chance(store: Path) -> None:
+    """Two at once differ."""
+    names = {written(store).facts.name for _ in range(3)}
+    assert len(names) == 3 and all(
+        name.startswith("20260720-090000-") and len(name) == 24 for name in names
+    )
+
+
+def test_a_bundle_can_be_read_with_ordinary_tools(store: Path) -> None:
+    """The commands of docs/safety.md do what they say."""
+    for tool in ("sha256sum", "sqlite3"):
         if shutil.which(tool) is None:
             pytest.skip(f"no {tool} here")
     made = written(store)
-    checked = subprocess.run(
-        ["sha256sum", "-c", "SHA256SUMS"], cwd=made.path, capture_output=True, text=True
-    )
-    assert checked.returncode == 0 and checked.stdout.count(": OK") == 4
-    readme = (made.path / "README.txt").read_text("ascii")
+    name, folder = made.facts.name, made.path.parent
+    safety = (Path(__file__).parents[2] / "docs" / "safety.md").read_text("utf-8")
     commands = [
-        line.strip()
-        for line in readme.splitlines()
-        if line.startswith("    gzip") or "sqlite3 rows.db" in line
+        line.strip().replace("NAME", name)
+        for line in safety.splitlines()
+        if line.startswith("    ")
     ]
-    copy = shutil.copytree(made.path, tmp_path / "copy")
-    shown = ""
-    for command in commands:
-        done = subprocess.run(["sh", "-c", command], cwd=copy, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        shown = done.stdout
-    with opened(store, "ro") as connection:
-        rows = connection.execute(
-            "SELECT role, content FROM messages WHERE session_id NOT IN ('branch', 'other') ORDER BY id"
-        ).fetchall()
-    assert shown.splitlines() == [f"{role}|{content}" for role, content in rows]
+    assert [each.split()[0] for each in commands] == ["sha256sum", "sqlite3"]
+    done = [
+        subprocess.run(["sh", "-c", each], cwd=folder, capture_output=True, text=True)
+        for each in commands
+    ]
+    assert "OK" in done[0].stdout and not any(each.returncode for each in done)
+    said = rows(
+        store,
+        "SELECT role, content FROM messages WHERE session_id NOT IN ('branch', 'other') ORDER BY id",
+    )
+    assert done[1].stdout.splitlines() == [f"{role}|{content}" for role, content in said]
 
 
-@pytest.mark.parametrize(
-    "name", ["README.txt", "SHA256SUMS", "files/0001.gz", "manifest.json", "rows.jsonl.gz"]
-)
-@pytest.mark.parametrize("how", ["flip", "cut", "gone", "link"])
-def test_damage_is_noticed(store: Path, tmp_path: Path, name: str, how: str) -> None:
-    """In whichever file and however."""
-    path = written(store).path / name
+@pytest.mark.parametrize("suffix", [".db", SUM])
+@pytest.mark.parametrize("how", ["flip", "cut", "gone"])
+def test_damage_is_noticed(store: Path, suffix: str, how: str) -> None:
+    """In either file and however; nothing is put back."""
+    bundle = remove(store, "tip").bundle.path
+    gone, path = dump(store), bundle.with_suffix(suffix)
     data = bytearray(path.read_bytes())
     if how == "flip":
         data[len(data) // 2] ^= 1
@@ -121,124 +129,108 @@ def test_damage_is_noticed(store: Path, tmp_path: Path, name: str, how: str) -> 
         path.write_bytes(data[:-9])
     else:
         path.unlink()
-    if how == "link":
-        (tmp_path / "elsewhere").write_bytes(data)
-        path.symlink_to(tmp_path / "elsewhere")
-        if name in ("SHA256SUMS", "manifest.json"):
-            pytest.skip("the sums are what is looked at, not where they are")
     with pytest.raises(BundleDamagedError):
-        verify(path.parent if "/" not in name else path.parent.parent)
-
-
-def test_rows_that_were_swapped_with_their_sums_are_noticed(store: Path) -> None:
-    """The count of rows and the sum of their lines are in the manifest itself."""
-    made = written(store)
-    rows = made.path / "rows.jsonl.gz"
-    lines = gzip.decompress(rows.read_bytes()).splitlines(keepends=True)
-    rows.write_bytes(gzip.compress(b"".join(lines[:-1])))
-    document = json.loads((made.path / "manifest.json").read_bytes())
-    import hashlib
-
-    piece = {"bytes": rows.stat().st_size, "sha256": hashlib.sha256(rows.read_bytes()).hexdigest()}
-    document["pieces"]["rows.jsonl.gz"] = piece
-    (made.path / "manifest.json").write_text(json.dumps(document))
-    sums = (made.path / "SHA256SUMS").read_text().splitlines()
-    fresh = {
-        name: hashlib.sha256((made.path / name).read_bytes()).hexdigest()
-        for name in (s[66:] for s in sums)
-    }
-    (made.path / "SHA256SUMS").write_text(
-        "".join(f"{total}  {name}\n" for name, total in fresh.items())
-    )
-    with pytest.raises(BundleDamagedError, match="rows its manifest counts"):
-        verify(made.path)
+        verify(bundle)
+    if (suffix, how) != (".db", "gone"):
+        with pytest.raises(BundleDamagedError):
+            put_back(store, bundle.stem)
+    assert dump(store) == gone
 
 
 @pytest.mark.parametrize(
-    "change",
+    "statement",
     [
-        {"format": 2},
-        {"name": 5},
-        {"sessions": "tip"},
-        {"messages": True},
-        {"tables": {"messages": {}}},
-        {"links": [{"table": "sessions"}]},
-        {"origin": None},
-        {"pieces": {"x": {"bytes": "1", "sha256": ""}}},
-        {"created_at": "now"},
-        {"created_at": 10**400},
+        "UPDATE bundle SET value = 3 WHERE key = 'format'",
+        "UPDATE bundle SET value = 'x' WHERE key = 'created_at'",
+        "UPDATE bundle SET value = 'else' WHERE key = 'name'",
+        "DELETE FROM bundle WHERE key = 'messages'",
+        "DROP TABLE bundle_sessions",
+        "CREATE VIEW more AS SELECT 1",
+        "CREATE TABLE t (a); CREATE TRIGGER more AFTER INSERT ON t BEGIN SELECT 1; END",
+        "CREATE VIRTUAL TABLE more USING fts5(a)",
     ],
 )
-def test_a_manifest_of_another_making_is_refused(store: Path, change: dict[str, object]) -> None:
-    """Nothing of it is believed unseen."""
-    document = json.loads((written(store).path / "manifest.json").read_bytes())
+def test_a_bundle_of_another_making_is_refused(store: Path, statement: str) -> None:
+    """Nothing of it is believed unseen, whatever its sum."""
+    path = written(store).path
+    run(path, *statement.split("; ", 1) if "TRIGGER" in statement else (statement,))
     with pytest.raises(BundleDamagedError):
-        read_manifest(json.dumps({**document, **change}).encode())
-    for key in change.keys() - {"format"}:
-        with pytest.raises(BundleDamagedError):
-            read_manifest(
-                json.dumps(
-                    {name: value for name, value in document.items() if name != key}
-                ).encode()
-            )
+        verify(sealed(path))
 
 
-@pytest.mark.parametrize(
-    "name", ["../../state.db", "files/../../x", "/etc/passwd", "a/b", "files/a/b"]
-)
-def test_a_manifest_cannot_lead_outside(store: Path, name: str) -> None:
-    """Pieces are files of the bundle."""
-    made = written(store)
-    document = json.loads((made.path / "manifest.json").read_bytes())
-    document["pieces"][name] = {"bytes": 0, "sha256": ""}
-    (made.path / "manifest.json").write_text(json.dumps(document))
-    import hashlib
+def test_a_bundle_is_no_way_into_other_tables(store: Path) -> None:
+    """Rows that belong to none of its sessions stay in it, though its sum is right."""
+    before = dump(store)
+    bundle = remove(store, "tip").bundle.path
+    run(
+        bundle,
+        "INSERT INTO schema_version VALUES (99)",
+        "INSERT INTO state_meta VALUES ('fts_stale', '1'), ('goal:other', 'else')",
+        "INSERT INTO messages SELECT * FROM messages WHERE id = 1",
+        "UPDATE messages SET id = 900, session_id = 'other' WHERE rowid = (SELECT max(rowid) FROM messages)",
+        "INSERT INTO sessions (id, source) VALUES ('late', 'cli')",
+        "CREATE TABLE async_extra (session_id)",
+    )
+    sealed(bundle)
+    put_back(store, bundle.stem)
+    assert differences(before, dump(store)) == {}
 
-    own = hashlib.sha256((made.path / "manifest.json").read_bytes()).hexdigest()
-    sums = [
-        line
-        for line in (made.path / "SHA256SUMS").read_text().splitlines()
-        if "manifest" not in line
-    ]
-    (made.path / "SHA256SUMS").write_text("\n".join([*sums, f"{own}  manifest.json", f"  {name}"]))
-    with pytest.raises(
-        BundleDamagedError, match=r"outside itself|cannot be read whole|do not agree"
-    ):
-        verify(made.path)
+
+@pytest.mark.parametrize("name", [".db", SUM])
+def test_a_pipe_in_the_trash_is_not_waited_for(store: Path, name: str) -> None:
+    """Nor does it keep others from being listed, deleted or restored."""
+    first, second = remove(store, "tip").bundle, remove(store, "other").bundle
+    path = first.path.with_suffix(name)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(BundleDamagedError):
+        verify(first.path)
+    put_back(store, second.name)
+    assert remove(store, "branch").sessions == ("branch",)
+
+
+def test_an_endless_file_in_the_trash_is_not_read(store: Path) -> None:
+    """A device where the checksum or the links should be."""
+    bundle = remove(store, "tip").bundle.path
+    bundle.with_suffix(SUM).unlink()
+    bundle.with_suffix(SUM).symlink_to("/dev/zero")
+    with pytest.raises(BundleDamagedError):
+        verify(bundle)
+    (bundle.parent / "links.db").unlink()
+    (bundle.parent / "links.db").symlink_to("/dev/zero")
+    with pytest.raises(TrashError, match="links"):
+        remove(store, "other")
 
 
 def test_an_unfinished_bundle_is_none(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stopped, out of room, or wrong when read back: no folder is left, and nothing is deleted."""
+    """Stopped, out of room, or wrong when compared: no file is left, and nothing is deleted."""
     trash, before = store.parent / "trash", dump(store)
     with pytest.raises(QueryInterruptedError):
         written(store, Progress(lambda: True))
     assert list(trash.iterdir()) == []
     monkeypatch.setattr("shutil.disk_usage", lambda _: ENOUGH(1, 1, 1000))
-    with pytest.raises(TrashError, match="No space left"):
+    with pytest.raises(TrashError, match=r"needs about 0\.\d MB.* has 0\.0 MB free"):
         remove(store, "tip")
     assert list(trash.iterdir()) == []
     monkeypatch.undo()
-
-    def damaged(folder: Path, *rest: object) -> None:
-        raise BundleDamagedError("Its rows are wrong.")
-
-    monkeypatch.setattr(bundles, "verify", damaged)
-    with pytest.raises(TrashError, match="does not give back"):
+    monkeypatch.setattr(copying, "differs", lambda column: "1")
+    with pytest.raises(TrashError, match="differs from the store"):
         remove(store, "tip")
     assert list(trash.iterdir()) == [] and dump(store) == before
 
 
-@pytest.mark.parametrize("call", ["mkdir", "fsync", "rename"])
+@pytest.mark.parametrize("call", ["open", "mkdir", "fsync", "rename"])
 def test_what_the_system_refuses_is_a_sentence(
     store: Path, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """With a code for scripts; nothing of it stays."""
     trash, before = store.parent / "trash", dump(store)
-    trash.mkdir()
+    if call != "mkdir":
+        trash.mkdir()
     real = getattr(os, call)
 
     def refuse(*arguments: object, **rest: object) -> object:
-        if call == "fsync" or "partial" in str(arguments[0]):
+        if call == "fsync" or "trash" in str(arguments[0]):
             raise PermissionError(13, "Permission denied")
         return real(*arguments, **rest)
 
@@ -246,8 +238,29 @@ def test_what_the_system_refuses_is_a_sentence(
     with pytest.raises(TrashError, match="Permission denied") as caught:
         remove(store, "tip")
     assert caught.value.exit_code == 5 and "Nothing was changed" in str(caught.value)
-    assert list(trash.iterdir()) == []
+    monkeypatch.undo()
+    assert not trash.exists() or list(trash.iterdir()) == []
     assert differences(before, dump(store)) == {}
+
+
+def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has its name, then the folder cannot be flushed and the file not be removed: all of it
+    stays, and is listed as sound."""
+    before = dump(store)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(copying, "sync_folder", refuse)
+        patch.setattr(Path, "unlink", refuse)
+        with pytest.raises(TrashError):
+            remove(store, "tip")
+    (bundle,) = list_bundles(store.parent / "trash")
+    assert not bundle.damage and verify(bundle.path).messages == 24 and dump(store) == before
+    assert put_back(store, bundle.name).there == FAMILY
 
 
 def test_a_trash_that_is_a_file_is_a_sentence(store: Path) -> None:
@@ -258,9 +271,60 @@ def test_a_trash_that_is_a_file_is_a_sentence(store: Path) -> None:
     assert (store.parent / "trash").read_text() == "mine"
 
 
-def test_names_are_of_time_and_chance() -> None:
-    """Two at once differ."""
-    names = {new_name(NOW) for _ in range(50)}
-    assert len(names) == 50 and all(
-        name.startswith("20260720-090000-") and len(name) == 24 for name in names
-    )
+def said(path: Path) -> Said:
+    """Role, text and reasoning of each conversation's messages, by its root."""
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        found: Said = {}
+        for root in catalog.order(View.ALL):
+            lines = read_outline(reader, catalog.conversation(root).segments).rows
+            found[root] = [
+                (each.role, each.text, each.reasoning) for each in read_messages(reader, lines)
+            ]
+    return found
+
+
+@pytest.mark.parametrize("shape", ["6", "11", "14", "22", "26", "31", "31-migrated"])
+def test_what_was_deleted_reads_as_before(tmp_path: Path, shape: str) -> None:
+    """A bundle opens as the store it is from; reading leaves it, and nothing beside it."""
+    path = family(tmp_path / "state.db", shape)
+    before = said(path)
+    bundle = remove(path, "tip", "other").bundle.path
+    files = {each: each.read_bytes() for each in bundle.parent.iterdir()}
+    found = said(bundle)
+    assert found and found == {
+        root: lines for root, lines in before.items() if root in FAMILY | {"other"}
+    }
+    assert files == {each: each.read_bytes() for each in bundle.parent.iterdir()}
+
+
+def test_written_in_one_language_and_put_back_in_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it says to people is shown in the language of who looks; nothing of that is in its
+    files."""
+    path = family(tmp_path / "state.db")
+    before = dump(path)
+    with monkeypatch.context() as patch:
+        speak_brackets(patch)
+        done = remove(path, "tip", now=NOW)
+        count = len(done.sessions)
+        assert done.sentence == f"‹deleted ‹{count} sessions›, ‹24 messages› to the trash›"
+    for file in done.bundle.path.parent.iterdir():
+        assert "‹".encode() not in file.read_bytes()
+    back = put_back(path, done.bundle.name)
+    assert back.verified and back.messages == 24 and dump(path) == before
+
+
+def test_statements_that_copy_are_short(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many rows there are, in portions that take some fifty milliseconds each; every row is
+    copied once."""
+    monkeypatch.setattr(copying, "_STATEMENT_SECONDS", 0.0)
+    monkeypatch.setattr(copying, "_SESSIONS_AT_ONCE", 2)
+    before = dump(store)
+    done = remove(store, "tip")
+    with opened(done.bundle.path, "ro") as connection:
+        ids = connection.execute("SELECT id FROM messages ORDER BY rowid").fetchall()
+    assert [id for (id,) in ids] == [*range(1, 25)]
+    put_back(store, done.bundle.name)
+    assert dump(store) == before

@@ -161,13 +161,13 @@ def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
     for name in ("request_dump_a_1.json", "request_dump_a_b_1.json", "request_dump_a_c_1.json"):
         (folder / name).write_text("x")
     with Store(path).reader() as reader:
-        assert [each.path.name for each in find(reader, folder, ["a"])] == [
+        assert [each.path.name for each in find(reader.rows_in, folder, ["a"])] == [
             "request_dump_a_1.json", "request_dump_a_c_1.json",
         ]  # fmt: skip
-        assert [each.path.name for each in find(reader, folder, ["a_b"])] == [
+        assert [each.path.name for each in find(reader.rows_in, folder, ["a_b"])] == [
             "request_dump_a_b_1.json"
         ]
-        assert {each.session for each in find(reader, folder, ["a", "a_b"])} == {"a", "a_b"}
+        assert {each.session for each in find(reader.rows_in, folder, ["a", "a_b"])} == {"a", "a_b"}
 
 
 def test_only_plain_files_with_one_name(store: Path) -> None:
@@ -228,14 +228,14 @@ def test_a_file_that_is_written_meanwhile_stays(
     folder = store.parent / "sessions"
     from hermes_browse.store.edit import delete as deleting
 
-    real = deleting.write
+    real = deleting.writing
 
-    def write(*arguments: object, **rest: object) -> object:
+    def writing(*arguments: object, **rest: object) -> object:
         (folder / "tip.json").write_text("another word")
         (folder / "tip.jsonl").unlink()
         return real(*arguments, **rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(deleting, "write", write)
+    monkeypatch.setattr(deleting, "writing", writing)
     done = remove(store, "tip", sessions_folder=folder)
     assert [each.rpartition("/")[2] for each in done.notes] == [
         "tip.json was written to meanwhile and stays."

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from trashing import FAMILY, NOW, family, remove
+from trashing import FAMILY, NOW, family, put_back, remove
 
 from hermes_browse.store.trash import shelf
-from hermes_browse.store.trash.bundle import load, verify
-from hermes_browse.store.trash.format import BundleDamagedError, BundleNotFoundError, TrashError
+from hermes_browse.store.trash.bundle import (
+    BundleDamagedError,
+    BundleNotFoundError,
+    TrashError,
+    read_bundle_facts,
+    verify,
+)
 
 
 @pytest.fixture
@@ -31,9 +37,7 @@ def test_bundles_are_listed_newest_first(trash: Path) -> None:
         trash.parent / "state.db"
     )
     for each in (newer, older):
-        assert each.bytes == sum(
-            file.stat().st_size for file in each.path.rglob("*") if file.is_file()
-        )
+        assert each.bytes == each.path.stat().st_size
         assert verify(each.path).name == each.name
 
 
@@ -46,11 +50,11 @@ def test_no_trash_is_an_empty_one(tmp_path: Path) -> None:
 def test_a_damaged_bundle_is_one_line_with_its_reason(trash: Path) -> None:
     """The others are as sound as before; it can still be dropped."""
     bundle = shelf.list_bundles(trash)[0]
-    (bundle.path / "manifest.json").write_bytes(b"{")
+    bundle.path.write_bytes(b"{")
     listed = {each.name: each for each in shelf.list_bundles(trash)}
     assert (
         len(listed) == 2
-        and "manifest.json" in listed[bundle.name].damage
+        and "cannot be read" in listed[bundle.name].damage
         and listed[bundle.name].bytes > 0
     )
     with pytest.raises(BundleDamagedError):
@@ -61,13 +65,11 @@ def test_a_damaged_bundle_is_one_line_with_its_reason(trash: Path) -> None:
     ]
 
 
-def test_a_renamed_folder_is_not_believed(trash: Path) -> None:
-    """Its manifest says another name."""
+def test_a_renamed_bundle_is_not_believed(trash: Path) -> None:
+    """It says another name."""
     bundle = shelf.list_bundles(trash)[0]
-    os.rename(bundle.path, trash / "20200101-000000-00000000")
-    assert [each.damage for each in shelf.list_bundles(trash)].count(
-        "Its folder has been renamed."
-    ) == 1
+    os.rename(bundle.path, trash / "20200101-000000-00000000.db")
+    assert [each.damage for each in shelf.list_bundles(trash)].count("It has been renamed.") == 1
 
 
 def test_a_bundle_is_found_by_its_beginning(trash: Path) -> None:
@@ -83,24 +85,40 @@ def test_a_bundle_is_found_by_its_beginning(trash: Path) -> None:
 
 
 def test_dropping_removes_that_bundle_and_nothing_else(trash: Path, tmp_path: Path) -> None:
-    """Links in it are removed, not followed; other things in the folder are no bundles."""
+    """What stands beside it too; links and other things in the folder are no bundles."""
     newer, older = shelf.list_bundles(trash)
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "kept").write_text("kept")
-    (older.path / "link").symlink_to(tmp_path / "mine")
-    (trash / "20200101-000000-00000000").symlink_to(tmp_path / "mine")
+    shelf.mark_restored(older.path, read_bundle_facts(older.path), NOW, older.sessions)
+    (tmp_path / "mine").write_text("kept")
+    (trash / "20200101-000000-00000000.db").symlink_to(tmp_path / "mine")
     (trash / "notes.txt").write_text("kept")
     shelf.drop(trash, older.name)
     assert sorted(each.name for each in trash.iterdir()) == [
-        "20200101-000000-00000000",
-        newer.name,
+        "20200101-000000-00000000.db",
+        newer.path.name,
+        f"{newer.name}.sha256",
+        "links.db",
         "notes.txt",
     ]
-    assert (tmp_path / "mine" / "kept").read_text() == "kept"
+    assert (tmp_path / "mine").read_text() == "kept"
     with pytest.raises(BundleNotFoundError):
         shelf.drop(trash, "20200101-000000-00000000")
     with pytest.raises(BundleNotFoundError):
         shelf.drop(trash, older.name)
+
+
+def test_folders_of_older_versions_are_named_and_stay(trash: Path) -> None:
+    """Which version restores them is said; nothing removes them."""
+    folder = trash / "20200101-000000-00000000"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{}")
+    listed = {each.name: each for each in shelf.list_bundles(trash)}
+    assert "0.1.0" in listed[folder.name].damage and listed[folder.name].bytes == 2
+    for act in (shelf.find, shelf.drop):
+        with pytest.raises(TrashError, match=r"0\.1\.0 restores it"):
+            act(trash, folder.name)
+    shelf.expire(trash, 0.0, NOW + 1e9)
+    shelf.sweep(trash, NOW + 1e9)
+    assert (folder / "manifest.json").exists()
 
 
 def test_what_is_old_goes_when_an_age_is_set(trash: Path) -> None:
@@ -111,8 +129,8 @@ def test_what_is_old_goes_when_an_age_is_set(trash: Path) -> None:
     assert [each.name for each in shelf.expire(trash, now - older.created_at - 1.0, now)] == [
         older.name
     ]
-    (newer.path / "manifest.json").write_text("{")
-    assert shelf.expire(trash, 0.0, now + 1e9) == [] and newer.path.is_dir()
+    newer.path.write_text("{")
+    assert shelf.expire(trash, 0.0, now + 1e9) == [] and newer.path.exists()
 
 
 def test_what_cannot_be_removed_is_a_sentence(trash: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,9 +138,9 @@ def test_what_cannot_be_removed_is_a_sentence(trash: Path, monkeypatch: pytest.M
     bundle = shelf.list_bundles(trash)[0]
 
     def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
+        raise PermissionError(13, "Permission denied", "there")
 
-    monkeypatch.setattr(os, "rename", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(TrashError, match="cannot be removed"):
         shelf.drop(trash, bundle.name)
     assert verify(bundle.path)
@@ -130,27 +148,52 @@ def test_what_cannot_be_removed_is_a_sentence(trash: Path, monkeypatch: pytest.M
 
 def test_only_old_leftovers_are_swept(trash: Path) -> None:
     """An unfinished bundle may be another process' that is still writing."""
+    gone = shelf.list_bundles(trash)[0].path
+    gone.unlink()
     for name, age in (
-        (".partial-old", 90_000.0),
-        (".partial-new", 60.0),
-        (".dropped-x", 60.0),
+        (".partial-old.db", 90_000.0),
+        (".partial-new.db", 60.0),
         (".other", 90_000.0),
     ):
-        (trash / name).mkdir()
+        (trash / name).touch()
         os.utime(trash / name, (NOW - age, NOW - age))
     shelf.sweep(trash, NOW)
     left = {each.name for each in trash.iterdir()}
-    assert {".partial-new", ".other"} <= left and not left & {".partial-old", ".dropped-x"}
-    assert len(shelf.list_bundles(trash)) == 2
+    assert {".partial-new.db", ".other"} <= left and ".partial-old.db" not in left
+    assert len(shelf.list_bundles(trash)) == 1 and f"{gone.stem}.sha256" not in left
 
 
 def test_a_restored_bundle_says_so(trash: Path) -> None:
     """It stays sound: the mark is not part of what is summed."""
     bundle = shelf.list_bundles(trash)[0]
     assert bundle.restored_at is None
-    shelf.mark_restored(bundle.path, load(bundle.path), NOW + 9, bundle.sessions)
+    shelf.mark_restored(bundle.path, read_bundle_facts(bundle.path), NOW + 9, bundle.sessions)
     assert shelf.describe(bundle.path).restored_at == NOW + 9
     assert verify(bundle.path)
-    for nonsense in ('{"at": "never"}', f'{{"at": [{10**400}]}}', "[" * 100_000):
-        (bundle.path / "restored.json").write_text(nonsense)
+    for nonsense in (
+        '{"restored_at": "never"}',
+        '{"restored": 5}',
+        f'{{"restored_at": {10**400}}}',
+        "[" * 100_000,
+    ):
+        bundle.path.with_suffix(".json").write_text(nonsense)
         assert shelf.describe(bundle.path).restored_at is None
+
+
+def test_what_a_killed_delete_left_in_the_store_is_not_listed(trash: Path) -> None:
+    """The process is gone: what it had not come to is marked, once the store says so."""
+    bundle = shelf.list_bundles(trash)[0]
+    facts = read_bundle_facts(bundle.path)
+    store = trash.parent / "state.db"
+    put_back(store, bundle.name, only=["other"])
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    shelf.write_marks(bundle.path, shelf.BundleMarks(deleting=os.getpid()))
+    assert set(shelf.describe(bundle.path).sessions) == set(facts.sessions), "still at it"
+    shelf.write_marks(bundle.path, shelf.BundleMarks(deleting=process.pid))
+    listed = shelf.describe(bundle.path)
+    assert listed.conversations == ("branch",) and listed.messages == 4
+    assert listed.title == "Harbour aside" and shelf.read_marks(bundle.path).kept == ("other",)
+    assert put_back(store, bundle.name).sessions == ("branch",)
+    shelf.write_marks(bundle.path, shelf.BundleMarks(deleting=process.pid))
+    assert bundle.name not in [each.name for each in shelf.list_bundles(trash)], "all is there"

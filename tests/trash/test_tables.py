@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 import shapes
 from builders import make_store
-from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
+from trashing import FAMILY, NOW, dump, family, opened, put_back, remove, rows
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.schema import sql_name
+from hermes_browse.store.edit.delete_rows import bound_ids
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.trash.format import RowFate
-from hermes_browse.store.trash.tables import Layout, find_layout, read_links, read_part
+from hermes_browse.store.trash.tables import Layout, RowFate, find_layout
 
 
 def layout_of(path: Path, *statements: str) -> Layout:
@@ -21,15 +22,20 @@ def layout_of(path: Path, *statements: str) -> Layout:
         for each in statements:
             connection.execute(each)
     with Store(path).reader() as reader:
-        return find_layout(reader)
+        return find_layout(reader.rows)
 
 
 def rows_of(path: Path, *ids: str) -> dict[str, int]:
     """How many rows of each table belong to sessions."""
     with Store(path).reader() as reader:
         counted = {
-            part.table: len(list(read_part(reader, part, ids)))
-            for part in find_layout(reader).parts
+            part.table: len(
+                reader.rows(
+                    f"SELECT 1 FROM {sql_name(part.table)} WHERE {part.where('main', bound_ids(len(ids)))}",
+                    ids,
+                )
+            )
+            for part in find_layout(reader.rows).parts
         }
     return {table: count for table, count in counted.items() if count}
 
@@ -57,7 +63,7 @@ def test_no_search_table_is_taken_for_one_of_rows(tmp_path: Path, shape: str) ->
     assert not [part.table for part in layout.parts if part.table.startswith("messages_fts")]
     tables = [part.table for part in layout.parts]
     assert tables.index("sessions") < tables.index("messages")
-    assert [(each.table, each.column) for each in layout.loose] == [
+    assert [(each.table, each.column) for each in layout.cleared] == [
         ("sessions", "parent_session_id")
     ]
 
@@ -156,22 +162,9 @@ def test_ids_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
     assert rows_of(path, "abc")["gateway_routing"] == 1
 
 
-def test_slices_give_every_row_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever their size, in the same order."""
-    path = family(tmp_path / "state.db")
-    ids = sorted(FAMILY)
-    with Store(path).reader() as reader:
-        (part,) = (each for each in find_layout(reader).parts if each.table == "messages")
-        whole = list(read_part(reader, part, ids))
-        monkeypatch.setattr("hermes_browse.store.trash.tables._ROWIDS_AT_ONCE", 5)
-        monkeypatch.setattr("hermes_browse.store.trash.tables._MOST_ROWS", 2)
-        assert list(read_part(reader, part, ids)) == whole
-    assert [line.row["id"] for line in whole] == [*range(1, 25)]
-
-
 def test_links_leave_out_what_goes_itself(tmp_path: Path) -> None:
     """Only rows that stay need their reference back."""
     path = family(tmp_path / "state.db")
-    with Store(path).reader() as reader:
-        links = read_links(reader, find_layout(reader), sorted(FAMILY))
-    assert [(link.key, link.was) for link in links] == [({"id": "branch"}, "tip")]
+    bundle = remove(path, "tip").bundle.path
+    record = '"cleared sessions.parent_session_id"'
+    assert rows(bundle, f"SELECT * FROM {record}") == [("branch", "tip")]

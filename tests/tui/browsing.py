@@ -7,11 +7,12 @@ import functools
 import tempfile
 import time
 import unicodedata
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.app import App
 from textual.events import Key
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
@@ -30,9 +31,12 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.list.hit_rows import HitRow, MoreRow
+from hermes_browse.tui.list.list_rows import ListRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.work.store_screen import StoreScreen
 
 NOW = 1_780_000_000.0
 """2026-05-28 20:26:40 UTC."""
@@ -200,20 +204,15 @@ class Browser:
             return True  # one that was just opened has no panes yet
         if self.app._resize_event is not None or self.app._resize_timer is not None:
             return True  # Textual passes a new size on after a moment
-        screen = self.screen
-        pending = (
-            screen.controllers.reading.is_pending
-            or screen.controllers.searching.is_pending
-            or screen.transcript.is_drawing
-        )
-        pending = pending or any(
+        pending = self.screen.transcript.is_drawing or any(
             each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen)
         )
-        pending = pending or any(not worker.is_finished for worker in self.app.workers)
+        workers = (each for each in self.app.workers if each.group != "watch")
         return (
             pending
-            or self.screen.context.writer.is_busy
-            or any(worker.is_busy for worker in screen.context.workers_of_store)
+            or not all(worker.is_finished for worker in workers)
+            or self.app.writes.is_busy
+            or self.screen.context.reads.is_busy
         )
 
     async def drain(self) -> None:
@@ -275,6 +274,39 @@ class Browser:
             )
 
         return "\n".join(map(said, self.app.screen.query(Static)))
+
+
+class HeldAnswers:
+    """Holds back what reads and writes return to the screen."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._may_go = asyncio.Event()
+        self._may_go.set()
+        self.count = 0
+        """Answers that are held back."""
+        for name in ("read", "write"):
+            monkeypatch.setattr(StoreScreen, name, self._held(getattr(StoreScreen, name)))
+
+    def _held(self, ask: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def held(screen: StoreScreen[Any], job: object, **named: float) -> object:
+            try:
+                return await ask(screen, job, **named)
+            finally:
+                self.count += 1
+                try:
+                    await self._may_go.wait()
+                finally:
+                    self.count -= 1
+
+        return held
+
+    def hold(self) -> None:
+        """Hold back answers from now on."""
+        self._may_go.clear()
+
+    def release(self) -> None:
+        """Give all answers."""
+        self._may_go.set()
 
 
 @asynccontextmanager

@@ -8,9 +8,6 @@ from types import SimpleNamespace
 import pytest
 from pruning import family
 
-from hermes_browse.store.sessions.models import Sort
-from hermes_browse.tui.list.columns import set_sort
-
 
 @pytest.fixture(autouse=True)
 def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,12 +31,6 @@ def path(tmp_path: Path) -> Path:
     """A store with one of each kind of conversation, all of them long idle; a file may define
     another."""
     return family(tmp_path / "state.db")
-
-
-@pytest.fixture(autouse=True)
-def newest_first() -> None:
-    """The order of the list is that of the process: a test begins with the default."""
-    set_sort(Sort.ACTIVITY)
 
 
 @pytest.fixture(autouse=True)

@@ -13,8 +13,7 @@ from pruning import NOW
 from textual.widgets import Input
 from trashing import session_ids
 
-from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.tui.cleanup import cleaning
+from hermes_browse.store.api import OpenStore
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.shared.lines import TextLine
@@ -28,11 +27,13 @@ async def test_a_key_for_a_plan_that_is_being_made(
     may_go_on = threading.Event()
     may_go_on.set()
 
+    plan = OpenStore.plan
+
     def slow(*given: object, **named: object) -> object:
         may_go_on.wait()
-        return make_plan(*given, **named)  # type: ignore[arg-type]  # passed on
+        return plan(*given, **named)  # type: ignore[arg-type]  # passed on
 
-    monkeypatch.setattr(cleaning, "make_plan", slow)
+    monkeypatch.setattr(OpenStore, "plan", slow)
     before = session_ids(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P")

@@ -14,10 +14,12 @@ from textual.widgets import Input
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.cleanup.plan_rows import SparedRow
-from hermes_browse.tui.cleanup.retention_screen import FateRow
+from hermes_browse.tui.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.edit.change_cards import RenameCard
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.list_rows import ConversationRow, HitRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow
+from hermes_browse.tui.list.hit_rows import HitRow
+from hermes_browse.tui.list.list_model import RowDetails
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 
@@ -48,10 +50,12 @@ async def test_retention_names_the_untitled_as_the_list_does(
             if isinstance(row, ConversationRow)
         }
         await browser.press("W")
-        fates = [row.conversation for row in _rows(browser, "#fates") if isinstance(row, FateRow)]
-        untitled = [each for each in fates if not each.title and listed.get(each.root_id)]
+        forecasts = [
+            row.conversation for row in _rows(browser, "#forecasts") if isinstance(row, ForecastRow)
+        ]
+        untitled = [each for each in forecasts if not each.title and listed.get(each.root_id)]
         assert untitled and all(each.preview for each in untitled[:20])
-        assert untitled[0].preview[:20] in browser.text("#fates")
+        assert untitled[0].preview[:20] in browser.text("#forecasts")
 
 
 async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str], Path]) -> None:
@@ -59,22 +63,22 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
     it."""
     path = fixture_store("state-v31")
     async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
-        browser.screen.controllers.cleaning.last_rules = "older:0d"
-        browser.screen.context.details._cached.clear()
+        browser.screen.controllers.cleaning.choices.rules = "older:0d"
+        browser.screen.context.details = RowDetails()
         await browser.press("P")
         plan = browser.app.screen.query_one("#plan", ConversationList)
         spared = [
             index
             for index, row in enumerate(_rows(browser, "#plan"))
             if isinstance(row, SparedRow)
-            and not row.spared.conversation.title
-            and row.spared.conversation.status is not Status.EMPTY
+            and not row.conversation.title
+            and row.conversation.status is not Status.EMPTY
         ]
         assert spared
         plan.cursor = spared[-1]
         await browser.settle()
         row = plan.source.row(spared[-1])
-        assert isinstance(row, SparedRow) and row.spared.conversation.preview
+        assert isinstance(row, SparedRow) and row.conversation.preview
 
 
 # Keys
@@ -289,7 +293,7 @@ async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         assert browser.text("#list").strip() == "No sessions yet: start a chat in Hermes"
         await browser.press("W")
         assert "90 days" in browser.text("#rule")
-        assert browser.text("#fates").strip() == "No conversation of this store would go."
+        assert browser.text("#forecasts").strip() == "No conversation of this store would go."
 
 
 async def test_a_view_without_rows_says_where_the_others_are(tmp_path: Path) -> None:

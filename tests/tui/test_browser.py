@@ -19,7 +19,10 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.list.hit_rows import HitRow
+from hermes_browse.tui.list.lineage_rows import LineageRow
+from hermes_browse.tui.list.list_rows import NoteRow
 from hermes_browse.tui.resume.preflight import PreflightCard, max_uncached_cost, place_and_cost
 from hermes_browse.tui.screens.main import MainScreen
 
@@ -244,7 +247,7 @@ async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:
         await browser.press("slash")
         await browser.type("boat")
         await browser.pilot.pause(2.6)
-        assert not any(worker.holds_reader for worker in browser.screen.context.workers_of_store)
+        assert not browser.screen.context.reads.holds_store
         held = [
             os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_link(fd)
         ]
@@ -296,7 +299,7 @@ async def test_a_risky_resume_wants_another_key(
         await browser.pilot.pause(0.2)
         assert isinstance(app.screen, PreflightCard)
         await browser.pilot.press("c")
-        await app.workers.wait_for_complete()
+        await browser.settle()
         assert "--resume=20260108_090000_eee001" in app.clipboard
         assert "OSC 52" in str(app.screen.query_one("#answer").render())
         await browser.pilot.press("y")

@@ -139,10 +139,10 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
         await browser.press("i")
         assert isinstance(app.screen, DetailsCard) and line(browser) == "x copy · F5 back"
         await browser.press("c", "escape")
-        await app.workers.wait_for_complete()
+        await browser.settle()
         assert line(browser) == "x copy · F5 back" and app.clipboard == ""
         await browser.press("x")
-        await app.workers.wait_for_complete()
+        await browser.settle()
         assert line(browser).endswith(" · F5 back") and line(browser) != "x copy · F5 back"
         await browser.press("z")
         assert app.screen is browser.screen

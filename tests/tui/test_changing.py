@@ -14,7 +14,7 @@ from trashing import column_of, differences, dump, health
 
 from hermes_browse.tui.edit.change_cards import RenameCard
 from hermes_browse.tui.export.exporting import ExportCard
-from hermes_browse.tui.list.list_rows import JobRow
+from hermes_browse.tui.list.conversation_rows import JobRow
 
 
 async def test_archive_and_undo(path: Path) -> None:

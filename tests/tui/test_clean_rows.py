@@ -15,26 +15,17 @@ from rich.cells import cell_len
 
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.plan import Plan, Spared, make_plan
-from hermes_browse.store.cleanup.protection import SpareReason
-from hermes_browse.store.cleanup.retention import Fate
+from hermes_browse.store.cleanup.retention import Forecast
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.protection import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.cleanup.plan_rows import (
-    JobSum,
-    PlanJobRow,
-    PlanOrder,
-    PlanRow,
-    SparedJobRow,
-    SparedRow,
-)
+from hermes_browse.tui.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
-from hermes_browse.tui.cleanup.retention_screen import FateRow
-from hermes_browse.tui.cleanup.space_rows import KindRow, MapOfPlan, SpaceRow, freed_sums
+from hermes_browse.tui.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.list.list_model import RowDetails
 from hermes_browse.tui.list.list_rows import ListRow, NoteRow
-from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.shared.styled import bar
 from hermes_browse.tui.trash.bundles import BundleRow
 
@@ -42,51 +33,43 @@ TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list[ListRow]]:
-    """A plan of a small store, with its map."""
+def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, dict[str, int]]:
+    """A plan of a small store, with its map, and the bytes that go by tip."""
     path = family(tmp_path_factory.mktemp("rows") / "state.db")
     with opened(path) as (reader, catalog):
         found = make_plan(reader, catalog, chosen("older:30d"), NOW)
         space = read_space_map(reader, catalog)
-        sums = freed_sums(space, freed_by(found, catalog))
-    opened_rows = {f"m0source{each.name}" for each in space.sources} | {
-        "m1jobjob1",
-        "m1conversationboss",
-    }
-    return found, space, MapOfPlan(space, sums, catalog, RowDetails()).rows(opened_rows)
+        return found, space, freed_by(found, catalog)
 
 
 @settings(max_examples=examples(150))
 @given(title=TITLES, width=st.integers(20, 160))
-def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: int) -> None:
+def test_widths(plan: tuple[Plan, SpaceMap, dict[str, int]], title: str, width: int) -> None:
     """Any title, any width."""
-    found, space, _ = plan
+    found = plan[0]
     each = found.selected[0]
     conversation: Conversation = each.conversation._replace(title=title)
     bundle = Bundle(
         "20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store"
     )
+    spared = Spared(conversation, SpareReason("open", title))
     rows: list[ListRow] = [
-        PlanRow(each._replace(conversation=conversation), True),
-        PlanJobRow(title or "x", (each, each), 1, JobSum(7, None, 0.5, each), True),
-        SparedJobRow(
-            title or "x", (Spared(conversation, SpareReason("open", title)),), title, False
-        ),
-        SparedRow(Spared(conversation, SpareReason("open", title))),
-        SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
-        KindRow("said", 10, 100, 2, "cli"),
+        PlanRow([each._replace(conversation=conversation)], sums_of([each]), 1),
+        PlanRow([each, each], sums_of([each])._replace(bytes=None), 1, 7, title or "x"),
+        SparedRow([spared], title, title or "x"),
+        SparedRow([spared], title),
         BundleRow(bundle, True),
         BundleRow(bundle._replace(damage=title or "torn"), False),
-        FateRow(conversation, Fate(3.5, title)),
-        FateRow(conversation, Fate(None, title)),
+        ForecastRow(conversation, Forecast(3.5, title)),
+        ForecastRow(conversation, Forecast(None, title)),
     ]
     for row in rows:
-        spans = format_row(row, width, NOW)
+        spans = row.spans(width, NOW)
         assert sum(cell_len(text) for text, _ in spans) == width, row
         assert all(text.isprintable() for text, _ in spans if text.isascii())
 
 
-def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
+def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, dict[str, int]]) -> None:
     """What goes, a sentence, what is spared; each found again by its key."""
     found = plan[0]
     rows = PlanRows(
@@ -98,7 +81,7 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     runs = [each for each in found.selected if each.conversation.source == "cron"]
     kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
     alone = len(found.selected) - len(runs)
-    assert kinds == {PlanRow: alone, PlanJobRow: 2, NoteRow: 1, SparedRow: len(found.spared)}
+    assert kinds == {PlanRow: alone + 2, NoteRow: 1, SparedRow: len(found.spared)}
     opened = PlanRows(found, RowDetails(), LeftOut, "nothing", {"jcron job1", "jcron job2"})
     assert len(opened) == len(rows) + len(runs)
     for index in range(len(rows)):
@@ -118,7 +101,7 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
 
 
-def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
+def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, dict[str, int]]) -> None:
     """Three runs of 200 bytes come before one conversation of 500; by time, the job is as old as
     its oldest run."""
     run = next(each for each in plan[0].selected if each.conversation.id.startswith("cron_job1"))
@@ -144,33 +127,23 @@ def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, list[Lis
             plan[0]._replace(selected=selected, spared=()), RowDetails(), LeftOut, "", order=order
         )
         row = rows.row(0)
-        assert isinstance(row, PlanJobRow) and row.sums[:2] == (700, 700) and len(rows) == 2, order
+        assert isinstance(row, PlanRow) and row.job, order
+        assert row.sums[:2] == (700, 700) and len(rows) == 2, order
         assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), (
             "as long idle as its oldest run"
         )
 
 
-def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
-    """What goes of each source is what the plan takes of it; jobs and conversations stand below."""
-    found, space, rows = plan
-    sources = [row for row in rows if isinstance(row, SpaceRow) and row.depth == 0]
-    assert sum(row.space.sizes.total for row in sources) == space.total.total
-    assert sum(row.freed for row in sources) == found.totals().bytes > 0
-    levels = {row.space.level for row in rows if isinstance(row, SpaceRow)}
-    assert levels == {"source", "job", "conversation"}
-    for row in rows:
-        if isinstance(row, SpaceRow) and row.is_open:
-            kinds = [each for each in rows if isinstance(each, KindRow) and each.under == row.key]
-            assert sum(each.bytes for each in kinds) == row.space.sizes.total > 0, (
-                "each byte has its kind"
-            )
-            assert all(each.depth == row.depth + 1 for each in kinds)
-    assert {"said", "search index, estimated"} <= {
-        row.name for row in rows if isinstance(row, KindRow) and row.under == "m1conversationboss"
-    }
+def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, dict[str, int]]) -> None:
+    """What goes of the conversations is what the plan takes."""
+    found, space, freed = plan
+    assert sum(each.bytes for each in space.conversations) == space.total
+    sizes = dict(space.conversations)
+    assert sum(freed.values()) == found.totals().bytes > 0
+    assert all(freed[tip] <= sizes[tip] for tip in freed)
 
 
-def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
+def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, dict[str, int]]) -> None:
     """With the reason, or how many there are of each; opened it shows every run with its own."""
     found = plan[0]
     runs = [
@@ -180,13 +153,9 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[List
     ]
     spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
     rows = PlanRows(found._replace(spared=spared), RowDetails(), LeftOut, "nothing")
-    (line,) = (row for row in map(rows.row, range(len(rows))) if isinstance(row, SparedJobRow))
-    assert (line.name, len(line.runs), line.words, line.is_open) == (
-        "cron job1",
-        2,
-        "pinned",
-        False,
-    )
+    every = map(rows.row, range(len(rows)))
+    (line,) = (row for row in every if isinstance(row, SparedRow) and row.job)
+    assert line[1:3] == ("pinned", "cron job1") and len(line.runs) == 2 and not line.is_open
     index = rows.index_of("zcron job1")
     assert index is not None and rows.row(index) == line
     mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
@@ -195,9 +164,9 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[List
     )
     assert len(opened) == len(rows) + 2
     first = opened.row(index + 1)
-    assert isinstance(first, SparedRow) and first.spared.conversation.root_id == runs[0].root_id
+    assert isinstance(first, SparedRow) and first.conversation.root_id == runs[0].root_id
     line = opened.row(index)
-    assert isinstance(line, SparedJobRow) and line.words == "1 pinned, 1 open" and line.is_open
+    assert isinstance(line, SparedRow) and line.reason == "1 pinned, 1 open" and line.is_open
 
 
 def test_what_is_left_out_is_counted_by_job() -> None:

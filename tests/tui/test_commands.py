@@ -18,8 +18,8 @@ from textual.widgets import Input, OptionList, Static
 
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.bindings import key_names
-from hermes_browse.tui.cleanup.prune_screen import SWITCHES
-from hermes_browse.tui.cleanup.treemap import TreeMap
+from hermes_browse.tui.cleanup.rules_box import SWITCHES
+from hermes_browse.tui.cleanup.tile_map import TileMap
 from hermes_browse.tui.commands import Command
 from hermes_browse.tui.commands.main_commands import (
     APP,
@@ -88,7 +88,7 @@ OF_WIDGETS: list[tuple[type[DOMNode], tuple[Command, ...]]] = [
     (ConversationList, LIST),
     (TranscriptView, TRANSCRIPT),
     (LinesView, LINES),
-    (TreeMap, MAP),
+    (TileMap, MAP),
     (SearchBox, SEARCH_BOX),
     (QueryBox, QUERY_BOX),
     (AskInput, ASK),
@@ -311,7 +311,7 @@ async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) ->
         await browser.press("escape", "escape")
         assert "the cutoff" in await _help(browser, "P")
         await browser.press("escape", "tab")
-        assert "Out again" in await _help(browser)
+        assert "The map" in await _help(browser)
 
 
 async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
     async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
         screen = await _inspect(browser, 1)
         assert len(screen.overview) == 3
-        one = screen._one
+        one = screen._compaction
         assert one is not None and one.kind is CompactionKind.ROTATION
         assert f"{one.session_id} → {one.into_session_id}" in browser.text("#about")
         await browser.press("c")
@@ -121,7 +121,7 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
         await browser.press("n")
         assert "lost 1 of" in browser.text("#status")
         await browser.press("k", "k", "k")
-        assert screen._one is not None and len(screen._one.shells) == 2
+        assert screen._compaction is not None and len(screen._compaction.empty_sessions) == 2
         assert "Empty sessions stand between the two." in browser.text("#about")
 
 

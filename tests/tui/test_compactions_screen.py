@@ -21,7 +21,7 @@ from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.compression.compaction_rows import compaction_rows
 from hermes_browse.tui.compression.screen import CompactionsScreen
-from hermes_browse.tui.list.list_rows import LineageRow
+from hermes_browse.tui.list.lineage_rows import LineageRow
 from hermes_browse.tui.resume.preflight import not_remembered
 from hermes_browse.tui.shared.styled import line_width
 

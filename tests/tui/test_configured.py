@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,32 +14,25 @@ from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.config.options import COLUMNS, Options
+from hermes_browse.tui.config.options import COLUMNS
 from hermes_browse.tui.config.start import (
     LastState,
     read_memory,
     read_start,
-    set_rows,
     write_memory,
 )
 from hermes_browse.tui.doctor.screen import DoctorScreen
-from hermes_browse.tui.list.columns import set_sort
-from hermes_browse.tui.list.list_rows import ConversationRow
-from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.list.columns import ListLayout
+from hermes_browse.tui.list.conversation_rows import ConversationRow
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.store_paths import trash_folder
-
-
-@pytest.fixture(autouse=True)
-def _usual_clock() -> Iterator[None]:
-    yield
-    set_rows(Options())
 
 
 def configured(folder: Path, text: str = "") -> BrowseApp:
@@ -136,10 +128,9 @@ def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, sort: So
     with Store(path).reader() as reader:
         conversations = read_first_page(reader, NOW).select()
     for columns in ((), COLUMNS, ("directory", "branch"), ("started",)):
-        set_rows(Options(columns=columns))
-        set_sort(sort)
+        layout = ListLayout(columns, sort)
         for conversation in conversations:
-            spans = format_row(ConversationRow(conversation), width, NOW)
+            spans = ConversationRow(conversation).spans(width, NOW, layout)
             assert cell_len("".join(text for text, _ in spans)) == width
             if columns and columns[0] != "directory":
                 assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.AGE_WIDTH)
@@ -166,7 +157,7 @@ async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, lef
     app = configured(tmp_path)
     store, folder = app.store, trash_folder(app.location)
     with store.reader() as reader:
-        tip = read_first_page(reader, NOW, limit=1).order()[0]
+        tip = read_catalog(reader, NOW).order()[-1]  # it was there two days ago
     delete(store, [tip], folder, now=NOW - 2 * 86_400)
     assert len(list_bundles(folder)) == 1
     app = configured(tmp_path, f'trash = "{age}"\n')

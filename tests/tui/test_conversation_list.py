@@ -17,15 +17,9 @@ from hermes_browse.store.sessions.models import Conversation, ConversationKind, 
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.list_rows import (
-    ConversationRow,
-    FixedRows,
-    HitRow,
-    JobRow,
-    ListRow,
-    NoteRow,
-)
-from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.list.hit_rows import HitRow
+from hermes_browse.tui.list.list_rows import FixedRows, ListRow, NoteRow
 
 NOW = 1_700_000_000.0
 SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"
@@ -247,7 +241,7 @@ def test_rows_are_exactly_as_wide_as_asked(text: str, width: int, kind: str) -> 
         "job": JobRow(text or "job", (chat,) * 412, chat),
         "note": NoteRow(text),
     }
-    spans = format_row(rows[kind], width, NOW)
+    spans = rows[kind].spans(width, NOW)
     assert sum(cell_len(part) for part, _ in spans) == width
     assert all(printable(part) == part and "\n" not in part for part, _ in spans)
 
@@ -258,6 +252,6 @@ def test_a_match_is_on_screen_and_lit(width: int) -> None:
     snippet = "a long beginning " * 6 + "needle and the rest"
     start = snippet.index("needle")
     row = HitRow(Hit(1, "s1", "tool", NOW, snippet, ((start, start + 6),)), None)
-    spans = format_row(row, width, NOW)
+    spans = row.spans(width, NOW)
     assert [part for part, look in spans if look == "hit"] == ["needle"]
     assert sum(cell_len(part) for part, _ in spans) == width

@@ -124,7 +124,7 @@ async def _copied(browser: Browser, key: str) -> str:
     """Press a key and give what the terminal was sent."""
     browser.app._clipboard = ""
     await browser.press(key)
-    await browser.app.workers.wait_for_complete()
+    await browser.settle()
     await browser.settle()
     return browser.app.clipboard
 
@@ -184,7 +184,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
         while view.current is None or not view.current.tool_calls:
             await browser.press("right_curly_bracket")
         await browser.press("O")
-        await browser.app.workers.wait_for_complete()
+        await browser.settle()
         mode, name = notes.read_text().split()
         assert mode == "600" and name.endswith(".md")
         assert not Path(name).exists() and not Path(name).parent.exists()
@@ -204,11 +204,11 @@ async def test_what_goes_wrong_with_an_editor_is_said(
         await browser.press("tab")
         monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
         await browser.press("E")
-        await browser.app.workers.wait_for_complete()
+        await browser.settle()
         assert "cannot be handed over" in browser.text("#status"), "this terminal is none"
         monkeypatch.setattr(browser.app, "suspend", nullcontext)
         await browser.press("E")
-        await browser.app.workers.wait_for_complete()
+        await browser.settle()
         assert "could not be started" in browser.text("#status")
 
 
@@ -289,6 +289,6 @@ async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path)
         browser.app._clipboard = ""
         commands["Copy"].callback()
         await browser.settle()
-        await browser.app.workers.wait_for_complete()
+        await browser.settle()
         current = browser.screen.transcript.current
         assert current is not None and browser.app.clipboard == harmless(current.text)

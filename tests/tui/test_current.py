@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Browser, browsing, demo_app, drawn_row, of_row, open_app
+from browsing import Browser, HeldAnswers, browsing, demo_app, drawn_row, of_row, open_app
 from effort import slow_but
 
 from hermes_browse.store.hermes.homes import Location
@@ -23,15 +23,15 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.cleanup.retention_screen import FateRow
+from hermes_browse.tui.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.context import Context
 from hermes_browse.tui.edit.change_cards import RenameCard
 from hermes_browse.tui.export.exporting import ExportCard
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.list_rows import ConversationRow, JobRow, LineageRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.list.lineage_rows import LineageRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.transcript import cards
-from hermes_browse.tui.worker import Answered
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
 SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]
@@ -92,7 +92,7 @@ class Meant:
         self.resumed: list[str] = []
         monkeypatch.setattr(screen.controllers.cleaning, "delete", self._several)
         monkeypatch.setattr(screen.controllers.cleaning, "archive", self._several)
-        monkeypatch.setattr(screen.controllers.changing, "_flag", self._several)
+        monkeypatch.setattr(screen, "start_write", self._start(screen.start_write))
         monkeypatch.setattr(screen.controllers.resuming, "start", self.resumed.append)
         monkeypatch.setattr(
             screen.controllers.copying, "copy", lambda text: self.notes.append(self._root(text))
@@ -103,6 +103,15 @@ class Meant:
 
     def _several(self, meant: tuple[Conversation, ...], *_: object) -> None:
         self.notes.append(_roots(meant))
+
+    def _start(self, start: Callable[..., None]) -> Callable[..., None]:
+        def started(work: Callable[..., Any], *given: Any) -> None:
+            if work == self.browser.screen.controllers.changing._flag:
+                self._several(*given)
+            else:
+                start(work, *given)
+
+        return started
 
     def _root(self, session_id: str) -> set[str]:
         found = self.browser.screen.context.catalog.of_session(session_id)
@@ -233,16 +242,7 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
     """Random keys, searches and screens among them; after each, with answers held back and with all
     given."""
     chance = random.Random(seed)
-    held: list[Answered] = []
-    deliver, is_holding = Answered.deliver, False
-
-    def held_back(answer: Answered) -> None:
-        if is_holding:
-            held.append(answer)
-        else:
-            deliver(answer)
-
-    monkeypatch.setattr(Answered, "deliver", held_back)
+    answers = HeldAnswers(monkeypatch)
     pressed: list[str] = []
     sizes = [(120, 36), (80, 24), (200, 60)]
     async with browsing(demo_app(tmp_path), sizes[seed % 3]) as browser:
@@ -253,6 +253,8 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
             resumes = isinstance(browser.app.screen, MainScreen) and keys == ["enter"]
             before = meant.by("details") if resumes else set()
             is_holding = chance.random() < 0.3
+            if is_holding:
+                answers.hold()
             await browser.send(*keys)
             resumed = meant.take_resumed()
             try:
@@ -260,9 +262,7 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
                     assert resumed == before, f"Enter resumes {resumed}, i was about {before}"
                 if is_holding and isinstance(browser.app.screen, MainScreen):
                     compare(browser, meant, is_late=True)
-                is_holding = False
-                while held:
-                    deliver(held.pop(0))
+                answers.release()
                 await browser.settle()
                 if isinstance(browser.app.screen, MainScreen):
                     compare(browser, meant, is_late=False)
@@ -289,25 +289,30 @@ async def test_back_from_what_hermes_deletes(
     ) as browser:  # years later: all of it is old
         meant, screen = Meant(browser, monkeypatch), browser.screen
         await browser.press("W")
-        count = len(browser.app.screen.query_one("#fates", ConversationList))
+        count = len(browser.app.screen.query_one("#forecasts", ConversationList))
         for number in range(0, count, max(1, count // 6)):
             if number:
                 await browser.press("W")
-            fates = browser.app.screen.query_one("#fates", ConversationList)
-            fates.cursor = number
+            forecasts = browser.app.screen.query_one("#forecasts", ConversationList)
+            forecasts.cursor = number
             await browser.settle()
-            fate = fates.current
-            assert isinstance(fate, FateRow)
+            forecast = forecasts.current
+            assert isinstance(forecast, ForecastRow)
             await browser.press("enter")
             assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
             opened = screen.transcript.model
-            assert opened is not None and opened.conversation.root_id == fate.conversation.root_id
-            assert meant.by("details") == {fate.conversation.root_id}
+            assert (
+                opened is not None and opened.conversation.root_id == forecast.conversation.root_id
+            )
+            assert meant.by("details") == {forecast.conversation.root_id}
             compare(browser, meant, is_late=False)
             places.add(drawn_row(browser) is not None)
             await browser.press(back)
             if back == "escape":  # first to the screen it was opened from, as it was left
-                assert browser.app.screen.query_one("#fates") is fates and fates.cursor == number
+                assert (
+                    browser.app.screen.query_one("#forecasts") is forecasts
+                    and forecasts.cursor == number
+                )
                 await browser.press("escape", "escape")
             assert screen.rows.has_focus
             compare(browser, meant, is_late=False)
@@ -319,8 +324,7 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
 ) -> None:
     """As right after the start: until it is found keys are about nothing, and the tree stays as it
     is."""
-    held: list[Answered] = []
-    deliver = Answered.deliver
+    answers = HeldAnswers(monkeypatch)
     async with browsing(demo_app(tmp_path), (120, 40)) as browser:
         screen = browser.screen
         meant = Meant(browser, monkeypatch)
@@ -337,17 +341,15 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
                 read_neighbourhood(reader, [other], screen.context.clock()),
             )
         count = len(screen.lineage)
-        monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
+        answers.hold()
         await browser.pilot.press("down")
         assert (
             screen.controllers.current.conversation is None
             and meant.by("delete") == meant.by("rename") == set()
         )
         assert len(screen.lineage) == count > 1 and screen.transcript.model is None
-        await browser.wait_until(lambda: bool(held))
-        monkeypatch.setattr(Answered, "deliver", deliver)
-        while held:
-            held.pop(0).deliver()
+        await browser.wait_until(lambda: bool(answers.count))
+        answers.release()
         await browser.settle()
         node, model = screen.lineage.current, screen.transcript.model
         assert isinstance(node, LineageRow) and model is not None

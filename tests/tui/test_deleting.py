@@ -13,8 +13,7 @@ from effort import slow_but
 from pruning import NOW
 from trashing import column_of, differences, dump, health
 
-from hermes_browse.store.cleanup import bulk
-from hermes_browse.store.edit import titles
+from hermes_browse.store.edit import portions, titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cleanup import cleaning
@@ -86,10 +85,8 @@ async def test_delete_several_asks_for_their_number(
 @pytest.mark.slow
 async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is done stays done, and one undo takes it back."""
-    from hermes_browse.store.cleanup import bulk
-
     monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     show = ProgressCard.show
 
     def stop(self: ProgressCard, share: float, words: str) -> None:
@@ -97,10 +94,9 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
         self.action_stop()
 
     monkeypatch.setattr(ProgressCard, "show", stop)
-    monkeypatch.setattr(bulk, "_LONGEST_PAUSE", 0.3)
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
-        browser.screen.context.writer.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
+        browser.app.writes.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
         await browser.press("asterisk")
         await browser.press("a")
         status = browser.text("#status")
@@ -197,7 +193,7 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
 ) -> None:
     """One was put back by other means and has changed since: the others come back too, and it is
     said."""
-    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)  # a bundle each
+    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     sessions = [{"id": each, "title": each} for each in "abc"]
     messages = [
         {"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)
@@ -213,6 +209,6 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         titles.rename(browser.screen.context.store, "b", "another")
         await browser.press("u")
         assert set(column_of(path, "id")) == set("abc")
-        assert ": 2 sessions" in browser.text("#status") and "b is not restored" in browser.text(
+        assert ": 2 sessions" in browser.text(
             "#status"
-        )
+        ) and "Session b was not restored" in browser.text("#status")

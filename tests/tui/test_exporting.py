@@ -102,7 +102,7 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(
     async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
         await browser.press("e")
         await browser.send("enter", "enter")
-        assert "saving" in browser.text("#verdict") and browser.screen.context.writer.is_busy
+        assert "saving" in browser.text("#verdict") and browser.app.writes.is_busy
         await browser.send("escape")
         assert browser.app.screen is browser.screen
         let_go.set()

@@ -13,10 +13,10 @@ from browsing import NOW, PATIENCE, Browser, browsing, loose, open_app
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
 
+from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
-from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, ToolCall
-from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding
 from hermes_browse.tui.transcript.ask_line import AskInput
@@ -154,21 +154,21 @@ def test_slices_give_together_what_one_look_would(
     """However little a slice is given, each message is looked at once, from the origin around the
     end."""
     monkeypatch.setattr(finding, "_SECONDS", 0.0)
-    with Store(long_store(tmp_path / "state.db")).reader() as reader:
-        rows = read_outline(reader, [Session("s", "cli")]).rows
+    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
+        rows = store.outline([Session("s", "cli")]).rows
         findings = FindResults(needed("needle"), len(rows), 120)
         slices = 0
         while findings.next_part is not None:
-            findings.take(scan(reader, rows, *findings.next_part, findings.matcher))
+            findings.take(scan(store, rows, *findings.next_part, findings.matcher))
             slices += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
         assert slices > COUNT // 50
 
 
 def test_a_result_is_found_with_its_call_across_slices(tmp_path: Path) -> None:
-    with Store(long_store(tmp_path / "state.db")).reader() as reader:
-        rows = read_outline(reader, [Session("s", "cli")]).rows
-        assert scan(reader, rows, 399, 401, needed("needle")).found == (399,)
+    with open_store(Store(long_store(tmp_path / "state.db"))) as store:
+        rows = store.outline([Session("s", "cli")]).rows
+        assert scan(store, rows, 399, 401, needed("needle")).found == (399,)
 
 
 async def find(browser: Browser, text: str) -> None:
@@ -280,7 +280,7 @@ async def test_the_screen_reads_nothing_while_it_finds(
         monkeypatch.setattr(Reader, "rows", rows)
         await find(browser, "needle")
         await browser.press("enter", "n", "n", "n", "n")
-        await browser.wait_until(lambda: "transcript" in threads)
+        await browser.wait_until(lambda: any(name.startswith("read") for name in threads))
     assert threading.main_thread().name not in threads
 
 
@@ -363,15 +363,17 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(
     """The messages around a find of fewer letters may come late; they are no longer wanted then."""
     asked, may_answer = threading.Event(), threading.Event()
 
-    def read_late(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
+    messages = OpenStore.messages
+
+    def read_late(store: OpenStore, ids: Sequence[int]) -> list[ChatMessage]:
         asked.set()
         assert may_answer.wait(PATIENCE)
-        return read_messages(reader, rows)
+        return messages(store, ids)
 
     async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
         await browser.press("tab", "home")
         await browser.press("backslash")
-        monkeypatch.setattr("hermes_browse.tui.transcript.reading.read_messages", read_late)
+        monkeypatch.setattr(OpenStore, "messages", read_late)
         await browser.send("d")
         await browser.wait_until(asked.is_set)
         await browser.send(*"own")

@@ -12,16 +12,16 @@ import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import DAY, make_store, tool_call
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
-from hermes_browse.tui.insights import adding_up
 from hermes_browse.tui.insights.plot import BarPlot, Chart, WeekPlot
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.insights.series import OTHERS, OWN
 from hermes_browse.tui.insights.sums_table import GroupRow
 from hermes_browse.tui.insights.words import search_for
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.list_rows import ConversationRow, JobRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.shared.stacked_columns import edges
@@ -441,9 +441,10 @@ async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.Mon
     the lines."""
 
     def endless(
-        reader: object,
+        store: object,
         catalog: object,
         *,
+        of_tools: bool,
         stopped: Callable[[], bool],
         tell: Callable[[float], None],
     ) -> Facts:
@@ -456,14 +457,14 @@ async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.Mon
         raise StoreError("The disk is on fire.", remedy="Run.")
 
     async with browsing(open_app(loose(path), NOW)) as browser:
-        monkeypatch.setattr(adding_up, "read_facts", endless)
+        monkeypatch.setattr(OpenStore, "facts", endless)
         await browser.pilot.press("I")
         await browser.pilot.press("escape")
         await browser.settle()
         assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.text(
             "#status"
         )
-        monkeypatch.setattr(adding_up, "read_facts", broken)
+        monkeypatch.setattr(OpenStore, "facts", broken)
         await browser.press("f5")
         assert "on fire" in browser.text("#groups") and "on fire" in browser.text("#status")
         monkeypatch.undo()

@@ -4,7 +4,6 @@ count everywhere."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,9 +13,9 @@ from builders import make_store
 from pruning import chosen
 from rich.cells import cell_len
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Hit
@@ -28,20 +27,12 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.list import measuring
 from hermes_browse.tui.list.about import about
-from hermes_browse.tui.list.columns import COLUMNS, columns_of, format_head, set_columns, set_sort
-from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow
-from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.list.columns import COLUMNS, ListLayout
+from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.list.hit_rows import HitRow, MoreRow, SuggestionRow
 from hermes_browse.tui.shared.header import conversation_title
 
 RESUME = "Enter resumes …{id}"
-
-
-@pytest.fixture(autouse=True)
-def usual() -> Iterator[None]:
-    """Each test leaves the columns as they are by default."""
-    yield
-    set_sort(Sort.ACTIVITY)
-    set_columns(())
 
 
 def listed(browser: Browser) -> list[Conversation]:
@@ -74,10 +65,9 @@ def test_the_head_is_as_wide_as_the_rows_in_every_order(
     speak(language)
     try:
         for sort in Sort:
-            set_columns(chosen)
-            set_sort(sort, reverse=sort is Sort.COST)
+            layout = ListLayout(chosen, sort, sort is Sort.COST)
             for width in (38, 54, 79, 91, 160):
-                head = format_head(width)
+                head = layout.head(width)
                 assert cell_len("".join(text for text, _look, _sort in head)) == width
                 assert not any("…" in text for text, _look, _sort in head)
                 arrows = [each for text, _look, each in head if "↓" in text or "↑" in text]
@@ -106,13 +96,13 @@ def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
             read_catalog(reader, NOW).conversation("a")._replace(size=480, rows=142)
         )
     for sort in (Sort.MESSAGES, Sort.SIZE):
-        set_sort(sort)
-        head = "".join(text for text, _look, _sort in format_head(width))
-        line = "".join(text for text, _look in format_row(row, width, NOW))
+        layout = ListLayout(sort=sort)
+        head = "".join(text for text, _look, _sort in layout.head(width))
+        line = "".join(text for text, _look in row.spans(width, NOW, layout))
         told = {Sort.MESSAGES: ("msgs↓", "142"), Sort.SIZE: ("size↓", "480 B")}[sort]
         assert head.rstrip().endswith(told[0]) and line.rstrip().endswith(told[1])
         assert head.index("source") == line.index("cli") and head.index("title") == line.index("T")
-    assert {column.sort for column in COLUMNS.values() if column.sort} == set(Sort) - {Sort.TITLE}
+    assert {column.order for column in COLUMNS.values() if column.order} == set(Sort) - {Sort.TITLE}
 
 
 async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
@@ -368,7 +358,7 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
             assert name in browser.text("#list") and "cron aa11" not in browser.text("#list")
         await browser.press("down", "up")
         assert "2 runs of a cron job" in browser.text("#status")
-        browser.screen.controllers.cleaning.last_rules = "source:cron older:0d"
+        browser.screen.controllers.cleaning.choices.rules = "source:cron older:0d"
         await browser.press("P")
         for name in ("Nightly backup", "Morning paper", "check the disk"):
             assert name in browser.text("#plan")
@@ -433,11 +423,11 @@ async def test_what_fails_while_measuring_is_said(
 ) -> None:
     """The list stays as it is, and says what is wrong."""
 
-    def broken(reader: Reader, *_given: object, **_named: object) -> None:
+    def broken(store: OpenStore, *_given: object, **_named: object) -> None:
         raise BrowseError("the disk is gone")
 
     async with browsing(demo_app(tmp_path)) as browser:
-        monkeypatch.setattr(measuring, "measure", broken)
+        monkeypatch.setattr(OpenStore, "measure", broken)
         before = [each.id for each in listed(browser)]
         await browser.press(*["s"] * 5)
         assert "the disk is gone" in browser.text("#status")
@@ -453,8 +443,8 @@ def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path: Path) -> No
     with Store(path).reader() as reader:
         (bare,) = read_catalog(reader, NOW).select(View.ALL)
         (counted,) = with_details(reader, [bare])
-    assert columns_of(bare, 80, NOW, complete=False)[0].rstrip().endswith("~10")
-    assert columns_of(counted, 80, NOW, complete=True)[0].rstrip().endswith(" 3")
+    assert ListLayout().text(bare, 80, NOW, complete=False)[0].rstrip().endswith("~10")
+    assert ListLayout().text(counted, 80, NOW, complete=True)[0].rstrip().endswith(" 3")
     assert (
         "~10 msgs" in conversation_title(bare, 80).plain
         and " 3 msgs" in conversation_title(counted, 80).plain

@@ -9,7 +9,7 @@ from typing import overload
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.list.list_rows import JobRow
+from hermes_browse.tui.list.conversation_rows import JobRow
 from hermes_browse.tui.list.marks import Marks
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import platform
 import subprocess
@@ -12,10 +11,10 @@ from pathlib import Path
 import pytest
 from browsing import browsing, demo_app
 
-from hermes_browse.tui import worker as working
+from hermes_browse.tui.work import reads as working
 
 _HOLES = """
-from hermes_browse.tui.worker import trim_memory
+from hermes_browse.tui.work.reads import trim_memory
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
@@ -53,15 +52,12 @@ async def test_the_browser_gives_back_when_it_rests(
 ) -> None:
     """When a worker lets go of the file, and not before."""
     async with browsing(demo_app(tmp_path)) as browser:
-        worker = browser.screen.context.page_worker
+        reads = browser.screen.context.reads
         given: list[bool] = []
-        monkeypatch.setattr(working, "trim_memory", lambda: given.append(worker.holds_reader))
-        monkeypatch.setattr("hermes_browse.tui.worker.IDLE_SECONDS", 30.0)
+        monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))
         await browser.press("j", "k")
         await browser.settle()
-        await asyncio.sleep(0.5)
-        assert worker.holds_reader
-        given.clear()  # of workers that had begun to rest by then
-        worker.release()
+        assert reads.holds_store
+        given.clear()
         await browser.wait_until(lambda: bool(given))
         assert given == [False]

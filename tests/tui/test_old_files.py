@@ -15,7 +15,7 @@ from textual.widgets import Input
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.legacy.old_screen import OldScreen
-from hermes_browse.tui.list.list_rows import ConversationRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow
 from hermes_browse.tui.screens.main import MainScreen
 
 

@@ -3,17 +3,17 @@ comes late."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
 from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app, drawn_row, of_row
+from browsing import HeldAnswers, browsing, demo_app, drawn_row, of_row
 from textual.events import Key
-from textual.timer import Timer
 
-from hermes_browse.tui.list.list_rows import ConversationRow, JobRow, LineageRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.list.lineage_rows import LineageRow
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.worker import Answered
+from hermes_browse.tui.transcript.reading import PATIENCE
 
 
 async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
@@ -82,10 +82,9 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(
 ) -> None:
     """While a conversation is still being read, its title stands over an empty page, and keys are
     about it."""
-    held: list[Answered] = []
-    deliver = Answered.deliver
+    answers = HeldAnswers(monkeypatch)
     async with browsing(demo_app(tmp_path)) as browser:
-        monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
+        answers.hold()
         await browser.pilot.press("down")
         row = browser.row
         assert isinstance(row, ConversationRow)
@@ -93,9 +92,7 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(
         assert (row.conversation.title or "")[:12] in browser.text("#title")
         assert browser.screen.controllers.current.conversation is not None
         assert browser.screen.controllers.current.conversation.root_id == row.conversation.root_id
-        monkeypatch.setattr(Answered, "deliver", deliver)
-        while held:
-            held.pop(0).deliver()
+        answers.release()
         await browser.settle()
         model = browser.screen.transcript.model
         assert model is not None and model.conversation.root_id == row.conversation.root_id
@@ -131,23 +128,11 @@ async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
         assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id
 
 
-async def test_a_timer_that_was_stopped_too_late_empties_no_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Textual may have queued its call already when the conversation has been read."""
-    callbacks: list[Callable[[], None]] = []
-    original = MainScreen.set_timer
-
-    def set_timer(self: MainScreen, delay: float, callback: Callable[[], None]) -> Timer:
-        callbacks.append(callback)
-        return original(self, delay, callback)
-
-    monkeypatch.setattr(MainScreen, "set_timer", set_timer)
+async def test_no_timer_empties_a_page_that_has_been_read(tmp_path: Path) -> None:
+    """The page is emptied only while the next conversation takes long to read."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("down")
         shown = browser.screen.transcript.model
-        assert shown is not None and callbacks
-        for callback in callbacks:
-            callback()
-        await browser.settle()
+        assert shown is not None
+        await asyncio.sleep(2 * PATIENCE)
         assert browser.screen.transcript.model is shown

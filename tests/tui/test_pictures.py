@@ -12,15 +12,15 @@ import pytest
 from browsing import Browser, browsing, loose, open_app
 from store_builder import StoreBuilder
 
+from hermes_browse.store import demo
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo.player import SCENES
-from hermes_browse.store.messages.images import decode_data_url, read_image, suffix_of
+from hermes_browse.store.messages.decode import decode_data_url, read_image, suffix_of
 from hermes_browse.tui.transcript import image_viewer
 from hermes_browse.tui.transcript.image_viewer import Pictures, is_image_file
 from hermes_browse.tui.transcript.references import ReferencesCard
 
-_SCENE = (SCENES / "scripts-and-escapes.txt").read_text(encoding="utf-8")
-PNG = base64.b64decode(_SCENE.partition("data:image/png;base64,")[2].partition('"')[0])
+_SAMPLE = Path(demo.__file__).with_name("home").joinpath("state.jsonl").read_text(encoding="utf-8")
+PNG = base64.b64decode(_SAMPLE.partition("data:image/png;base64,")[2].partition("\\")[0])
 """The picture of the sample store."""
 GIF = b"GIF89a" + b"\x00" * 20
 
@@ -118,7 +118,7 @@ def test_a_path_is_an_image_where_one_stands(tmp_path: Path) -> None:
 async def card(browser: Browser) -> ReferencesCard:
     """The card of the only message."""
     await browser.press("tab", "home", "L")
-    await browser.app.workers.wait_for_complete()
+    await browser.settle()
     await browser.settle()
     assert isinstance(browser.app.screen, ReferencesCard)
     return browser.app.screen
@@ -127,7 +127,7 @@ async def card(browser: Browser) -> ReferencesCard:
 async def use(browser: Browser, *keys: str) -> str:
     """Press keys of the card; what it answers."""
     await browser.press(*keys)
-    await browser.app.workers.wait_for_complete()
+    await browser.settle()
     await browser.settle()
     return browser.text("#answer")
 

@@ -14,7 +14,8 @@ from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.tui.list.list_rows import ConversationRow, ListRow, NoteRow
+from hermes_browse.tui.list.conversation_rows import ConversationRow
+from hermes_browse.tui.list.list_rows import ListRow, NoteRow
 from hermes_browse.tui.profiles.everywhere import EverywhereScreen
 from hermes_browse.tui.profiles.profile_rows import FoundRow, snippet_spans
 from hermes_browse.tui.profiles.profiles_card import ProfilesCard
@@ -85,7 +86,7 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             assert isinstance(row, ConversationRow)
             assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
             assert name in browser.text("#header")
-        assert not any(worker.holds_reader for worker in first.context.workers_of_store)
+        assert not first.context.reads.holds_store
 
 
 async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:

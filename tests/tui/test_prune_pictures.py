@@ -16,10 +16,8 @@ from rich.cells import cell_len
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.tui import formats
 from hermes_browse.tui.cleanup.axis import (
     Axis,
     Cell,
@@ -31,13 +29,12 @@ from hermes_browse.tui.cleanup.axis import (
     make_axis,
     moved,
 )
-from hermes_browse.tui.cleanup.axis_controller import TimeAxis
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.cleanup.space_controller import before_and_after
-from hermes_browse.tui.cleanup.space_rows import MapOfPlan
-from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, TreeMap, lay_out, neighbour
-from hermes_browse.tui.cleanup.treemap import draw as draw_map
-from hermes_browse.tui.list.list_model import RowDetails
+from hermes_browse.tui.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
+from hermes_browse.tui.cleanup.tile_map import draw as draw_map
+from hermes_browse.tui.cleanup.time_axis import TimeAxis
+from hermes_browse.tui.cleanup.totals import before_and_after
+from hermes_browse.tui.screens.main import MainScreen
 
 
 def _points(days: Sequence[float], messages: int = 10) -> list[Point]:
@@ -154,84 +151,87 @@ def test_one_far_off_does_not_squeeze_the_others() -> None:
     assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
 
 
+def _store(sizes: Sequence[tuple[int, int]], others: int = 0) -> StoreBytes:
+    """A map of conversations given by bytes and percents that go, and of others."""
+    largest = sorted(
+        (
+            Tile(f"名 {index}", size, size * share // 100, f"t{index}")
+            for index, (size, share) in enumerate(sizes)
+        ),
+        key=lambda tile: -tile.bytes,
+    )
+    whole = sum(tile.bytes for tile in largest) + others
+    return StoreBytes(largest, len(largest) + 1000, whole, sum(tile.goes for tile in largest))
+
+
 @given(
-    st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 100)), max_size=80),
+    st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 100)), max_size=40),
+    st.integers(0, 10**10),
     st.integers(1, 120),
     st.integers(1, 50),
 )
-def test_blocks_cover_the_map_and_nothing_twice(
-    sizes: list[tuple[int, int]], width: int, height: int
+def test_tiles_cover_the_map_and_nothing_twice(
+    sizes: list[tuple[int, int]], others: int, width: int, height: int
 ) -> None:
-    """Every cell is in one block, and what is drawn is what is laid out."""
-    leaves = sorted(
-        (
-            TileData(f"k{i}", f"名 {i}", size, size * share // 100, None)
-            for i, (size, share) in enumerate(sizes)
-        ),
-        key=lambda each: -each.bytes,
-    )
-    half = len(leaves) // 2
-    groups = [
-        TileData(
-            f"g{i}",
-            f"group {i}",
-            sum(each.bytes for each in part),
-            sum(each.goes for each in part),
-            None,
-            lambda p=part: p,
-        )
-        for i, part in enumerate((leaves[:half], leaves[half:]))
-        if part
-    ]
-    blocks = lay_out(
-        sorted(groups, key=lambda each: -each.bytes),
-        width,
-        height,
-        lambda count: f"{count} smaller",
-    )
-    taken = [
+    """Every cell is in one tile, each tile is wide enough to be read, and every byte is in one."""
+    store = _store(sizes, others)
+    tiles = lay_out(store, width, height)
+    cells = [
         (x, y)
-        for b in blocks
-        for x in range(b.rect.x, b.rect.x + b.rect.width)
-        for y in range(b.rect.y, b.rect.y + b.rect.height)
+        for tile in tiles
+        for x in range(tile.region.x, tile.region.right)
+        for y in range(tile.region.y, tile.region.bottom)
     ]
-    assert len(taken) == len(set(taken))
-    if any(each.bytes for each in leaves):
-        assert len(taken) == width * height
-        rows = draw_map(blocks, 0)
-        assert len(rows) == height and all(
-            sum(cell_len(cell.text) for cell in row) == width for row in rows
-        )
-        assert sum(each.bytes for each in blocks if not each.is_heading) == sum(
-            each.bytes for each in leaves
-        )
+    assert len(cells) == len(set(cells))
+    if not store.bytes:
+        assert not tiles
+        return
+    assert len(cells) == width * height
+    assert len(tiles) == 1 or all(tile.region.width >= 12 for tile in tiles)
+    assert sum(tile.bytes for tile in tiles) == store.bytes
+    assert sum(tile.goes for tile in tiles) == store.goes
+    rows = draw_map(tiles, 0)
+    assert len(rows) == height
+    assert all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
 
 
-def test_every_block_can_be_reached() -> None:
+def test_the_largest_have_tiles_and_the_others_one() -> None:
+    tiles = lay_out(_store([(400, 0), (300, 100), (200, 50), (1, 0)], 99), 60, 20)
+    assert [tile.bytes for tile in tiles] == [400, 300, 200, 100]
+    assert [tile.tip for tile in tiles] == ["t0", "t1", "t2", ""]
+    assert tiles[-1].name == "1,001 smaller ones"
+    areas = [tile.region.area for tile in tiles]
+    assert areas == pytest.approx([480, 360, 240, 120], rel=0.1)
+    small = lay_out(_store([(10, 0)] * 40, 10**9), 60, 20)
+    assert len(small) > 10 and small[-1].region.area == 600, "others take half of it at most"
+
+
+async def test_every_tile_can_be_reached() -> None:
+    """By the arrow keys, from the first one."""
     numbers = random.Random(5)
-    entries = sorted(
-        (TileData(f"k{i}", "x", numbers.randrange(1, 999), 0, None) for i in range(20)),
-        key=lambda e: -e.bytes,
-    )
-    blocks = lay_out(entries, 80, 24, str)
+    store = _store([(numbers.randrange(100, 999), 0) for _ in range(20)], 2000)
+    tiles = TileMap()
+    tiles.tiles = lay_out(store, 80, 24)
+    assert len(tiles.tiles) > 8
     reached, waiting = {0}, [0]
     while waiting:
         here = waiting.pop()
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            there = neighbour(blocks, here, dx, dy)
+            tiles.set_reactive(TileMap.cursor, here)
+            there = tiles.neighbour(dx, dy)
             if there not in reached:
                 reached.add(there)
                 waiting.append(there)
-    assert len(reached) == len(blocks)
+    assert len(reached) == len(tiles.tiles)
 
 
 def test_the_file_before_and_after() -> None:
     file = FileSpace(1000_000, 100_000, 0, False)
-    line = before_and_after("state.db", file, 400_000, 120)
+    line = before_and_after("state.db", file, 200_000, 400_000, 120)
     bar = [text for text in line.plain if text in "█░"]
-    assert "400 KB" in line.plain and "gives back 500 KB" in line.plain
+    assert "frees 200 KB at once" in line.plain and "gives back 500 KB" in line.plain
     assert bar.count("░") == round(len(bar) / 10)
-    assert cell_len(before_and_after("state.db", file, 400_000, 60).plain) <= 60
+    assert cell_len(before_and_after("state.db", file, 200_000, 400_000, 60).plain) <= 60
 
 
 def test_another_age_takes_the_place_of_the_one_there_is() -> None:
@@ -267,61 +267,57 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
         assert "conversations" in browser.text("#totals")
 
 
-async def test_the_map_takes_leaves_and_goes_in(path: Path) -> None:
-    """Blocks: space takes or leaves all of one, Enter goes in, Backspace out; the plan goes where
-    the map is."""
+async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
+    """Space or a click takes or leaves a conversation, Enter reads it; the plan goes where the map
+    is."""
     async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
         await browser.press("P", "tab")
         screen = _prune(browser)
-        blocks = screen.query_one(TreeMap)
-        assert blocks.has_focus and blocks.current is not None
-        keys = {each.key: index for index, each in enumerate(blocks._blocks)}
-        assert (
-            sum(each.bytes for each in blocks._blocks if not each.is_heading) == screen.space.total
-        )
-        old = keys["m1conversationold"]
-        blocks.cursor = old
+        tiles = screen.query_one(TileMap)
+        assert tiles.has_focus and tiles.current is not None
+        assert formats.clip(tiles.current.name, 40) in browser.text("#status")
+        assert screen.space.map is not None
+        assert sum(tile.bytes for tile in tiles.tiles) == screen.space.map.total
+        places = {tile.tip: index for index, tile in enumerate(tiles.tiles)}
+        tiles.cursor = places["old"]
         await browser.settle()
         assert screen.plan.rows.current is not None and screen.plan.rows.current.key == "pold"
         assert "of which" in browser.text("#status")
-        blocks.cursor = next(index for key, index in keys.items() if key.endswith("jobjob1"))
+        tiles.cursor = places["cron_job1_20260101_030000"]
         await browser.settle()
         assert screen.plan.rows.current.key == "jcron job1"
-        blocks.cursor = old
+        tiles.cursor = places["old"]
         await browser.settle()
         before = browser.text("#totals")
         await browser.press("space")
-        assert browser.text("#totals") != before and blocks.current.key == "m1conversationold"
-        assert blocks.current.goes == 0
-        await browser.press("space")
-        assert browser.text("#totals") == before and blocks.current.goes == blocks.current.bytes
+        assert browser.text("#totals") != before and tiles.current.tip == "old"
+        assert tiles.current.goes == 0
+        region = tiles.current.region
+        await browser.pilot.click("#map", offset=(region.x + 1, region.y))
+        await browser.settle()
+        assert browser.text("#totals") == before and tiles.current.goes == tiles.current.bytes
+        other = tiles.tiles[places["new"]].region
+        await browser.pilot.click("#map", offset=(other.x + 1, other.y))
+        await browser.settle()
+        assert tiles.current.tip == "new" and browser.text("#totals") == before
         await browser.press("enter")
-        assert {each.name for each in blocks._blocks} == {"said", "search index, estimated"}
-        assert "Old plans" in browser.text("#map-title")
-        await browser.press("backspace")
-        assert {each.key for each in blocks._blocks} == set(
-            keys
-        ) and blocks.current.key == "m1conversationold"
+        assert isinstance(browser.app.screen, MainScreen)
+        shown = browser.screen.controllers.current.conversation
+        assert shown is not None and shown.id == "new"
 
 
-async def test_small_ones_together_can_be_entered_and_not_be_taken(tmp_path: Path) -> None:
-    """They are shown by Enter; space says why it does nothing."""
+async def test_small_ones_together_cannot_be_taken(tmp_path: Path) -> None:
+    """Space says why it does nothing."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         await browser.press("P", "tab")
-        screen = _prune(browser)
-        blocks = screen.query_one(TreeMap)
-        blocks.cursor = next(
-            index for index, each in enumerate(blocks._blocks) if each.key.startswith(REST)
-        )
+        tiles = _prune(browser).query_one(TileMap)
+        tiles.cursor = len(tiles.tiles) - 1
         await browser.settle()
-        assert "Enter shows them" in browser.text("#status")
+        assert "smaller ones" in browser.text("#status") and not tiles.tiles[-1].tip
         before = browser.text("#totals")
-        await browser.press("space")
-        assert browser.text("#totals") == before and "cannot be taken by itself" in browser.text(
-            "#status"
-        )
-        await browser.press("enter")
-        assert "smaller ones" in browser.text("#map-title") and len(blocks._blocks) > 1
+        await browser.press("space", "enter")
+        assert browser.text("#totals") == before
+        assert "cannot be taken by itself" in browser.text("#status")
 
 
 async def test_without_colours_signs_tell_what_goes(
@@ -334,57 +330,17 @@ async def test_without_colours_signs_tell_what_goes(
         await browser.press("P", "tab")
         assert "█ goes" in browser.text("#axis") and "▒ spared" in browser.text("#axis")
         assert "░ stays" in browser.text("#axis") and "░█" in browser.text("#file")
-        blocks = _prune(browser).query_one(TreeMap)
-        for block in blocks._blocks:
-            sign = browser.text("#map").splitlines()[block.rect.y][block.rect.x]
-            assert block.is_heading or sign == (
-                "✓" if block.goes == block.bytes else "−" if block.goes else "▏"
-            )
-        assert blocks.current is not None
+        tiles = _prune(browser).query_one(TileMap)
+        for tile in tiles.tiles:
+            sign = browser.text("#map").splitlines()[tile.region.y][tile.region.x]
+            assert sign == ("✓" if tile.goes == tile.bytes else "−" if tile.goes else "▏")
+        assert tiles.current is not None
         looks = [
             segment.style
-            for segment in blocks.render_line(blocks.current.rect.y)
+            for segment in tiles.render_line(tiles.current.region.y)
             if segment.text.strip()
         ]
         assert sum(bool(style and style.reverse) for style in looks) == 1
-
-
-def test_many_equal_conversations_are_shown_by_month() -> None:
-    """Instead of one block of smaller ones; a month is entered, and all in it are there, by day if
-    need be."""
-    forest = Forest(
-        [Session(id=f"s{i}", source="cli", last_active=NOW - i * DAY / 10) for i in range(3000)],
-        NOW,
-    )
-    each = [
-        Space(session, "conversation", Sizes(rows=1, text=1000), 1) for session in forest.sessions
-    ]
-    source = Space("cli", "source", Sizes(text=1000 * len(each)), len(each), tuple(each))
-    space_map = SpaceMap((source,), source.sizes, FileSpace(10**7, 0, 0, shrinks_itself=False))
-
-    def blocks(*inside: str) -> tuple[list[Tile], list[str]]:
-        return MapOfPlan(
-            space_map, {"m1conversations0": 500}, Catalog(forest), RowDetails()
-        ).blocks(inside, 52, 19)
-
-    whole, _path = blocks()
-    months = [block for block in whole if block.space is not None and block.space.level == "period"]
-    assert len(months) > 9 and sum(block.bytes for block in months) == source.sizes.total
-    assert [block.goes for block in months if block.goes] == [500], "what goes is in it"
-    busiest = max(months, key=lambda block: block.bytes)
-    days, path = blocks(busiest.key)
-    assert (
-        path == [busiest.name.partition(" · ")[0]]
-        and sum(block.bytes for block in days) == busiest.bytes
-    )
-    assert len(days) > 25 and all(block.space is not None for block in days)
-    single, path = blocks(busiest.key, days[0].key)
-    assert len(path) == 2 and {block.space.level for block in single if block.space} == {
-        "conversation"
-    }
-    others, _path = blocks("m0sourcecli", "+0#1>2@")
-    largest = sorted((block.bytes for block in months), reverse=True)[:2]
-    assert sum(block.bytes for block in others) == source.sizes.total - sum(largest)
 
 
 async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:

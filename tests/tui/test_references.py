@@ -129,7 +129,7 @@ def linked_store(path: Path) -> Path:
 async def card(browser: Browser) -> ReferencesCard:
     """Open it on the last message."""
     await browser.press("tab", "G", "right_curly_bracket", "L")
-    await browser.app.workers.wait_for_complete()
+    await browser.settle()
     await browser.settle()
     screen = browser.app.screen
     assert isinstance(screen, ReferencesCard)
@@ -139,7 +139,7 @@ async def card(browser: Browser) -> ReferencesCard:
 async def use(browser: Browser, *keys: str) -> str:
     """Press keys of the card; what it answers."""
     await browser.press(*keys)
-    await browser.app.workers.wait_for_complete()
+    await browser.settle()
     await browser.settle()
     return browser.text("#answer")
 
@@ -193,7 +193,7 @@ async def test_where_there_is_no_browser_it_is_said(
 async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
     async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
         await browser.press("tab", "K", "L")
-        await browser.app.workers.wait_for_complete()
+        await browser.settle()
         await browser.settle()
         assert "no link, image or path" in browser.text("#status")
 

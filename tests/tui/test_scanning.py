@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browsing import Browser, browsing, loose, open_app
@@ -13,11 +14,13 @@ from builders import make_store
 from searching import search
 from store_builder import T0
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.query import parse
-from hermes_browse.tui.list.list_rows import HitRow, ListRow, NoteRow
+from hermes_browse.tui.list.hit_rows import HitRow
+from hermes_browse.tui.list.list_rows import ListRow, NoteRow
 
 _COUNT = 6000
 _WHERE = (5900, 4500, 2500, 100)
@@ -47,18 +50,27 @@ class _Gate:
         self.slices = 0
         self.free = 0
         self._more = threading.Condition()
-        original = Reader.rows
+        original, search = Reader.rows, OpenStore.search
+        searching: set[int] = set()
+
+        def noted(*given: Any, **named: Any) -> Any:
+            searching.add(threading.get_ident())
+            try:
+                return search(*given, **named)
+            finally:
+                searching.discard(threading.get_ident())
 
         def rows(
             reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
         ) -> list[Row]:
-            if "m.id BETWEEN" in sql and threading.current_thread().name == "search":
+            if "WHERE id BETWEEN" in sql and threading.get_ident() in searching:
                 with self._more:
                     self._more.wait_for(lambda: self.slices < self.free, 120)
                     self.slices += 1
             return original(reader, sql, parameters)
 
         monkeypatch.setattr(Reader, "rows", rows)
+        monkeypatch.setattr(OpenStore, "search", noted)
 
     def let(self, slices: int) -> None:
         """So many more."""

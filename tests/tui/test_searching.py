@@ -18,14 +18,9 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.list_rows import (
-    ConversationRow,
-    HitRow,
-    ListRow,
-    MoreRow,
-    NoteRow,
-    SuggestionRow,
-)
+from hermes_browse.tui.list.conversation_rows import ConversationRow
+from hermes_browse.tui.list.hit_rows import HitRow, MoreRow, SuggestionRow
+from hermes_browse.tui.list.list_rows import ListRow, NoteRow
 from hermes_browse.tui.search.run import PAGE
 
 

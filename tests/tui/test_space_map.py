@@ -1,5 +1,4 @@
-"""The map beside a plan: what each line is made of, taking and leaving from it, and the thread it
-is made on."""
+"""The map beside a plan: taking and leaving from it, its names, and the thread it is made on."""
 
 from __future__ import annotations
 
@@ -16,116 +15,71 @@ from browsing import Browser, browsing, loose, open_app
 from builders import make_store
 from pruning import NOW
 
-from hermes_browse.store.cleanup import space_map
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.plan import Plan, Planned
-from hermes_browse.store.cleanup.sizes import Sizes, added
-from hermes_browse.store.cleanup.space_map import Space, SpaceMap
-from hermes_browse.tui.cleanup import space_controller
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.cleanup.space_map import ConversationBytes, SpaceMap
 from hermes_browse.tui.cleanup.cleaning import Cleaning, PreparedPlan
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow
+from hermes_browse.tui.cleanup.tile_map import TileMap
 from hermes_browse.tui.edit.change_cards import DeleteCard
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.row_format import format_row
-from hermes_browse.tui.screens.main import MainScreen
 
 MANY = 100_000
-BARS = (96, 40)
-"""Too narrow for blocks."""
 
 
-def space(browser: Browser) -> ConversationList:
+def tiles(browser: Browser) -> TileMap:
     """The map."""
-    return browser.app.screen.query_one("#space", ConversationList)
+    return browser.app.screen.query_one(TileMap)
 
 
-def to(browser: Browser, key: str) -> None:
-    """Put the cursor of the map on a line."""
-    index = space(browser).source.index_of(key)
-    assert index is not None, key
-    space(browser).cursor = index
-
-
-@pytest.mark.slow
-async def test_what_a_conversation_is_made_of(path: Path) -> None:
-    """Source, job, conversation, kinds of content: opened and closed line by line; o reads."""
-    async with browsing(open_app(loose(path), NOW), BARS) as browser:
-        await browser.press("P", "tab")
-        to(browser, "m0sourcecron")
-        await browser.press("enter")
-        to(browser, "m1jobjob1")
-        await browser.press("enter")
-        key = "m2conversationcron_job1_20260101_030000"
-        to(browser, key)
-        before = len(space(browser).source)
-        await browser.press("enter")
-        rows = [space(browser).source.row(index) for index in range(len(space(browser).source))]
-        kinds = [row for row in rows if isinstance(row, KindRow) and row.under == key]
-        opened = next(row for row in rows if isinstance(row, SpaceRow) and row.key == key)
-        assert len(rows) == before + len(kinds) and {"said", "search index, estimated"} <= {
-            row.name for row in kinds
-        }
-        assert sum(row.bytes for row in kinds) == opened.space.sizes.total
-        assert "o reads it" in browser.text("#status")
-        await browser.press("enter")
-        assert len(space(browser).source) == before and space(browser).cursor == space(
-            browser
-        ).source.index_of(key)
-        await browser.press("o")
-        assert isinstance(browser.app.screen, MainScreen)
-        shown = browser.screen.controllers.current.conversation
-        assert shown is not None and shown.id == "cron_job1_20260101_030000"
+def to(browser: Browser, tip: str) -> None:
+    """Put the cursor of the map on a conversation."""
+    tiles(browser).cursor = [tile.tip for tile in tiles(browser).tiles].index(tip)
 
 
 @pytest.mark.slow
-async def test_taken_and_left_in_the_map(path: Path) -> None:
-    """One, all of a line, one that the rules do not mean; never one that is protected."""
-    async with browsing(open_app(loose(path), NOW), BARS) as browser:
+@pytest.mark.parametrize("size", [(96, 40), (160, 48)])
+async def test_taken_and_left_in_the_map(path: Path, size: tuple[int, int]) -> None:
+    """One of the plan, one that the rules do not mean; never one that is protected."""
+    async with browsing(open_app(loose(path), NOW), size) as browser:
         await browser.press("P", "tab")
         assert "5 conversations" in browser.text("#totals")
-        to(browser, "m0sourcecron")
-        await browser.press("space")
-        assert "2 conversations" in browser.text("#totals"), "all runs of all jobs stay"
-        assert "−" not in next(
-            line for line in browser.text("#space").splitlines() if "cron" in line
-        )
-        await browser.press("space")
-        assert "5 conversations" in browser.text("#totals")
-        to(browser, "m0sourcecli")
-        await browser.press("enter")
-        to(browser, "m1conversationold")
+        to(browser, "old")
         await browser.press("space")
         assert "4 conversations" in browser.text("#totals")
-        to(browser, "m1conversationnew")
+        to(browser, "new")
         await browser.press("space")
-        assert "5 conversations" in browser.text("#totals") and space(browser).has_focus
-        to(browser, "m1conversationopen")
+        assert "5 conversations" in browser.text("#totals") and tiles(browser).has_focus
+        to(browser, "open")
         await browser.press("space")
         assert "6 conversations" in browser.text("#totals"), (
             "what is spared for being open is taken by hand"
         )
-        to(browser, "m1conversationpinned")
+        to(browser, "pinned")
         await browser.press("space")
-        assert "6 conversations" in browser.text(
-            "#totals"
-        ) and "stays whatever is marked" in browser.text("#status")
+        assert "6 conversations" in browser.text("#totals")
+        assert "stays whatever is marked" in browser.text("#status")
 
 
 @pytest.mark.slow
 async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
     """After a delete, and again after its undo."""
-    async with browsing(open_app(loose(path), NOW), BARS) as browser:
+    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
         await browser.press("P")
-        assert space(browser).source.index_of("m0sourcecron") is not None
+
+        def shows_cron() -> bool:
+            return any(tile.tip.startswith("cron") for tile in tiles(browser).tiles)
+
+        assert shows_cron()
         title = browser.text("#map-title")
         await browser.press("4")
         await browser.press("D")
         await browser.press("3", "enter")
         # The list is read again when the store is seen to have changed, and the map after it.
-        await browser.wait_until(lambda: space(browser).source.index_of("m0sourcecron") is None)
+        await browser.wait_until(lambda: not shows_cron())
         await browser.settle()
         await browser.press("u")
-        await browser.wait_until(lambda: space(browser).source.index_of("m0sourcecron") is not None)
+        await browser.wait_until(shows_cron)
         assert browser.text("#map-title") == title
 
 
@@ -160,14 +114,15 @@ async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
         [{"session_id": "a", "role": "user", "content": "check the disk"}],
     )
     async with browsing(open_app(loose(tmp_path / "state.db"), NOW), (160, 40)) as browser:
-        browser.screen.controllers.cleaning.last_rules = "older:0d"
-        await browser.press("P", "tab", "enter")  # into its source
-        assert "check the disk" in browser.text("#map") and "check the disk" in browser.text(
-            "#plan"
-        )
-        browser.screen.context.details._cached.clear()
-        prune_screen(browser).plan.rows.refresh_rows()
-        assert "check the disk" not in browser.text("#plan")
+        browser.screen.controllers.cleaning.choices.rules = "older:0d"
+        await browser.press("P")
+        assert "check the disk" in browser.text("#map")
+        assert "check the disk" in browser.text("#plan")
+        details = browser.screen.context.details
+        details._cached.clear()
+        details._completed.clear()
+        prune_screen(browser).names_read()
+        assert "check the disk" not in browser.text("#plan") + browser.text("#map")
         yield browser
 
 
@@ -177,38 +132,21 @@ def prune_screen(browser: Browser) -> PruneScreen:
     return browser.app.screen
 
 
-async def test_names_read_for_the_map_reach_the_plan(untitled: Browser) -> None:
-    """The plan was painted without them, and finds nothing left to read."""
-    prune_screen(untitled).space.show()
+@pytest.mark.parametrize("pane", ["plan", "map"])
+async def test_names_read_for_one_pane_reach_the_other(untitled: Browser, pane: str) -> None:
+    """Both were painted without them, and the other finds nothing left to read."""
+    screen = prune_screen(untitled)
+    of_plan = screen.plan.rows.source.lacking(0, 0)
+    screen.read_names(of_plan if pane == "plan" else screen.space.nameless())
     await untitled.settle()
     assert "check the disk" in untitled.text("#plan")
-
-
-async def test_names_read_for_the_plan_reach_the_map(
-    untitled: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They come after the map was computed, and before it is shown."""
-    screen, context = prune_screen(untitled), untitled.screen.context
-    (conversation,) = context.catalog.select()
-    read = [conversation._replace(preview="check the disk", rows=1)]
-    map_of_plan = space_controller.MapOfPlan.blocks
-
-    def blocks(*arguments: Any) -> object:
-        drawn = map_of_plan(*arguments)
-        if read:  # the first time
-            context.details.add([read.pop()])
-        return drawn
-
-    monkeypatch.setattr(space_controller.MapOfPlan, "blocks", blocks)
-    screen.space.show()
-    await untitled.settle()
     assert "check the disk" in untitled.text("#map")
 
 
 def many(plan: Plan) -> Plan:
     """A plan of a hundred thousand, a fifth of them runs of a job; half as many are spared."""
     sample = next(each for each in plan.selected if each.conversation.id == "old")
-    sizes = Sizes(rows=2, text=100, search=40)
+    sizes = Sizes(rows=2, text=100, copies=40)
 
     def made(number: int, prefix: str) -> Planned:
         cron = number % 5 == 0
@@ -231,19 +169,12 @@ def many(plan: Plan) -> Plan:
 
 
 def map_of(plan: Plan, known: SpaceMap) -> SpaceMap:
-    """A map with all of them in one source."""
-    below = Watched(
-        Space(each.conversation.id, "conversation", each.own, 1) for each in plan.selected
+    """A map of what the plan has."""
+    conversations = Watched(
+        ConversationBytes(each.conversation.id, each.own.total) for each in plan.selected
     )
-    total = added(each.sizes for each in below)
-    return known._replace(sources=(Space("cli", "source", total, len(below), below),), total=total)
-
-
-def text_of(rows: ConversationList) -> str:
-    """All rows of a list."""
-    return "\n".join(
-        "".join(text for text, _ in format_row(rows.source.row(index), 80, NOW))
-        for index in range(len(rows.source))
+    return known._replace(
+        conversations=conversations, total=sum(each.bytes for each in conversations)
     )
 
 
@@ -252,21 +183,22 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     """With a hundred thousand rows no function of ours runs once for each of them on the thread of
     the screen."""
     plans: list[Plan] = []
-    real_plan, real_map = Cleaning.plan, space_map.read_space_map
+    real_planning, real_map = Cleaning.planning, OpenStore.space_map
 
-    def plan(
-        self: Cleaning, rules: Any, done: Callable[[PreparedPlan], None], **settings: Any
-    ) -> None:
-        def swap(found: PreparedPlan) -> None:
-            done(PreparedPlan(plans[0] if plans else found.plan, found.catalog))
+    def planning(*given: Any, **settings: Any) -> Callable[[OpenStore], PreparedPlan]:
+        job = real_planning(*given, **settings)
 
-        real_plan(self, rules, swap, **settings)
+        def swapped(store: OpenStore) -> PreparedPlan:
+            found = job(store)
+            return found._replace(plan=plans[0]) if plans else found
+
+        return swapped
 
     def read(*arguments: Any, **rest: Any) -> SpaceMap:
         return map_of(plans[0], real_map(*arguments, **rest))
 
-    monkeypatch.setattr(Cleaning, "plan", plan)
-    async with browsing(open_app(loose(path), NOW), BARS) as browser:
+    monkeypatch.setattr(Cleaning, "planning", planning)
+    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
         await browser.press("P")
         assert (
             isinstance(browser.app.screen, PruneScreen)
@@ -274,7 +206,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         )
         plans.append(many(browser.app.screen.plan.planned.plan))
         await browser.press("escape")
-        monkeypatch.setattr(space_controller, "read_space_map", read)
+        monkeypatch.setattr(OpenStore, "space_map", read)
         Watched.threads.clear()
         calls: Counter[str] = Counter()
 
@@ -293,12 +225,10 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
             assert "79,999 conversations" in browser.text("#totals"), (
                 "all runs of a job, and one more"
             )
-            await browser.press("tab", "enter")
-            assert "… and 99,900 smaller ones" in text_of(space(browser))
-            await browser.press("space")
-            assert "100,000 conversations" in browser.text("#totals"), "all of a source is taken"
-            await browser.press("left", "D")
-            assert isinstance(browser.app.screen, DeleteCard) and "Move 100,000" in browser.card()
+            await browser.press("tab")
+            assert "smaller ones" in browser.text("#map") and len(tiles(browser).tiles) > 5
+            await browser.press("tab", "D")
+            assert isinstance(browser.app.screen, DeleteCard) and "Move 79,999" in browser.card()
             await browser.press("escape")
         finally:
             sys.setprofile(None)

@@ -19,11 +19,12 @@ from builders import big_store
 from effort import slow_but
 from searching import search
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.sessions.catalog import read_catalog, read_increment
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.tui.list import listing
 from hermes_browse.tui.textual_private import StylesCache
@@ -130,12 +131,9 @@ async def test_after_the_first_reading_only_changes_are_read(
 ) -> None:
     """A commit of Hermes' does not make the whole list be read again."""
     whole, steps = [], []
-    monkeypatch.setattr(
-        listing, "read_catalog", lambda *given: (whole.append(1), read_catalog(*given))[1]
-    )
-    monkeypatch.setattr(
-        listing, "read_increment", lambda *given: (steps.append(1), read_increment(*given))[1]
-    )
+    read, step = OpenStore.catalog, OpenStore.increment
+    monkeypatch.setattr(OpenStore, "catalog", lambda *given: (whole.append(1), read(*given))[1])
+    monkeypatch.setattr(OpenStore, "increment", lambda *given: (steps.append(1), step(*given))[1])
     async with browsing(demo_app(tmp_path)) as browser:
         assert (len(whole), len(steps)) == (1, 0)
         browser.screen.rows.action_move(3)

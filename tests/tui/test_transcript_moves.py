@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from test_transcript_view import ViewApp, give, screen_text
 
-from hermes_browse.store.demo.chat import TEXTS
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
@@ -197,7 +196,7 @@ async def test_prompts_are_walked_past_summaries() -> None:
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week(days=1)
-        summary = TEXTS["summary"].format(summary="What was said before.").partition("--- END")[0]
+        summary = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were folded.\n\nWhat was said before."
         model.add([ChatMessage(20, "s0", "user", summary)])
         app.view.show(model)
         app.view.focus()

@@ -327,6 +327,7 @@ def test_tool_modes_show_more_and_more() -> None:
 def test_heights_agree_with_plain_sums(heights: list[int], data: st.DataObject) -> None:
     """Sums and places are those of a list, also after a correction."""
     tree = Heights(heights)
+    assert tree.total == sum(heights)
     index = data.draw(st.integers(0, len(heights) - 1))
     heights[index] = data.draw(st.integers(0, 30))
     tree.set(index, heights[index])

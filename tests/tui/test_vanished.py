@@ -83,11 +83,11 @@ _ENDLESS = "WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM e
 
 
 def _reading_for_ever(module: str, name: str) -> str:
-    """A browser in which a function whose first argument is a reader never comes back."""
+    """A browser in which a function whose first argument is a store never comes back."""
     return (
         f"import sys, {module} as module\n"
-        f"module.{name} = lambda reader, *given, **named: (print('now', file=open('begun', 'w')), "
-        f"reader.rows({_ENDLESS!r}))\n"
+        f"module.{name} = lambda store, *given, **named: (print('now', file=open('begun', 'w')), "
+        f"store.reader.rows({_ENDLESS!r}))\n"
         "from hermes_browse.tui.cli import main\nsys.exit(main(sys.argv[1:]))\n"
     )
 

@@ -225,10 +225,10 @@ async def test_without_a_terminal_that_has_windows_a_sentence(
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
         browser.screen.controllers.resuming.start_in_window(QUIET)
         await browser.settle()
-        await browser.app.workers.wait_for_complete()
+        await browser.settle()
         if isinstance(browser.app.screen, PreflightCard):
             await browser.press("y")
-            await browser.app.workers.wait_for_complete()
+            await browser.settle()
         await browser.settle()
         assert "it takes tmux" in browser.text("#status")
         assert browser.app.is_running
@@ -238,7 +238,7 @@ async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
     """As with Enter."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("w")
-        await browser.app.workers.wait_for_complete()
+        await browser.settle()
         await browser.settle()
         assert isinstance(browser.app.screen, PreflightCard)
         assert "This is the sample store: there is nothing to resume." in browser.card()

@@ -3,24 +3,30 @@ them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, Unpack
 
-from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, carry_out
-from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.bulk import Outcome, Step
+from hermes_browse.store.cleanup.plan import Plan, parents_first
 from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.hosts.edits import archive_unit, check_index, delete_unit, restore
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.hosts.edits import (
+    Carrying,
+    archive_planned,
+    check_index,
+    delete_planned,
+    restore,
+)
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.progress import EVERY, Stage, Tell
+from hermes_browse.store.trash.progress import EVERY, Stage
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..context import Context
@@ -30,7 +36,6 @@ from ..formats import counted
 from ..list.marks import Undoable
 from ..screens.panes import Panes
 from ..store_paths import sessions_folder, trash_folder
-from ..writer import Written
 from .plan_view import LeftOut, along_line, spared_line, totals_line
 
 Result = TypeVar("Result")
@@ -53,6 +58,16 @@ class PreparedPlan(NamedTuple):
     """Its `marks` are the tips of conversations that were marked by hand."""
 
 
+@dataclass
+class PlanChoices:
+    """What the user has chosen for a plan; remembered for the next one."""
+
+    rules: str = "older:30d"
+    left_out: LeftOut = field(default_factory=LeftOut)
+    taken: frozenset[str] = frozenset()
+    """Tips of conversations that were marked by hand."""
+
+
 class Cleaning:
     """Makes plans on a worker thread and carries them out on the writer's.
 
@@ -64,76 +79,75 @@ class Cleaning:
         self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]
     ) -> None:
         self._context, self._panes, self._done = context, panes, done
-        self.last_rules = "older:30d"
-        """The rules with which the screen opens."""
-        self.last_left_out, self.last_taken = LeftOut(), frozenset[str]()
-        """What the user left out of their plan, and the tips of what was taken by hand."""
+        self.choices = PlanChoices()
+        """With these the screen opens, unless conversations are marked in the list."""
 
     # Plans
 
-    def plan(
-        self,
-        selection: Selection,
-        done: Callable[[PreparedPlan], None],
-        *,
-        archive: bool = False,
-        measure: bool = True,
-    ) -> None:
-        """Make a plan; a newer plan replaces one that is still being made.
+    def planning(
+        self, selection: Selection, *, archive: bool = False, measure: bool = True
+    ) -> Callable[[OpenStore], PreparedPlan]:
+        """Return a job that makes a plan.
 
         With `archive`, leave out what is archived already. Without `measure`, sizes are left to
-        `measure_on`.
+        `measuring`.
         """
         current, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 
-        def work(reader: Reader) -> PreparedPlan:
-            catalog = current if current.exact else read_catalog(reader, now)
-            plan = make_plan(reader, catalog, selection, now, known=sizes, measure_sizes=measure)
+        def plan(store: OpenStore) -> PreparedPlan:
+            catalog = current if current.exact else store.catalog(now)
+            plan = store.plan(selection, catalog, now, sizes, measure_sizes=measure)
             return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
 
-        self._context.plan_worker.submit("plan", work, done)
+        return plan
 
-    def measure_on(self, planned: PreparedPlan, done: Callable[[PreparedPlan], None]) -> None:
-        """Measure a part of a plan with unknown sizes; another plan can be made between two
-        parts."""
+    def measuring(self, planned: PreparedPlan) -> Callable[[OpenStore], PreparedPlan]:
+        """Return a job that measures a part of a plan with unknown sizes."""
         sizes = self._context.sizes
-
-        def work(reader: Reader) -> PreparedPlan:
-            return planned._replace(plan=measure_more(reader, planned.plan, sizes))
-
-        self._context.plan_worker.submit("measure", work, done)
-
-    def _plan_for(
-        self,
-        conversations: Sequence[Conversation],
-        done: Callable[[PreparedPlan], None],
-        *,
-        archive: bool,
-    ) -> None:
-        marks = frozenset(each.id for each in conversations)
-        self.plan(Selection(marks=marks), done, archive=archive, measure=not archive)
+        return lambda store: planned._replace(plan=store.measure_more(planned.plan, sizes))
 
     # Archive and delete
 
     def archive(self, conversations: Sequence[Conversation]) -> None:
         """Archive conversations without asking, as it can be undone; protected ones are spared."""
-        self._plan_for(conversations, self.archive_planned, archive=True)
+        self._panes.start("plan", self._archive, conversations)
+
+    async def _archive(self, conversations: Sequence[Conversation]) -> None:
+        selection = Selection(marks=frozenset(each.id for each in conversations))
+        job = self.planning(selection, archive=True, measure=False)
+        self.archive_planned(await self._panes.read(job))
 
     def archive_planned(self, planned: PreparedPlan) -> None:
-        unit = archive_unit(self._context.store, planned.plan)
-        self._carry_out(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
+        archive = partial(archive_planned, self._context.store)
+        self._panes.start_write(self._carry_out, planned, archive, _ARCHIVED, self._archived)
 
     def delete(self, conversations: Sequence[Conversation]) -> None:
         """Ask, then move conversations to the trash; protected ones are spared."""
         self._context.say(_("making the plan …"))
-        self._plan_for(conversations, self.ask, archive=False)
+        self._panes.start("plan", self._delete, conversations)
+
+    async def _delete(self, conversations: Sequence[Conversation]) -> None:
+        selection = Selection(marks=frozenset(each.id for each in conversations))
+        self.ask(await self._panes.read(self.planning(selection)))
 
     def ask(self, planned: PreparedPlan) -> None:
         """Ask whether to delete the conversations of a plan."""
-        plan = planned.plan
-        if not plan.selected:
-            self._say_nothing(plan)
-            return
+        if planned.plan.selected:
+            self._panes.start("delete-card", self._ask, planned)
+        else:
+            self._say_nothing(planned.plan)
+
+    async def _ask(self, planned: PreparedPlan) -> None:
+        plan, location = planned.plan, self._context.location
+
+        def describe(store: OpenStore) -> tuple[Plan, str, str, str | None]:
+            """Return the plan with previews of the conversations that the card names, and the
+            sentences of the card."""
+            detailed = plan.with_details(store.with_details, NAMED, SPARED)
+            largest = max(each.rows for each in plan.selected)
+            lines = [along_line(plan, planned.selection.marks), spared_line(plan)]
+            shown = " · ".join(filter(None, lines))
+            return detailed, totals_line(plan), shown, long_lock_warning(largest)
 
         def decided(go: bool | None) -> None:
             if go:
@@ -141,43 +155,28 @@ class Cleaning:
             else:
                 self._context.say(_("nothing was deleted"))
 
-        def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
-            """Return the plan with previews of the conversations that the card names, and the
-            sentences of the card."""
-            detailed = plan.with_details(reader, NAMED, SPARED)
-            largest = max(each.rows for each in plan.selected)
-            stays = " · ".join(
-                filter(None, [along_line(plan, planned.selection.marks), spared_line(plan)])
+        detailed, totals, stays, warning = await self._panes.read(describe)
+        trash = (
+            _("the sample store's trash")
+            if location.demo
+            else one_line(str(trash_folder(location)), 300)
+        )
+        into = _("They go to the trash ({trash}): u restores them, X shows it.").format(trash=trash)
+        if location.host is not None:
+            into = _("They go to the trash of {name}: u restores them.").format(
+                name=location.host.name
             )
-            return detailed, totals_line(plan), stays, long_lock_warning(largest)
-
-        def show(result: tuple[Plan, str, str, str | None]) -> None:
-            location = self._context.location
-            trash = (
-                _("the sample store's trash")
-                if location.demo
-                else one_line(str(trash_folder(location)), 300)
-            )
-            into = _("They go to the trash ({trash}): u restores them, X shows it.").format(
-                trash=trash
-            )
-            if location.host is not None:
-                into = _("They go to the trash of {name}: u restores them.").format(
-                    name=location.host.name
-                )
-            self._context.say("")
-            self._panes.app.push_screen(DeleteCard(result[0], into, *result[1:]), decided)
-
-        self._context.page_worker.submit("card", work, show)
+        self._context.say("")
+        self._panes.app.push_screen(DeleteCard(detailed, into, totals, stays, warning), decided)
 
     def delete_planned(self, planned: PreparedPlan) -> None:
         store, location = self._context.store, self._context.location
 
-        def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:
+        def delete(plan: Plan, **how: Unpack[Carrying]) -> Outcome[Deleted]:
             trash, folder = trash_folder(location), sessions_folder(location)
-            return delete_unit(store, planned.catalog, trash, folder, stop=stop, tell=tell)
+            return delete_planned(store, plan, planned.catalog, trash, folder, **how)
 
-        self._carry_out(planned, unit, _DELETED, self._deleted)
+        self._panes.start_write(self._carry_out, planned, delete, _DELETED, self._deleted)
 
     def _say_nothing(self, plan: Plan) -> None:
         if plan.spared:
@@ -196,10 +195,10 @@ class Cleaning:
 
     # Carrying out
 
-    def _carry_out(
+    async def _carry_out(
         self,
         planned: PreparedPlan,
-        make_unit: Callable[[Callable[[], bool], Tell], Unit[Result]],
+        carry_out: Callable[..., Outcome[Result]],
         verb: str,
         undoable: Callable[[str, Sequence[Result]], Undoable],
     ) -> None:
@@ -208,42 +207,27 @@ class Cleaning:
             self._say_nothing(plan)
             return
         title, progress = self._show_progress(plan, verb)
-        store, writer = context.store, context.writer
+        stopping = context.writes.stopping
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
-            began, last = time.monotonic(), Step(0, len(plan.selected), 0.0)
-
             def tell(step: Step) -> None:
-                nonlocal last
-                last = step._replace(inside=None)
                 if progress is not None:
-                    context.post(Written(lambda: progress.show(step.share, step.words)))
+                    context.writes.tell(progress.show, step.share, step.words)
                 else:
-                    context.post(Written(lambda: context.say(f"{title} · {step.words}")))
-
-            def tell_inside(stage: Stage) -> None:
-                if stage.total >= EVERY:  # too fast to read for fewer messages
-                    tell(last._replace(inside=stage, seconds=time.monotonic() - began))
+                    context.writes.tell(context.say, f"{title} · {step.words}")
 
             def stop() -> bool:
-                return writer.stopping.is_set() or (
-                    progress is not None and progress.stopped.is_set()
-                )
+                return stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
             ordered = plan._replace(selected=tuple(parents_first(planned.catalog, plan.selected)))
-            unit = make_unit(stop, tell_inside)
-            outcome = carry_out(
-                store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop
-            )
+            outcome = carry_out(ordered, pause=stopping.wait, tell=tell, stop=stop)
             touched = [session for each in outcome.plan.selected for session in each.session_ids]
             return outcome, (*touched, *(session.id for session in outcome.plan.reparented))
 
-        def done(result: tuple[Outcome[Result], tuple[str, ...]]) -> None:
-            if progress is not None:
-                progress.finish()
-            self._carried_out(*result, verb, undoable)
-
-        writer.submit(work, done)
+        outcome, touched = await self._panes.write(work)
+        if progress is not None:
+            progress.finish()
+        self._carried_out(outcome, touched, verb, undoable)
 
     def _show_progress(self, plan: Plan, verb: str) -> tuple[str, ProgressCard | None]:
         """Say at once what is being done, in the status line or on a card; return the sentence and
@@ -293,44 +277,51 @@ class Cleaning:
         return Undoable(sentence, make_undo(self._context.store, changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
-        context, store, location = self._context, self._context.store, self._context.location
-        files = sessions_folder(location)
         left = list(results)
         notes = [note for each in results for note in each.notes]
         if notes:
             sentence += f" · {notes[0]}"
+        return Undoable(sentence, lambda: _restore(self._context, left))
 
-        def back() -> tuple[str, tuple[str, ...]]:
-            touched: list[str] = []
-            refused: list[RefusedError] = []
-            conversations, messages, several = 0, 0, len(left) > 1
-            total = sum(len(each.conversations) for each in left)
-            for each in left[::-1]:  # parents were deleted first, and find their children again
-                try:
-                    done = restore(store, trash_folder(location), each, files, check=not several)
-                except (
-                    RefusedError
-                ) as error:  # perhaps restored from the trash before; the others can still be
-                    refused.append(error)
-                    continue
-                touched += done.sessions
-                messages += done.messages
-                conversations += len(each.conversations)
-                left.remove(each)
-                words = _("{done:,} of {total:,} conversations are back …").format(
-                    done=conversations, total=total
-                )
-                context.post(Written(partial(context.say, words)))
-            if refused and not touched:
-                raise refused[0]
-            restored = _("restored {conversations}: {sessions}, {messages}").format(
-                conversations=counted(conversations, "conversation"),
-                sessions=counted(len(touched), "session"),
-                messages=counted(messages, "message"),
-            )
-            errors = [each.sentence for each in refused]
-            return " · ".join([restored, *errors, *(check_index(store) if several else ())]), tuple(
-                touched
-            )
 
-        return Undoable(sentence, back)
+def _restore(context: Context, left: list[Deleted]) -> tuple[str, tuple[str, ...]]:
+    """Restore deletions, and take them out of the list; on the writer's thread.
+
+    Returns:
+        A sentence, and the sessions that are back.
+
+    Raises:
+        RefusedError: Of the first, if none of them can be restored.
+    """
+    store, location = context.store, context.location
+    files, trash = sessions_folder(location), trash_folder(location)
+    touched: list[str] = []
+    refused: list[RefusedError] = []
+    said: list[str] = []
+    conversations, messages, several = 0, 0, len(left) > 1
+
+    def tell(stage: Stage) -> None:
+        if stage.total >= EVERY:  # too fast to read for fewer messages
+            context.writes.tell(context.say, f"{stage.words} …")
+
+    for each in left[::-1]:  # parents were deleted first, and find their children again
+        try:
+            done = restore(store, trash, each, files, check=not several, tell=tell)
+        except RefusedError as error:
+            refused.append(error)  # perhaps restored from the trash before; the others can be
+            continue
+        touched += done.sessions
+        messages += done.messages
+        conversations += len(set(each.conversations).intersection(done.sessions))
+        said += done.notes
+        left.remove(each)
+    if refused and not touched:
+        raise refused[0]
+    restored = _("restored {conversations}: {sessions}, {messages}").format(
+        conversations=counted(conversations, "conversation"),
+        sessions=counted(len(touched), "session"),
+        messages=counted(messages, "message"),
+    )
+    said += [each.sentence for each in refused]
+    said += check_index(store) if several else ()
+    return " · ".join([restored, *said]), tuple(touched)

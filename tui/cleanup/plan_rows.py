@@ -1,28 +1,24 @@
-"""Rows of a clean-up plan: what would go and what is spared, one by one or by cron job.
-
-Each row draws itself in exactly the width it is given.
-"""
+"""Rows of a clean-up plan: what would go and what is spared, one by one or by cron job."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from hermes_browse.store.cleanup.protection import Standing, last_use
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.cleanup.plan import Planned, Spared
+from hermes_browse.store.cleanup.spared import Standing, last_use
+from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import idle_seconds
-from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
-from ..list.list_model import job_key_of
+from ..shared.columns import Column, Columns, head_of
 from ..shared.styled import Line, bar, line_text, row_line
 
-if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Planned, Spared
-
+BY_HAND = frozenset(["open", "hidden"])
+"""Reasons for sparing that a mark by hand overrides."""
 _STANDINGS = {
     Standing.ENDED: lambda: pgettext("standing", "ended"),
     Standing.OPEN: lambda: pgettext("standing", "open"),
@@ -35,18 +31,14 @@ _BAR_FROM = 48
 
 
 class PlanOrder(StrEnum):
-    """The columns that can sort a plan: largest first, titles by the alphabet."""
+    """The columns that can sort a plan: largest first, titles by the alphabet; the value is the
+    heading, to be translated."""
 
-    IDLE = "idle"
-    SIZE = "size"
-    COST = "cost"
-    MESSAGES = "messages"
-    TITLE = "title"
-
-    @property
-    def heading(self) -> str:
-        """The heading of the column."""
-        return _(_HEADS[self])
+    IDLE = N_("idle")
+    SIZE = N_("bytes")
+    COST = N_("cost")
+    MESSAGES = N_("msgs")
+    TITLE = N_("conversation")
 
     def sorted(self, selected: Iterable[Planned]) -> tuple[Planned, ...]:
         """Sort what would go."""
@@ -67,13 +59,28 @@ AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
     PlanOrder.COST: lambda each: each.cost_usd or 0.0,
     PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
-_HEADS = {
-    PlanOrder.IDLE: N_("idle"),
-    PlanOrder.SIZE: N_("bytes"),
-    PlanOrder.COST: N_("cost"),
-    PlanOrder.MESSAGES: N_("msgs"),
-    PlanOrder.TITLE: N_("conversation"),
-}
+
+
+class Sums(NamedTuple):
+    """The sums over what would go: one conversation, or all runs of a job."""
+
+    messages: int
+    bytes: int | None
+    """None until all of them are measured."""
+    cost_usd: float | None
+    """None if no cost is known."""
+    oldest: Planned
+    """The one that has been idle longest."""
+
+
+def sums_of(runs: Sequence[Planned]) -> Sums:
+    """Add up what would go."""
+    return Sums(
+        messages=sum(each.own.shown for each in runs),
+        bytes=sum(each.bytes for each in runs) if all(each.is_measured for each in runs) else None,
+        cost_usd=known_sum(each.cost_usd for each in runs),
+        oldest=min(runs, key=lambda each: each.conversation.last_active or 0.0),
+    )
 
 
 def idle_age(conversation: Conversation, now: float) -> str:
@@ -82,27 +89,120 @@ def idle_age(conversation: Conversation, now: float) -> str:
     return formats.idle(idle) if idle is not None else "?"
 
 
-def _columns(
-    width: int,
-    *,
-    idle: str,
-    state: str = "",
-    source: str = "",
-    messages: str = "",
-    cost: str = "",
-    size: str = "",
-) -> str:
-    """Format the columns that fit into a row of `width` cells without its bar."""
-    columns = formats.fit(idle, 6, right=True)
-    if width >= 52:
-        columns += f" {formats.fit(source, 6)}"
-    if width >= 84:
-        columns += f" {formats.fit(state, 5)}"
-    if width >= 60:
-        columns += formats.fit(messages, 6, right=True)
-    if width >= 70:
-        columns += formats.fit(cost, 8, right=True)
-    return columns + formats.fit(size, 9, right=True)
+class PlanRow(NamedTuple):
+    """A conversation that would go, or all runs of a cron job that would."""
+
+    runs: Sequence[Planned]
+    """One for a conversation."""
+    sums: Sums
+    goes: int
+    """How many the user did not leave out."""
+    biggest: int = 0
+    """Bytes of the biggest row of the plan, for the bar."""
+    job: str = ""
+    """Empty for a conversation."""
+    title: str = ""
+    """What the job is called, printable."""
+    is_open: bool = False
+    """Whether the runs of the job are shown below."""
+
+    @property
+    def key(self) -> str:
+        return f"j{self.job}" if self.job else f"p{self.conversation.root_id}"
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation, or the first run of the job."""
+        return self.runs[0].conversation
+
+    def _name(self) -> str:
+        if not self.job:
+            subagents = len(self.runs[0].subagents)
+            along = f"  ⊕{subagents}" if subagents else ""
+            return one_line(formats.name(self.conversation), 300) + along
+        count = formats.counted(len(self.runs), "run")
+        if 0 < self.goes < len(self.runs):
+            count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
+        return _job_name(self.title or self.job, count, is_open=self.is_open)
+
+    def spans(self, width: int, now: float) -> Line:
+        room = _without_bar(width)
+        mark = "✓" if self.goes == len(self.runs) else "−" if self.goes else "·"
+        lead = (f" {mark} ", "mark" if self.goes else "dim")
+        name = (self._name(), "title" if self.goes else "dim")
+        line = row_line(lead, name, _COLUMNS.text(self, room, now), room)
+        if room < width:
+            share = (self.sums.bytes or 0) / self.biggest if self.biggest else 0.0
+            line.append((bar(share, _BAR_WIDTH), "accent" if self.goes else "dim"))
+        return line
+
+    def about(self) -> str:
+        """Say what it has no room for, and which keys work on it."""
+        if self.job:
+            return _("Enter shows the runs of this job · Space removes or adds all of them")
+        planned = self.runs[0]
+        goes = _("goes with D · Space keeps it")
+        stays = _("stays, as you removed it · Space adds it again")
+        parts = [goes if self.goes else stays, _("Enter reads it")]
+        if along := len(planned.subagents):
+            sentence = ngettext(
+                "1 subagent session along in a delete",
+                "{count:,} subagent sessions along in a delete",
+                along,
+            )
+            parts.append(sentence.format(count=along))
+            own, whole = planned.conversation.cost_usd, planned.cost_usd
+            if own != whole:
+                costs = _("{own} without them, {whole} with them")
+                if own is None:
+                    costs = _("{whole} with them")
+                own_words = formats.money(own) or "$0"
+                parts.append(costs.format(own=own_words, whole=formats.money(whole)))
+        return " · ".join([*parts, planned.conversation.id])
+
+
+_COLUMNS: Columns[PlanRow] = Columns(
+    Column(
+        PlanOrder.IDLE,
+        6,
+        lambda row, now: idle_age(row.sums.oldest.conversation, now),
+        order=PlanOrder.IDLE,
+    ),
+    Column(
+        N_("source"),
+        7,
+        lambda row, now: formats.source(row.conversation.source),
+        least=52,
+        lead=1,
+    ),
+    Column(
+        N_("state"),
+        6,
+        lambda row, now: "" if row.job else _STANDINGS[row.runs[0].standing](),
+        least=84,
+        lead=1,
+    ),
+    Column(
+        PlanOrder.MESSAGES,
+        6,
+        lambda row, now: formats.number(row.sums.messages) if row.sums.bytes is not None else "…",
+        least=60,
+        order=PlanOrder.MESSAGES,
+    ),
+    Column(
+        PlanOrder.COST,
+        8,
+        lambda row, now: formats.money(row.sums.cost_usd),
+        least=70,
+        order=PlanOrder.COST,
+    ),
+    Column(
+        PlanOrder.SIZE,
+        9,
+        lambda row, now: formats.size(row.sums.bytes) if row.sums.bytes is not None else "…",
+        order=PlanOrder.SIZE,
+    ),
+)
 
 
 def _without_bar(width: int) -> int:
@@ -110,199 +210,57 @@ def _without_bar(width: int) -> int:
     return width - _BAR_WIDTH if width >= _BAR_FROM else width
 
 
-def _with_bar(line: Line, size: int | None, biggest: int, width: int, *, goes: bool) -> Line:
-    """Add the bar if there is room for it."""
-    if _without_bar(width) < width:
-        share = size / biggest if size and biggest else 0.0
-        line.append((bar(share, _BAR_WIDTH), "accent" if goes else "dim"))
-    return line
-
-
 def plan_head(width: int, order: PlanOrder) -> str:
     """Return the headings of a plan, with an arrow at the column that sorts it."""
-    heads = {each: _(words) + ("▼" if each is order else "") for each, words in _HEADS.items()}
     room = _without_bar(width)
-    columns = _columns(
-        room,
-        idle=heads[PlanOrder.IDLE],
-        state=_("state"),
-        source=_("source"),
-        messages=heads[PlanOrder.MESSAGES],
-        cost=heads[PlanOrder.COST],
-        size=heads[PlanOrder.SIZE],
-    )
-    line = row_line(("   ", "dim"), (heads[PlanOrder.TITLE], "dim"), columns, room)
+    title = head_of(PlanOrder.TITLE, PlanOrder.TITLE, order)
+    line = row_line(("   ", "dim"), (title, "dim"), _COLUMNS.head(room, order), room)
     return line_text(line) + " " * (width - room)
 
 
-class PlanRow(NamedTuple):
-    """A conversation that would go; `goes` is false where the user left it out."""
-
-    planned: Planned
-    goes: bool
-    biggest: int = 0
-    """Bytes of the biggest row of the plan, for the bar."""
-
-    @property
-    def key(self) -> str:
-        """Made of the root."""
-        return f"p{self.planned.conversation.root_id}"
-
-    def spans(self, width: int, now: float) -> Line:
-        each, conversation, room = self.planned, self.planned.conversation, _without_bar(width)
-        size = conversation.size
-        columns = _columns(
-            room,
-            idle=idle_age(conversation, now),
-            state=_STANDINGS[each.standing](),
-            source=formats.source(conversation.source),
-            messages=formats.number(each.own.shown) if size is not None else "…",
-            cost=formats.money(each.cost_usd),
-            size=formats.size(size) if size is not None else "…",
-        )
-        name = one_line(formats.name(conversation), 300) + (
-            f"  ⊕{len(each.subagents)}" if each.subagents else ""
-        )
-        lead = (" ✓ ", "mark") if self.goes else (" · ", "dim")
-        line = row_line(lead, (name, "title" if self.goes else "dim"), columns, room)
-        return _with_bar(line, size, self.biggest, width, goes=self.goes)
-
-
-class JobSum(NamedTuple):
-    """The sums over all runs of a job that would go."""
-
-    messages: int
-    bytes: int | None
-    """None until all of them are measured."""
-    cost_usd: float | None
-    """None if no cost is known."""
-    oldest: Planned
-    """The run that has been idle longest."""
-
-
-class PlanJobRow(NamedTuple):
-    """All runs of a cron job that would go."""
-
-    name: str
-    runs: tuple[Planned, ...]
-    goes: int
-    """How many runs the user did not leave out."""
-    sums: JobSum
-    is_open: bool
-    biggest: int = 0
-    """Bytes of the biggest row of the plan, for the bar."""
-    title: str = ""
-    """What the job is called, printable."""
-
-    @property
-    def key(self) -> str:
-        """Made of the job."""
-        return f"j{self.name}"
-
-    def spans(self, width: int, now: float) -> Line:
-        room, size = _without_bar(width), self.sums.bytes
-        columns = _columns(
-            room,
-            idle=idle_age(self.sums.oldest.conversation, now),
-            source="cron",
-            messages=formats.number(self.sums.messages) if size is not None else "…",
-            cost=formats.money(self.sums.cost_usd),
-            size=formats.size(size) if size is not None else "…",
-        )
-        all_go = self.goes == len(self.runs)
-        mark = "✓" if all_go else "−" if self.goes else "·"
-        count = formats.counted(len(self.runs), "run")
-        if self.goes and not all_go:
-            count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
-        lead = (f" {mark} ", "mark" if self.goes else "dim")
-        name = (
-            _job_name(self.title or self.name, count, is_open=self.is_open),
-            "title" if self.goes else "dim",
-        )
-        line = row_line(lead, name, columns, room)
-        return _with_bar(line, size, self.biggest, width, goes=bool(self.goes))
-
-
 class SparedRow(NamedTuple):
-    """A conversation that matches the rules and stays, with the reason."""
+    """A conversation that matches the rules and stays, or all runs of a cron job that do."""
 
-    spared: Spared
-
-    @property
-    def key(self) -> str:
-        """Made of the root."""
-        return f"s{self.spared.conversation.root_id}"
-
-    def spans(self, width: int, now: float) -> Line:
-        return _spared_line(
-            one_line(formats.name(self.spared.conversation), 300), self.spared.why.words, width
-        )
-
-
-class SparedJobRow(NamedTuple):
-    """All runs of a cron job that match the rules and stay, with the reasons."""
-
-    name: str
-    runs: tuple[Spared, ...]
-    words: str
+    runs: Sequence[Spared]
+    """One for a conversation."""
+    reason: str
     """The reason, or how many runs there are of each."""
-    is_open: bool
+    job: str = ""
+    """Empty for a conversation."""
     title: str = ""
     """What the job is called, printable."""
+    is_open: bool = False
+    """Whether the runs of the job are shown below."""
 
     @property
     def key(self) -> str:
-        """Made of the job."""
-        return f"z{self.name}"
+        return f"z{self.job}" if self.job else f"s{self.conversation.root_id}"
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation, or the first run of the job."""
+        return self.runs[0].conversation
 
     def spans(self, width: int, now: float) -> Line:
-        count = formats.counted(len(self.runs), "run")
-        return _spared_line(
-            _job_name(self.title or self.name, count, is_open=self.is_open), self.words, width
-        )
+        name = one_line(formats.name(self.conversation), 300)
+        if self.job:
+            count = formats.counted(len(self.runs), "run")
+            name = _job_name(self.title or self.job, count, is_open=self.is_open)
+        reason = formats.clip(one_line(self.reason), max(width // 2, 12))
+        return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
+
+    def about(self, *, with_stale: bool) -> str:
+        """Say what it has no room for; `with_stale` if the plan includes stale ones."""
+        parts = [self.reason]
+        code = self.runs[0].why.code
+        if self.job:
+            parts.append(_("Enter shows the runs of this job"))
+        elif code in BY_HAND:
+            parts.append(_("Space takes it all the same"))
+        if not self.job and code == "open" and not with_stale:
+            parts.append(_("6 includes stale open ones"))
+        return " · ".join(parts)
 
 
 def _job_name(name: str, count: str, *, is_open: bool) -> str:
     return f"{'▾' if is_open else '▸'} {one_line(name, 200)} · {count}"
-
-
-def _spared_line(name: str, why: str, width: int) -> Line:
-    why = formats.clip(one_line(why), max(width // 2, 12))
-    return row_line((" ⊘ ", "dim"), (name, "dim"), why, width)
-
-
-Lines = list[int | str]
-"""Each an index of conversations, or the name of a job."""
-
-
-def fold(roots: Sequence[Session]) -> tuple[Lines, dict[str, tuple[int, ...]]]:
-    """Fold the runs of each cron job, given by their roots, into one line in the place of the first
-    run.
-
-    Returns:
-        The lines, and the indexes of the runs of each job.
-    """
-    lines: Lines = []
-    jobs: dict[str, list[int]] = {}
-    for index, root in enumerate(roots):
-        job = job_key_of(root)
-        if job is None:
-            lines.append(index)
-            continue
-        if job not in jobs:
-            lines.append(job)
-        jobs.setdefault(job, []).append(index)
-    return lines, {job: tuple(places) for job, places in jobs.items()}
-
-
-def unfold(
-    lines: Lines, jobs: dict[str, tuple[int, ...]], opened: Container[str], mark: str
-) -> Lines:
-    """Return lines with the runs of opened jobs below theirs; `mark` is the letter before a job in
-    its key."""
-    unfolded: Lines = []
-    for line in lines:
-        unfolded.append(line)
-        if isinstance(line, str) and f"{mark}{line}" in opened:
-            unfolded += jobs[line]
-    return unfolded

@@ -7,33 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.cleanup.protection import count_reasons
-from hermes_browse.store.sessions.models import Conversation, known_sum
+from hermes_browse.store.cleanup.spared import count_reasons
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
-from ..list.list_model import RowDetails
+from ..list.list_model import RowDetails, job_key_of
 from ..list.list_rows import ListRow, NoteRow
-from .plan_rows import (
-    AMOUNTS,
-    JobSum,
-    Lines,
-    PlanJobRow,
-    PlanOrder,
-    PlanRow,
-    SparedJobRow,
-    SparedRow,
-    fold,
-    title_key,
-    unfold,
-)
+from .plan_rows import AMOUNTS, PlanOrder, PlanRow, SparedRow, sums_of, title_key
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
-    from hermes_browse.store.cleanup.protection import SpareReason
+    from hermes_browse.store.cleanup.plan import Plan, Spared
     from hermes_browse.store.sessions.catalog import Catalog
+    from hermes_browse.store.sessions.protection import SpareReason
 
 
 class LeftOut:
@@ -76,6 +65,38 @@ def _reasons(runs: Sequence[Spared]) -> str:
     return count_reasons(each.why for each in runs)
 
 
+Layout = Sequence[tuple[str, Sequence[int]]]
+"""The lines of a list: the job or an empty text, and the places of its runs, or of one
+conversation."""
+
+
+def fold(conversations: Iterable[Conversation]) -> Layout:
+    """Put the runs of each cron job into one line in the place of the first run."""
+    lines: list[tuple[str, list[int]]] = []
+    jobs: dict[str, list[int]] = {}
+    for place, conversation in enumerate(conversations):
+        job = job_key_of(conversation.root) or ""
+        if not job:
+            lines.append(("", [place]))
+        elif job in jobs:
+            jobs[job].append(place)
+        else:
+            jobs[job] = [place]
+            lines.append((job, jobs[job]))
+    return lines
+
+
+def unfold(lines: Layout, opened: Container[str], mark: str) -> Layout:
+    """Return lines with the runs of opened jobs below theirs; `mark` is the letter before a job in
+    its key."""
+    unfolded: list[tuple[str, Sequence[int]]] = []
+    for job, places in lines:
+        unfolded.append((job, places))
+        if job and f"{mark}{job}" in opened:
+            unfolded += [("", [place]) for place in places]
+    return unfolded
+
+
 class PlanRows:
     """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until
     it is opened.
@@ -98,133 +119,117 @@ class PlanRows:
         opened: Container[str] = frozenset(),
         order: PlanOrder = PlanOrder.IDLE,
     ) -> None:
-        self._plan, self._details, self._left_out, self._opened = plan, details, left_out, opened
-        self.was_measured = plan.is_measured
-        """All sizes were known when the rows were put in order."""
-        lines, self._jobs = fold([each.conversation.root for each in plan.selected])
-        stays, spared_jobs = fold([each.conversation.root for each in plan.spared])
-        self._stays = unfold(stays, spared_jobs, opened, "z")
-        self._runs = {
-            job: tuple(plan.selected[place] for place in places)
+        self.plan, self._details, self._left_out, self._opened = plan, details, left_out, opened
+        self.is_sorted = order is not PlanOrder.SIZE or plan.is_measured
+        """What the rows are sorted by was known of all of them."""
+        lines = fold(each.conversation for each in plan.selected)
+        spared = fold(each.conversation for each in plan.spared)
+        self._jobs = {job: places for job, places in lines if job}
+        self.roots_of_job: dict[str, dict[str, str | None]] = {
+            job: {plan.selected[place].conversation.root_id: job for place in places}
             for job, places in self._jobs.items()
         }
+        self._add_up(plan)
+        self._goes = unfold(self._in_order(lines, order), opened, "j")
+        self._stays = unfold(spared, opened, "z")
         self._spared_runs = {
-            job: tuple(plan.spared[place] for place in places)
-            for job, places in spared_jobs.items()
+            job: [plan.spared[place] for place in places] for job, places in spared if job
         }
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
-        self._sums = self.job_sums(plan)
-        self._goes = unfold(self._in_order(lines, order), self._jobs, opened, "j")
-        self._biggest = self.biggest(plan, self._sums)
         stay = _("matched but kept ({count:,}):").format(count=len(plan.spared))
-        self._note = NoteRow(stay) if plan.spared else None
-        self._empty = NoteRow(empty)
-        self._first_spared = max(len(self._goes), 1) + 1
+        self._notes = [] if self._goes else [NoteRow(empty)]
+        self._notes += [NoteRow(stay)] if plan.spared else []
+        self._first_spared = len(self._goes) + len(self._notes)
         self._index = {
-            f"j{place}"
-            if isinstance(place, str)
-            else f"p{plan.selected[place].conversation.root_id}": line
-            for line, place in enumerate(self._goes)
+            f"j{job}" if job else f"p{plan.selected[places[0]].conversation.root_id}": line
+            for line, (job, places) in enumerate(self._goes)
         }
-        for line, place in enumerate(self._stays, self._first_spared):
-            key = (
-                f"z{place}"
-                if isinstance(place, str)
-                else f"s{plan.spared[place].conversation.root_id}"
-            )
+        for line, (job, places) in enumerate(self._stays, self._first_spared):
+            key = f"z{job}" if job else f"s{plan.spared[places[0]].conversation.root_id}"
             self._index[key] = line
 
-    def __len__(self) -> int:
-        return max(len(self._goes), 1) + (1 + len(self._stays) if self._note is not None else 0)
+    def _add_up(self, plan: Plan) -> None:
+        self.plan, self.is_measured = plan, plan.is_measured
+        self._runs = {
+            job: [plan.selected[place] for place in places] for job, places in self._jobs.items()
+        }
+        self._sums = {job: sums_of(runs) for job, runs in self._runs.items()}
+        of_jobs = (each.bytes or 0 for each in self._sums.values())
+        self._biggest = max([*(each.bytes for each in plan.selected), *of_jobs], default=0)
 
-    def _in_order(self, lines: Lines, order: PlanOrder) -> Lines:
+    def measured(self, plan: Plan) -> PlanRows:
+        """Return the rows of the same plan with more of its sizes; each keeps its place."""
+        rows = copy(self)
+        rows._add_up(plan)
+        return rows
+
+    def _in_order(self, lines: Layout, order: PlanOrder) -> Layout:
         """Sort lines by what they show: a job has the sums of its runs, and the idle time of its
         oldest run."""
-        selected = self._plan.selected
+        selected = self.plan.selected
 
-        def runs(line: int | str) -> tuple[Planned, ...]:
-            return self._runs[line] if isinstance(line, str) else (selected[line],)
+        def title(line: tuple[str, Sequence[int]]) -> tuple[bool, str]:
+            first = selected[line[1][0]].conversation
+            return title_key(self._details.job_title(first) if line[0] else first.title)
 
-        def title(line: int | str) -> tuple[bool, str]:
-            first = runs(line)[0].conversation
-            return title_key(
-                self._details.job_title(first) if isinstance(line, str) else first.title
-            )
+        def amount(line: tuple[str, Sequence[int]]) -> float:
+            return sum(AMOUNTS[order](selected[place]) for place in line[1])
 
         if order is PlanOrder.IDLE:
             return lines
         if order is PlanOrder.TITLE:
             return sorted(lines, key=title)
-        return sorted(lines, key=lambda line: sum(map(AMOUNTS[order], runs(line))), reverse=True)
+        return sorted(lines, key=amount, reverse=True)
 
-    def job_sums(self, plan: Plan) -> dict[str, JobSum]:
-        """Add up the runs of each job of the same plan, of which more sizes may be known."""
-        sums: dict[str, JobSum] = {}
-        for job, places in self._jobs.items():
-            runs = [plan.selected[place] for place in places]
-            size = sum(each.bytes for each in runs)
-            sums[job] = JobSum(
-                sum(each.own.shown for each in runs),
-                size if all(each.is_measured for each in runs) else None,
-                known_sum(each.cost_usd for each in runs),
-                min(runs, key=lambda each: each.conversation.last_active or 0.0),
+    def __len__(self) -> int:
+        return self._first_spared + len(self._stays)
+
+    def row(self, index: int) -> ListRow:
+        if index < len(self._goes):
+            return self._plan_row(*self._goes[index])
+        if index < self._first_spared:
+            return self._notes[index - len(self._goes)]
+        return self._spared_row(*self._stays[index - self._first_spared])
+
+    def _plan_row(self, job: str, places: Sequence[int]) -> PlanRow:
+        left_out = self._left_out()
+        if job:
+            runs = self._runs[job]
+            goes, title = (
+                len(runs) - left_out.of_job(job),
+                self._details.job_title(runs[0].conversation),
             )
-        return sums
+            is_open = f"j{job}" in self._opened
+            return PlanRow(runs, self._sums[job], goes, self._biggest, job, title, is_open)
+        planned = self.plan.selected[places[0]]
+        conversation = self._completed(planned.conversation)
+        goes = int(conversation.root_id not in left_out.roots)
+        completed = [planned._replace(conversation=conversation)]
+        return PlanRow(completed, sums_of([planned]), goes, self._biggest)
 
-    def take(self, plan: Plan, sums: dict[str, JobSum], biggest: int) -> None:
-        """Show the same plan with more of its sizes."""
-        self._plan, self._sums, self._biggest = plan, sums, biggest
-
-    def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
-        """Return the bytes of the biggest row; a job counts with all of its runs. Visits every
-        conversation."""
-        single = [plan.selected[place] for place in self._goes if isinstance(place, int)]
-        sizes = [each.bytes for each in single]
-        return max([*sizes, *(each.bytes or 0 for each in sums.values())], default=0)
+    def _spared_row(self, job: str, places: Sequence[int]) -> SparedRow:
+        if job:
+            runs = self._spared_runs[job]
+            title, is_open = (
+                self._details.job_title(runs[0].conversation),
+                f"z{job}" in self._opened,
+            )
+            return SparedRow(runs, self._reasons[job], job, title, is_open)
+        spared = self.plan.spared[places[0]]
+        conversation = self._completed(spared.conversation)
+        return SparedRow([spared._replace(conversation=conversation)], spared.why.words)
 
     def _completed(self, conversation: Conversation) -> Conversation:
         return self._details.complete(conversation)[0]
 
-    def row(self, index: int) -> ListRow:
-        if index < len(self._goes):
-            place = self._goes[index]
-            if isinstance(place, str):
-                runs = self._runs[place]
-                goes = max(0, len(runs) - self._left_out().of_job(place))
-                is_open = f"j{place}" in self._opened
-                title = self._details.job_title(runs[0].conversation)
-                return PlanJobRow(
-                    place, runs, goes, self._sums[place], is_open, self._biggest, title
-                )
-            each = self._plan.selected[place]
-            completed = self._completed(each.conversation)._replace(size=each.conversation.size)
-            goes_too = each.conversation.root_id not in self._left_out().roots
-            return PlanRow(each._replace(conversation=completed), goes_too, self._biggest)
-        if index >= self._first_spared:
-            place = self._stays[index - self._first_spared]
-            if isinstance(place, str):
-                spared_runs, is_open = self._spared_runs[place], f"z{place}" in self._opened
-                title = self._details.job_title(spared_runs[0].conversation)
-                return SparedJobRow(place, spared_runs, self._reasons[place], is_open, title)
-            spared = self._plan.spared[place]
-            return SparedRow(spared._replace(conversation=self._completed(spared.conversation)))
-        return (
-            self._note
-            if self._note is not None and index == self._first_spared - 1
-            else self._empty
-        )
-
     def index_of(self, key: str) -> int | None:
         return self._index.get(key)
 
-    def nameless(self, first: int, last: int) -> list[Conversation]:
-        """Return conversations of some rows that have no title and no preview yet."""
+    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
         rows = [self.row(index) for index in range(first, min(last + 1, len(self)))]
-        conversations = [row.planned.conversation for row in rows if isinstance(row, PlanRow)]
-        conversations += [row.spared.conversation for row in rows if isinstance(row, SparedRow)]
-        jobs = (row for row in rows if isinstance(row, PlanJobRow | SparedJobRow))
-        conversations += [self._completed(job.runs[0].conversation) for job in jobs]
-        return [each for each in conversations if not each.title and not each.preview]
+        return self._details.nameless(
+            row.conversation for row in rows if isinstance(row, PlanRow | SparedRow)
+        )
 
 
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
@@ -246,18 +251,14 @@ class PlanView(NamedTuple):
     conversation."""
 
     rows: PlanRows
-    plan: Plan
-    """In the order of the rows."""
-    sums: dict[str, JobSum]
-    """Of each job, for rows that were laid out before, as is `biggest`."""
-    biggest: int
-    """Bytes of the biggest row, for the bars."""
     goes: int
     """Conversations."""
     bytes: int
+    free_bytes: int
+    given_back_bytes: int
+    """Both as in `Totals`."""
     totals: str
     stays: str
-    is_measured: bool
     freed: dict[str, int]
     """Bytes that go, by the tip of each conversation."""
     roots: frozenset[str]
@@ -266,21 +267,19 @@ class PlanView(NamedTuple):
     """Why others stay, by root."""
     sessions: frozenset[str]
     """All sessions that go."""
-    gone: tuple[str, ...]
-    """Roots that the user left out and this plan no longer has."""
 
 
 def make_view(
-    plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]
+    rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]
 ) -> PlanView:
-    """Compute what the screen shows of a plan, given in the order of its rows.
+    """Compute what the screen shows of a plan.
 
     `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were
     marked by hand.
     """
+    plan = rows.plan
     narrowed = plan.narrowed(catalog, left_out)
-    roots = frozenset(each.conversation.root_id for each in plan.selected)
-    stays = [line for line in (along_line(plan, marks), spared_line(plan)) if line]
+    stays = [along_line(plan, marks), spared_line(plan)]
     orphans = len(narrowed.reparented)
     if orphans:
         sentence = ngettext(
@@ -289,24 +288,21 @@ def make_view(
             orphans,
         )
         stays.append(sentence.format(count=orphans))
-    sums = rows.job_sums(plan)
+    totals = narrowed.totals()
     return PlanView(
         rows=rows,
-        plan=plan,
-        sums=sums,
-        biggest=rows.biggest(plan, sums),
         goes=len(narrowed.selected),
-        bytes=narrowed.totals().bytes,
+        bytes=totals.bytes,
+        free_bytes=totals.free_bytes,
+        given_back_bytes=totals.given_back_bytes,
         totals=totals_line(narrowed),
-        stays=" · ".join(stays),
-        is_measured=plan.is_measured,
+        stays=" · ".join(filter(None, stays)),
         freed=freed_by(narrowed, catalog),
-        roots=roots,
+        roots=frozenset(each.conversation.root_id for each in plan.selected),
         spared={each.conversation.root_id: each.why for each in plan.spared},
         sessions=frozenset(
             session_id for each in narrowed.selected for session_id in each.session_ids
         ),
-        gone=tuple(left_out - roots),
     )
 
 
@@ -315,7 +311,7 @@ def totals_line(plan: Plan) -> str:
     the plan."""
     totals = plan.totals()
     cost = formats.money(totals.cost_usd)
-    if cost and totals.cost_usd != plan.totals(subagents=False).cost_usd:
+    if cost and totals.cost_usd != plan.totals(is_archive=True).cost_usd:
         cost = _("{cost} with subagents").format(cost=cost)
     hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
     along = ngettext("with 1 hidden message", "with {count:,} hidden messages", hidden).format(

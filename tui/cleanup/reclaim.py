@@ -15,10 +15,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.cleanup.space_map import FileSpace, read_file_space
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.find_hermes import find_hermes, hermes_word
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
@@ -59,7 +60,6 @@ class ReclaimCard(Card[bool]):
         self._reclaim = reclaim
 
     def compose(self) -> ComposeResult:
-        """The gain, the needs, the command."""
         reclaim, file = self._reclaim, self._reclaim.file
         with Vertical(id="card"):
             yield Static(Content.styled(_("Shrink the file"), "bold"))
@@ -106,7 +106,7 @@ class ReclaimCard(Card[bool]):
 def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
     """Read the sizes of the file, then open the card."""
     context = controllers.context
-    location, store = context.location, context.store
+    location = context.location
     if location.demo:
         context.say(_("this is the sample store: in your own one, v makes the file smaller"))
         return
@@ -116,7 +116,11 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
         context.failed(error)
         return
 
-    def work(reader: Reader) -> Reclaim:
+    context.main.start("file", _open_card, controllers, app, location)
+
+
+async def _open_card(controllers: Controllers, app: App[Any], location: Location) -> None:
+    def measure(store: OpenStore) -> Reclaim:
         executable = find_hermes()
         return Reclaim(
             argv=(
@@ -128,27 +132,25 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
             ),
             home=str(location.root),
             executable=executable,
-            file=read_file_space(reader, store.sizes()[1]),
-            disk_free=shutil.disk_usage(store.path.parent).free,
+            file=store.file_space(),
+            disk_free=shutil.disk_usage(location.path.parent).free,
         )
 
-    def done(reclaim: Reclaim) -> None:
-        def decided(go: bool | None) -> None:
-            if go:
-                _run(controllers, reclaim)
+    reclaim = await controllers.context.main.read(measure)
 
-        app.push_screen(ReclaimCard(reclaim), decided)
+    def decided(go: bool | None) -> None:
+        if go:
+            _run(controllers, reclaim)
 
-    context.plan_worker.submit("file", work, done)
+    app.push_screen(ReclaimCard(reclaim), decided)
 
 
 def _run(controllers: Controllers, reclaim: Reclaim) -> None:
-    """Close the store in all workers, run Hermes in the foreground, and report the outcome."""
+    """Close the store, run Hermes in the foreground, and report the outcome."""
     assert reclaim.executable is not None
     context = controllers.context
     before = context.store.sizes()[0]
-    for worker in context.workers_of_store:
-        worker.release()
+    context.reads.release()
     try:
         with context.host.lend_terminal():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)

@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import NoneType, SimpleNamespace
 from typing import NamedTuple
 
@@ -17,15 +17,16 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.running import asked_at_once
 from hermes_browse.store.sessions.models import FAR_PAST, Sort
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..formats import dollars, long_number, size, status, timestamp
+from ..formats import dollars, long_number, size
+from .advice import with_advice
 from .calls import call_of
 from .command_context import Subcommand
 from .on_host import ask_document, call_document, configured_hosts, how_to_add
-from .output import no_text, note, print_conversations, print_json, print_sums, print_table
+from .output import note, print_json, print_sums
 from .parser import with_options, without
+from .tables import number_of, print_conversations, print_hits, text_of
 
 SOME_SILENT = 6
 """The exit code when some host did not answer."""
@@ -100,11 +101,8 @@ def _objects(document: Json, name: str) -> list[Json]:
 
 
 def _number(value: object, default: float = FAR_PAST) -> float:
-    return value if isinstance(value, int | float) else default
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    number = number_of(value)
+    return default if number is None else number
 
 
 def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequence[str]) -> int:
@@ -165,7 +163,7 @@ def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequen
         if isinstance(answer, BrowseError):
             if name is None and isinstance(answer, StoreMissingError | StoreEmptyError):
                 continue  # a machine may have no store of its own
-            note(str(answer))
+            note(with_advice(answer))
             told.append({"name": name, "answered": False, "error": answer.sentence})
         else:
             answers.append((name, answer))
@@ -200,18 +198,6 @@ def _who_answered(answers: _HostAnswers) -> str:
     return _("{answered} of {count} hosts answered").format(answered=answered, count=count)
 
 
-def _place(row: Json) -> list[str]:
-    """Return the first cells of a row: the host, and the profile where rows have one."""
-    return [
-        _text(row["host"]) or _("(here)"),
-        *([_text(row["profile"])] if "profile" in row else []),
-    ]
-
-
-def _place_headers(rows: Iterable[Json]) -> list[str]:
-    return [_("host"), *([_("profile")] if any("profile" in row for row in rows) else [])]
-
-
 def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
     """Return the order of `list` over rows of JSON, as `catalog.sort_key` has it over sessions."""
     fields = {
@@ -223,7 +209,7 @@ def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
 
     def key(row: Json) -> float | str:
         if sort is Sort.TITLE:
-            title = _text(row.get("title"))
+            title = text_of(row.get("title"))
             return f"0{title.casefold()}" if title else "1"  # untitled conversations come last
         if sort is Sort.TOKENS:
             tokens = row.get("tokens")
@@ -265,26 +251,7 @@ def _list(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
             document["hidden"] = _added(answers.sums("hidden"), {"other": len(rows) - len(page)})
         print_json(document | {"conversations": page})
         return
-    cells = [
-        [
-            *_place(row),
-            timestamp(_number(row.get("last_active"))),
-            status(
-                "pinned"
-                if row.get("pinned")
-                else "archived"
-                if row.get("archived")
-                else _text(row.get("status"))
-            ),
-            _text(row.get("source")),
-            long_number(_number(row.get("message_count"), 0)),
-            dollars(None if _cost(row) is None else _number(_cost(row))),
-            _text(row.get("title")) or one_line(_text(row.get("preview")), 80) or no_text(),
-            _text(row.get("id")),
-        ]
-        for row in page
-    ]
-    print_conversations(_place_headers(page), cells)
+    print_conversations(page)
     shown = _("{count:,} of {total:,} shown").format(count=len(page), total=total or 0)
     note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
@@ -320,30 +287,7 @@ def _search(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
             }
         )
         return
-    cells: list[list[str]] = []
-    for hit in hits:
-        around = _objects(hit, "context") or [
-            {"message_id": hit.get("message_id"), "role": hit.get("role")}
-        ]
-        for each in around:
-            is_hit = each.get("message_id") == hit.get("message_id")
-            words = _text(hit.get("snippet") if is_hit else each.get("text"))
-            when = timestamp(_number(hit.get("timestamp"))) if is_hit else ""
-            role, number = _text(each.get("role")), str(each.get("message_id"))
-            cells.append([*_place(hit), when, role, words, _text(hit.get("session_id")), number])
-    places = _place_headers(hits)
-    headers = [
-        *places,
-        _("time"),
-        _("role"),
-        pgettext("column", "text"),
-        _("session"),
-        _("message"),
-    ]
-    at = len(places)
-    print_table(
-        headers, cells, right=(len(headers) - 1,), flexible=at + 2, optional=(at + 4, at + 1)
-    )
+    print_hits(hits)
     shown = _("{count:,} hits shown").format(count=len(hits))
     if total is not None:
         shown = _("{count:,} of {total} hits").format(count=len(hits), total=f"{total:,}")

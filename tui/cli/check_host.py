@@ -37,7 +37,8 @@ class HostProblem(NamedTuple):
 
 def problem_of(host: Host, error: BrowseError) -> HostProblem:
     """Return what is wrong with a host that gave an error."""
-    if not isinstance(error, HostError):  # its hermes-browse has said so
+    # Its hermes-browse has said so.
+    if not isinstance(error, HostError) or error.code == "host-refused":
         return HostProblem("host-store", error.sentence, error.remedy)
     if error.code == "host-program":
         return _about_program(host, error)

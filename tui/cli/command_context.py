@@ -23,14 +23,14 @@ from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.trash.progress import never
 from hermes_browse.store.wording import _
 
-from ..store_paths import read_radar_at, sessions_folder
+from ..store_paths import sessions_folder
 from .output import note
 
 if TYPE_CHECKING:
     import argparse
 
     from hermes_browse.store.cleanup.bulk import Step
-    from hermes_browse.store.cleanup.retention import Radar
+    from hermes_browse.store.cleanup.retention import RetentionRules
     from hermes_browse.store.connection.reader import Reader
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.progress import Stage
@@ -62,9 +62,11 @@ class CommandContext:
         """Whether the user can be asked for confirmation."""
         return on_a_terminal() and not self.json
 
-    def radar(self, reader: Reader) -> Radar:
+    def retention_rules(self, reader: Reader) -> RetentionRules:
         """Read what Hermes will delete by itself (`cleanup.retention`)."""
-        return read_radar_at(self.location, reader, self.now)
+        from hermes_browse.store.cleanup.retention import retention_rules_at  # start: reports only
+
+        return retention_rules_at(reader, self.location, self.now)
 
     def find(self, reader: Reader, words: Sequence[str]) -> list[tuple[str, Conversation]]:
         """Find the conversations a user names. Commands call it before they change anything.

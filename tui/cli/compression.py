@@ -134,7 +134,7 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
         "tokens_after": None,
         "bytes_before": compaction.bytes_before,
         "bytes_after": compaction.bytes_after,
-        "empty_sessions": list(compaction.shells),
+        "empty_sessions": list(compaction.empty_sessions),
         "gap": {"first": gap.first, "last": gap.last, "count": gap.number} if gap else None,
         "known": compaction.is_known,
         "notes": _notes_json(compaction.notes),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from hermes_browse.store.cleanup.retention import Radar
+from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.wording import _, pgettext
 
 from ..doctor.checkup import examine, facts
+from .advice import remedy_of
 from .command_context import CommandContext, Subcommand
 from .output import note, print_json, print_text, store_json
 
@@ -26,7 +27,7 @@ class DoctorCommand(Subcommand):
             for name, text in facts(checkup):
                 print_text(line.format(label=name, text=text))
             for each in checkup.problems:
-                sentence = f"{each.text} {each.remedy}".rstrip()
+                sentence = f"{each.text} {remedy_of(each)}".rstrip()
                 note(line.format(label=severities.get(each.severity, each.severity), text=sentence))
             return checkup.exit_code
         search, holders = checkup.search, checkup.holders
@@ -42,7 +43,7 @@ class DoctorCommand(Subcommand):
                 "hermes": {"path": checkup.hermes, "version": checkup.hermes_version}
                 if checkup.hermes
                 else None,
-                "retention": _retention_json(checkup.radar),
+                "retention": _retention_json(checkup.rules),
                 "terminal": checkup.terminal,
                 "holders": None if holders is None else [each._asdict() for each in holders],
                 "disk": {"free_bytes": checkup.free},
@@ -55,7 +56,7 @@ class DoctorCommand(Subcommand):
                         "severity": each.severity,
                         "code": each.code,
                         "text": each.text,
-                        "remedy": each.remedy,
+                        "remedy": remedy_of(each),
                     }
                     for each in checkup.problems
                 ],
@@ -64,12 +65,12 @@ class DoctorCommand(Subcommand):
         return checkup.exit_code
 
 
-def _retention_json(radar: Radar | None) -> Json | None:
+def _retention_json(rules: RetentionRules | None) -> Json | None:
     """Build the JSON of what Hermes deletes by itself; null if it deletes nothing in this file or
     none is read."""
-    if radar is None or radar.beyond_reach:
+    if rules is None or rules.why_never:
         return None
-    retention = radar.retention
+    retention = rules.retention
     return {
         "auto_prune": retention.auto_prune,
         "retention_days": retention.retention_days,

@@ -19,6 +19,7 @@ from hermes_browse.store.wording import ENGLISH, _, speak
 from ..config.folders import chosen_language
 from ..shared.glyphs import is_unicode, replace_unencodable
 from ..version import version
+from .advice import with_advice
 from .command_context import Subcommand, opened_location
 from .output import complain, note, print_text
 
@@ -255,7 +256,7 @@ def ended(work: Callable[[], int]) -> int:
         from ..logfile import log_expected  # start time: only needed after a failure
 
         log_expected()
-        complain(str(error))
+        complain(with_advice(error))
         return error.exit_code
     except BrokenPipeError:  # the reader of a pipe may close it early, as `head` does
         _discard_output()

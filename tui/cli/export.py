@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.stored_values import Json
@@ -136,7 +137,7 @@ class ExportCommand(Subcommand):
 
         def pieces(chosen: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
             return export_pieces(
-                context.store,
+                open_store(context.store),
                 chosen,
                 form,
                 redactor=redactor,

@@ -13,6 +13,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links, Reply
+from hermes_browse.store.hosts.remote import round_trip
 from hermes_browse.store.hosts.running import asked_at_once, read_document, refusal, run_once
 from hermes_browse.store.temporary import removed_on_signals
 from hermes_browse.store.text import one_line
@@ -150,7 +151,7 @@ def _look(link: Link) -> HostState:
     try:
         hello = link.open()
         seen = seen._replace(version=one_line(hello.version, 40), rights=hello.rights)
-        seen = seen._replace(round_trip=link.round_trip())
+        seen = seen._replace(round_trip=round_trip(link))
         return _with_newest(seen, link.call("list", {"view": "all", "limit": 1}))
     except HostError as error:
         if error.code != "host-version":

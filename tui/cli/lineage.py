@@ -12,7 +12,7 @@ from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..formats import cost_below, dollars, related, status
+from ..formats import dollars, own_and_tree, related, status
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, note, print_json, print_lines
 from .parser import text_arg
@@ -77,7 +77,7 @@ def _lines(lineage: Lineage) -> Iterator[OutputLine]:
 def _node_line(node: Node, lineage: Lineage) -> str:
     session = node.session
     rows = _("{count} msgs").format(count=node.rows)
-    costs = f"{dollars(session.cost_usd)} {cost_below(session.cost_usd, node.tree_cost_usd, dollars)}".strip()
+    costs = own_and_tree(session.cost_usd, node.tree_cost_usd, dollars)
     facts = (session.id, one_line(node.name, 120), rows, costs, session.source, status(node.status))
     line = " · ".join(filter(None, facts))
     line = related(node.relation, line)

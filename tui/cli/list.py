@@ -13,23 +13,21 @@ from hermes_browse.store.legacy.transcript_files import count_files
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
+from hermes_browse.store.sessions.models import Hidden, Sort, View
 from hermes_browse.store.wording import _
 
-from .. import formats
 from ..profiles.read_profiles import complete_all
 from ..store_paths import sessions_folder
 from .command_context import CommandContext, Subcommand
 from .output import (
     conversation_json,
     note,
-    print_conversations,
     print_json,
     store_json,
-    title_or_preview,
 )
 from .parser import add_all_hosts, add_view_options, count_arg
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
+from .tables import print_conversations
 
 
 class ListCommand(Subcommand):
@@ -100,7 +98,7 @@ class ListCommand(Subcommand):
             page = with_details(
                 reader, [catalog.conversation(root) for root in roots[_page(arguments)]]
             )
-            radar = context.radar(reader) if context.json else None
+            rules = context.retention_rules(reader) if context.json else None
             old_files = count_files(sessions_folder(context.location), reader)
         if sizes:
             page = [
@@ -117,13 +115,13 @@ class ListCommand(Subcommand):
                     "total": total,
                     "hidden": hidden._asdict(),
                     "old_transcripts": old_files.files,
-                    "conversations": [conversation_json(each, radar) for each in page],
+                    "conversations": [conversation_json(each, rules) for each in page],
                 }
             )
             return 0
         for warning in summary.warnings:
             note(warning.text)
-        print_conversations([], [_row(each) for each in page])
+        print_conversations([conversation_json(each) for each in page])
         old_note = (
             _("{count:,} old transcripts: --old").format(count=old_files.files)
             if old_files.files
@@ -136,26 +134,6 @@ class ListCommand(Subcommand):
 def _page(arguments: SimpleNamespace) -> slice:
     """Return the requested slice of an ordered list."""
     return slice(arguments.offset, arguments.offset + arguments.limit if arguments.limit else None)
-
-
-def _cells(each: Conversation, state: str, name: str) -> list[str]:
-    return [
-        formats.timestamp(each.last_active),
-        formats.status(state),
-        each.source,
-        formats.long_number(each.message_count),
-        formats.dollars(each.tree_cost_usd),
-        name,
-        each.id,
-    ]
-
-
-def _row(each: Conversation) -> list[str]:
-    state = "pinned" if each.pinned else "archived" if each.archived else each.status.value
-    name = title_or_preview(each)
-    if each.note:
-        name = _("{name} ({note})").format(name=name, note=each.note)
-    return _cells(each, state, name)
 
 
 def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
@@ -176,7 +154,9 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
     everywhere = read_all_profiles(arguments.home, time.time(), view, arguments.source)
     page = everywhere.found[_page(arguments)]
     details = complete_all(page, strict=True)
-    pairs = [(each.profile, details[each.place]) for each in page]
+    conversations = [
+        {"profile": each.profile} | conversation_json(details[each.place]) for each in page
+    ]
     total = everywhere.conversations
     if arguments.json:
         print_json(
@@ -187,17 +167,11 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
                 "view": view.value,
                 "shown": len(page),
                 "total": total,
-                "conversations": [
-                    {"profile": profile} | conversation_json(each) for profile, each in pairs
-                ],
+                "conversations": conversations,
             }
         )
         return 0
-    rows = [
-        [profile, *_cells(each, each.status.value, title_or_preview(each))]
-        for profile, each in pairs
-    ]
-    print_conversations([_("profile")], rows)
+    print_conversations(conversations)
     summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
     note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
     return 0

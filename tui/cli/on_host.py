@@ -30,7 +30,7 @@ from hermes_browse.store.hosts.link import (
     Links,
     Reply,
 )
-from hermes_browse.store.hosts.remote import locate_there, open_store
+from hermes_browse.store.hosts.remote import locate_there, store_at
 from hermes_browse.store.hosts.running import Running, read_document, refusal, run_once
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
@@ -163,7 +163,7 @@ def opened_there(name: str) -> Iterator[tuple[Location, Store, Links]]:
     links = Links()
     try:
         location = locate_there(links.of(named_host(name)))
-        yield location, open_store(location, links), links
+        yield location, store_at(location, links), links
     finally:
         links.close()
 

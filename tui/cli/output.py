@@ -17,7 +17,7 @@ from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
 from hermes_browse.store.wording import _, pgettext
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.retention import Radar
+    from hermes_browse.store.cleanup.retention import RetentionRules
     from hermes_browse.store.hermes.health import StoreSummary
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.shelf import Bundle
@@ -108,12 +108,12 @@ def store_json(summary: StoreSummary) -> Json:
     }
 
 
-def conversation_json(conversation: Conversation, radar: Radar | None = None) -> Json:
+def conversation_json(conversation: Conversation, rules: RetentionRules | None = None) -> Json:
     """Build a CONVERSATION of the JSON contract.
 
     Args:
         conversation: With its preview and message counts.
-        radar: Predicts when Hermes deletes it; without it `prune_in_days` is null.
+        rules: Predicts when Hermes deletes it; without it `prune_in_days` is null.
     """
     return {
         "id": conversation.id,
@@ -133,7 +133,7 @@ def conversation_json(conversation: Conversation, radar: Radar | None = None) ->
         "archived": conversation.archived,
         "pinned": conversation.pinned,
         "hidden": conversation.hidden,
-        "prune_in_days": radar.fate(conversation).prune_in_days if radar is not None else None,
+        "prune_in_days": rules.forecast(conversation).prune_in_days if rules is not None else None,
         "kind": conversation.kind.value,
         "relation": conversation.relation.value,
         "note": conversation.note or None,
@@ -235,23 +235,6 @@ def print_table(
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(padded).rstrip())
-
-
-def print_conversations(places: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of `list`; `places` are the headers of the cells ahead of its own."""
-    headers = [
-        *places,
-        _("last active"),
-        _("status"),
-        _("source"),
-        _("msgs"),
-        _("cost"),
-        _("title"),
-        _("id"),
-    ]
-    at = len(places)
-    optional = (at + 4, at + 2, at + 1, at + 3, at)
-    print_table(headers, rows, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
 
 
 def print_sums(by: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

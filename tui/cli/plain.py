@@ -19,8 +19,8 @@ from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
 from hermes_browse.store.messages.chat_message import Hit, Reading, RowInfo, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
-from hermes_browse.store.search.engine import Search
-from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.engine import Answer, Search
+from hermes_browse.store.search.query import Query, parse
 from hermes_browse.store.search.scope import read_scope
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -30,6 +30,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import counted
 from ..hang_up import watch_terminal
+from .advice import with_advice
 from .output import print_text
 from .plain_words import (
     HELP,
@@ -63,6 +64,48 @@ class _Open(NamedTuple):
     """The hit it was opened at."""
 
 
+_FoundHit = tuple[Hit, Conversation | None]
+
+
+def _find(reader: Reader, query: Query, now: float) -> tuple[Answer, list[_FoundHit]]:
+    """Search; return the answer, and its hits with their conversations."""
+    answer = Search(reader, query, read_scope(reader, query, now)).page(_MOST_HITS)
+    session_ids = list({hit.session_id for hit in answer.hits})
+    catalog = read_neighbourhood(reader, session_ids, now)
+    pairs = [(hit, catalog.of_session(hit.session_id)) for hit in answer.hits]
+    unique = {each.root_id: each for _hit, each in pairs if each}
+    by_root = {each.root_id: each for each in with_details(reader, list(unique.values()))}
+    return answer, [(hit, by_root[each.root_id] if each else None) for hit, each in pairs]
+
+
+def _rows_at(
+    reader: Reader, conversation: Conversation, hit: Hit | None
+) -> tuple[Sequence[RowInfo], int]:
+    """Return the messages of a conversation, and the index of the first one to print: that of a
+    hit, else the first of the last page."""
+    said = read_outline(reader, conversation.segments)
+    if hit is not None:
+        at = said.index_of(hit.message_id)
+        if at is not None:
+            return said.rows, at
+        everything = read_outline(reader, conversation.segments, Reading.EVERYTHING)
+        at = everything.index_of(hit.message_id)
+        if at is not None:  # rewound or hidden
+            return everything.rows, at
+    return said.rows, max(len(said.rows) - MESSAGES, 0)
+
+
+def _last_prompt(reader: Reader, rows: Sequence[RowInfo], at: int) -> int | None:
+    """Return the index of the last user message at or before `at`; None if there is none."""
+    for index in range(min(at, len(rows) - 1), -1, -1):
+        row = rows[index]
+        if row.role == "user" and not row.hidden and row.state is not State.REWOUND:
+            messages = read_messages(reader, [row])
+            if messages and not messages[0].is_summary:
+                return index
+    return None
+
+
 class Dialogue:
     """One run of the dialogue.
 
@@ -87,7 +130,7 @@ class Dialogue:
         self._first = 0
         self._open: _Open | None = None
         self._roots: Sequence[str] = []
-        self._hits: list[tuple[Hit, Conversation | None]] = []
+        self._hits: list[_FoundHit] = []
         self._catalog: Catalog | None = None
         self._is_full = False
         self._plan: ResumePlan | None = None
@@ -119,7 +162,7 @@ class Dialogue:
             try:
                 self._handle(line)
             except BrowseError as error:
-                self._say(one_line(str(error)))
+                self._say(one_line(with_advice(error)))
         return self._plan
 
     def _say_all(self, lines: Iterable[str]) -> None:
@@ -178,18 +221,7 @@ class Dialogue:
             self._say(one_line(query.refusal))
             return
         with self._store.reader() as reader:
-            answer = Search(reader, query, read_scope(reader, query, self._now)).page(_MOST_HITS)
-            catalog = read_neighbourhood(
-                reader, list({hit.session_id for hit in answer.hits}), self._now
-            )
-            pairs = [(hit, catalog.of_session(hit.session_id)) for hit in answer.hits]
-            details = with_details(
-                reader, list({each.root_id: each for _hit, each in pairs if each}.values())
-            )
-        by_root = {each.root_id: each for each in details}
-        self._hits = [
-            (hit, by_root.get(each.root_id) if each is not None else None) for hit, each in pairs
-        ]
+            answer, self._hits = _find(reader, query, self._now)
         self._say_all(
             one_line(each)
             for each in (*(problem.text for problem in answer.query.problems), *answer.notes)
@@ -260,20 +292,10 @@ class Dialogue:
         if conversation is None:
             self._say(_("This message belongs to no session of the store."))
             return
-        at: int | None = None
         with self._store.reader() as reader:
             conversation = with_details(reader, [conversation])[0]
-            outline = read_outline(reader, conversation.segments)
-            if hit is not None:
-                at = outline.index_of(hit[0].message_id)
-                if at is None:  # rewound or hidden
-                    everything = read_outline(reader, conversation.segments, Reading.EVERYTHING)
-                    at = everything.index_of(hit[0].message_id)
-                    outline = outline if at is None else everything
-            rows = outline.rows
-            if at is None:
-                at = max(len(rows) - MESSAGES, 0)
-            prompt = self._last_prompt(reader, rows, at)
+            rows, at = _rows_at(reader, conversation, hit[0] if hit is not None else None)
+            prompt = _last_prompt(reader, rows, at)
         self._say(conversation_line(conversation, self._now))
         self._open = _Open(conversation, rows, 0, hit[0] if hit is not None else None)
         if prompt is not None and prompt < at:
@@ -284,17 +306,6 @@ class Dialogue:
                 )
                 self._say(sentence.format(count=between))
         self._say_page(at)
-
-    @staticmethod
-    def _last_prompt(reader: Reader, rows: Sequence[RowInfo], at: int) -> int | None:
-        """Return the index of the last user message at or before `at`; None if there is none."""
-        for index in range(min(at, len(rows) - 1), -1, -1):
-            row = rows[index]
-            if row.role == "user" and not row.hidden and row.state is not State.REWOUND:
-                messages = read_messages(reader, [row])
-                if messages and not messages[0].is_summary:
-                    return index
-        return None
 
     def _say_messages(self, rows: Sequence[RowInfo]) -> None:
         with self._store.reader() as reader:

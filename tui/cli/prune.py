@@ -5,26 +5,29 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import TypeVar
 
 from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup import bulk
-from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
+from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
-from hermes_browse.store.cleanup.protection import count_reasons
-from hermes_browse.store.cleanup.retention import Radar
+from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
+from hermes_browse.store.cleanup.space_map import read_file_space
+from hermes_browse.store.cleanup.spared import count_reasons
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import QueryInterruptedError, RefusedError
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.trash.progress import never
 from hermes_browse.store.wording import _, ngettext
 
-from ..formats import counted, dollars, size, status, timestamp
+from ..formats import counted, dollars, own_and_tree, size, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import bundle_json, conversation_json, note, print_json, print_table, title_or_preview
@@ -127,9 +130,11 @@ class PruneCommand(Subcommand):
             plan = make_plan(reader, catalog, selection, context.now)
             if arguments.archive:  # an archived conversation stays as it is
                 plan = plan.without_archived()
-            plan = plan.with_details(reader, None if context.json else _SHOWN)
-            radar = context.radar(reader) if context.json else None
-        totals = plan.totals(subagents=not arguments.archive)
+            plan = plan.with_details(
+                partial(with_details, reader), None if context.json else _SHOWN
+            )
+            rules = context.retention_rules(reader) if context.json else None
+        totals = plan.totals(is_archive=arguments.archive)
         asks = act and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
             archive = _("Nothing was changed: it would archive {what}.")
@@ -149,13 +154,18 @@ class PruneCommand(Subcommand):
                 str(number),
             )
         bundles: list[Json] = []
+        freed: int | None = None
         if act and plan.selected:
             ordered = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
-            plan, bundles = (
-                _archive(context, ordered)
-                if arguments.archive
-                else _delete(context, ordered, catalog)
-            )
+            if arguments.archive:
+                plan, bundles = _archive(context, ordered)
+            else:
+                before = _free_bytes(context.store)
+                plan, bundles = _delete(context, ordered, catalog)
+                freed = _free_bytes(context.store) - before
+                if not context.json:
+                    measured = _("Measured: {size} more are free for new rows.")
+                    note(measured.format(size=size(max(0, freed))))
         elif not context.json and plan.selected:
             note(
                 _(
@@ -163,17 +173,19 @@ class PruneCommand(Subcommand):
                 )
             )
         if context.json:
-            print_json(_json(plan, radar, bundles, archive=arguments.archive, done=act))
+            print_json(
+                _json(plan, rules, bundles, archive=arguments.archive, done=act, freed=freed)
+            )
         return 0
 
 
 def carry_out(
-    store: Store, plan: Plan, unit: Unit[Done], stop: Callable[[], bool] = never
+    plan: Plan, work: Callable[..., Outcome[Done]], stop: Callable[[], bool] = never
 ) -> Outcome[Done]:
     """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
 
     Raises:
-        BrowseError: A unit failed; the number done has been reported.
+        BrowseError: A portion failed; the number done has been reported.
         QueryInterruptedError: It was stopped; likewise.
         KeyboardInterrupt: Likewise.
     """
@@ -185,7 +197,7 @@ def carry_out(
         report(step)
 
     try:
-        outcome = bulk.carry_out(store, plan, unit, tell=tell, stop=stop)
+        outcome = work(tell=tell, stop=stop)
     except KeyboardInterrupt:
         _note_stopped(done, len(plan.selected))
         raise
@@ -212,20 +224,27 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
 
 
 def _archive(context: CommandContext, plan: Plan) -> tuple[Plan, list[Json]]:
-    outcome = carry_out(context.store, plan, bulk.archive_unit(context.store, plan), context.stop)
+    unit = bulk.archive_unit(context.store, plan)
+    work = partial(bulk.carry_out, context.store, plan, unit)
+    outcome = carry_out(plan, work, context.stop)
     note(outcome.sentence(_("archived")))
     return outcome.plan, []
 
 
 def _delete(context: CommandContext, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
     trash, files = trash_folder(context.location), sessions_folder(context.location)
-    unit = bulk.delete_unit(context.store, catalog, trash, files, stop=context.stop, tell=telling())
-    outcome = carry_out(context.store, plan, unit, context.stop)
+    work = partial(bulk.delete_planned, context.store, plan, catalog, trash, files)
+    outcome = carry_out(plan, work, context.stop)
     for done in outcome.results:
         for sentence in done.notes:
             note(sentence)
     note(outcome.sentence(_("moved to the trash")))
     return outcome.plan, [bundle_json(done.bundle) for done in outcome.results]
+
+
+def _free_bytes(store: Store) -> int:
+    with store.reader() as reader:
+        return read_file_space(reader, 0).free_bytes
 
 
 def _totals_text(totals: Totals) -> str:
@@ -239,10 +258,10 @@ def _totals_text(totals: Totals) -> str:
     )
 
 
-def _planned_json(planned: Planned, radar: Radar | None, *, archive: bool) -> Json:
+def _planned_json(planned: Planned, rules: RetentionRules | None, *, archive: bool) -> Json:
     conversation = planned.conversation
     return {
-        **conversation_json(conversation, radar),
+        **conversation_json(conversation, rules),
         "bytes": planned.own.total if archive else conversation.size,
         "standing": planned.standing.value,
         "takes_along": [] if archive else [session.id for session in planned.subagents],
@@ -256,17 +275,30 @@ def _spared_json(spared: Spared) -> Json:
 
 
 def _json(
-    plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool, done: bool
+    plan: Plan,
+    rules: RetentionRules | None,
+    bundles: list[Json],
+    *,
+    archive: bool,
+    done: bool,
+    freed: int | None,
 ) -> Json:
     return {
-        "plan": plan.totals(subagents=not archive)._asdict(),
-        "would": [_planned_json(each, radar, archive=archive) for each in plan.selected],
+        "plan": plan.totals(is_archive=archive)._asdict(),
+        "would": [_planned_json(each, rules, archive=archive) for each in plan.selected],
         "spared": [_spared_json(each) for each in plan.spared],
         "reparented": [] if archive else [session.id for session in plan.reparented],
         "counted": _(COUNTED),
         "done": done,
+        "measured_free_bytes": freed,
         "bundles": bundles,
     }
+
+
+def _costs(planned: Planned, *, archive: bool) -> str:
+    """Subagents stay in an archive."""
+    own = planned.conversation.cost_usd
+    return dollars(own) if archive else own_and_tree(own, planned.cost_usd, dollars)
 
 
 def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> None:
@@ -277,7 +309,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> No
             each.conversation.source,
             f"{each.own.shown:,}",
             size(each.own.total if archive else each.bytes),
-            dollars(each.conversation.cost_usd if archive else each.cost_usd),
+            _costs(each, archive=archive),
             title_or_preview(each.conversation),
             each.conversation.id,
         ]
@@ -299,6 +331,12 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> No
     words = _(", ").join(filter(None, [_totals_text(totals), dollars(totals.cost_usd)]))
     note(_("{words}. {counted}").format(words=words, counted=_(COUNTED)))
     if not archive:
+        if plan.selected:
+            frees = _(
+                "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
+                "{size}, only with `hermes sessions optimize` and its VACUUM."
+            )
+            note(frees.format(free=size(totals.free_bytes), size=size(totals.given_back_bytes)))
         subagents = sum(len(each.subagents) for each in plan.selected)
         if subagents:
             words = ngettext(
@@ -314,12 +352,6 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> No
                 len(plan.reparented),
             )
             note(words.format(count=len(plan.reparented)))
-        if plan.selected:
-            note(
-                _(
-                    "The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."
-                )
-            )
     if plan.spared:
         print_table(
             [_("spared because"), _("title"), _("id")],

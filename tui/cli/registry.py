@@ -28,6 +28,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "compression.ContextCommand",
         N_("Show what the model was given when a message was written."),
     ),
+    "changes": (
+        "changes.ChangesCommand",
+        N_("The files that a conversation changed, its subagents included, and a diff of each."),
+    ),
+    "blame": ("blame.BlameCommand", N_("Which message wrote each line of a file, and why.")),
+    "run": (
+        "run.RunCommand",
+        N_("How a conversation went: turns, subagents, cost, and what stands out."),
+    ),
     "resume": ("resume.ResumeCommand", N_("Resume a conversation in Hermes.")),
     "rename": ("edit.RenameCommand", N_("Rename a conversation; an empty title clears it.")),
     "archive": (
@@ -80,6 +89,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completions": (
         "completions.CompletionsCommand",
         N_("A script that completes this command line in a shell."),
+    ),
+    "shell-init": (
+        "shell_init.ShellInitCommand",
+        N_("Lines for a shell: `hermes sessions browse` opens this browser, Ctrl+G and Tab work."),
     ),
 }
 """Module and class of each command, and its help; in the order of the help.

@@ -21,14 +21,15 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 from ..formats import timestamp
 from ..profiles.read_profiles import search_everywhere
 from .command_context import CommandContext, Subcommand
-from .output import no_text, note, print_json, print_table
+from .output import no_text, note, print_json
 from .parser import add_all_hosts, add_view_options, count_arg, text_arg
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
+from .tables import print_hits
 
 Around = list[tuple[int, str, str]] | None
 """Id, role and text of the messages around a hit, the hit included; None when not requested."""
@@ -142,15 +143,12 @@ class SearchCommand(Subcommand):
         notes += [*answer.notes, *([uncovered] if uncovered else [])]
         for sentence in notes:
             note(sentence)
+        hits = []
+        for hit, around in zip(answer.hits, contexts, strict=True):
+            conversation = conversations[hit.session_id]
+            conversation_id = conversation.id if conversation is not None else hit.session_id
+            hits.append(_hit_json(hit, conversation_id, around))
         if context.json:
-            hits = []
-            for hit, around in zip(answer.hits, contexts, strict=True):
-                conversation = conversations[hit.session_id]
-                hits.append(
-                    _hit_json(
-                        hit, conversation.id if conversation is not None else hit.session_id, around
-                    )
-                )
             print_json(
                 {
                     "query": query.text,
@@ -168,7 +166,12 @@ class SearchCommand(Subcommand):
                 }
             )
             return 0
-        (_print_groups if sys.stdout.isatty() else _print_columns)(answer, contexts, conversations)
+        if sys.stdout.isatty():
+            _print_groups(answer, contexts, conversations)
+        else:
+            names = [_name(conversations[hit.session_id]) for hit in answer.hits]
+            named = zip(hits, names, strict=True)
+            print_hits([hit | {"conversation": name} for hit, name in named])
         note(_summary(answer, total))
         for each in suggestions:
             number = f"{each.hits:,}{'+' if each.at_least else ''}"
@@ -237,28 +240,6 @@ def _rows(hit: Hit, around: Around) -> list[tuple[int, str, str, bool]]:
     ]
 
 
-def _print_columns(
-    answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]
-) -> None:
-    rows = []
-    for hit, around in zip(answer.hits, contexts, strict=True):
-        title = _name(conversations[hit.session_id])
-        for message_id, role, content, is_hit in _rows(hit, around):
-            when = timestamp(hit.timestamp) if is_hit else ""
-            rows.append(
-                [when, role, title if is_hit else "", content, hit.session_id, str(message_id)]
-            )
-    headers = [
-        _("time"),
-        _("role"),
-        _("conversation"),
-        pgettext("column", "text"),
-        _("session"),
-        _("message"),
-    ]
-    print_table(headers, rows, right=(5,))
-
-
 def _print_groups(
     answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]
 ) -> None:
@@ -290,7 +271,12 @@ def _search_all_profiles(arguments: SimpleNamespace) -> int:
     everywhere = read_all_profiles(arguments.home, now, View.ALL)
     answer = search_everywhere(everywhere, query, now, limit=arguments.limit)
     shown = answer.found[: arguments.limit] if arguments.limit else answer.found
-    hits = [(each, each.hit) for each in shown if each.hit is not None]
+    hits = [
+        {"profile": each.profile} | _hit_json(each.hit, each.conversation.id, None)
+        for each in shown
+        if each.hit is not None
+    ]
+    names = [_name(each.conversation) for each in shown if each.hit is not None]
     took = (time.perf_counter() - begun) * 1000
     for sentence in answer.notes:
         note(sentence)
@@ -303,42 +289,21 @@ def _search_all_profiles(arguments: SimpleNamespace) -> int:
                 "more": answer.more or len(shown) < len(answer.found),
                 "elapsed_ms": round(took, 3),
                 "total": None if answer.more else len(answer.found),
-                "hits": [
-                    {"profile": each.profile} | _hit_json(hit, each.conversation.id, None)
-                    for each, hit in hits
-                ],
+                "hits": hits,
                 "suggestions": [],
                 "notes": list(answer.notes),
                 "broken": broken_json(everywhere),
             }
         )
         return 0
-    rows = [
-        [
-            each.profile,
-            timestamp(hit.timestamp),
-            hit.role,
-            _name(each.conversation),
-            hit.snippet,
-            hit.session_id,
-        ]
-        for each, hit in hits
-    ]
-    headers = [
-        _("profile"),
-        _("time"),
-        _("role"),
-        _("conversation"),
-        pgettext("column", "text"),
-        _("session"),
-    ]
-    print_table(headers, rows)
+    named = zip(hits, names, strict=True)
+    print_hits([hit | {"conversation": name} for hit, name in named])
     total = f"{len(answer.found):,}{'+' if answer.more else ''}"
     summary = _("{count:,} of {total} hits · {profiles:,} profiles · {engine} · {took:.0f} ms")
     profiles = len(everywhere.catalogs)
     note(
         summary.format(
-            count=len(rows), total=total, profiles=profiles, engine=answer.engine, took=took
+            count=len(hits), total=total, profiles=profiles, engine=answer.engine, took=took
         )
     )
     return 0

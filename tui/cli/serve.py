@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.link import SERVE, Reply
 from hermes_browse.store.hosts.serving import Server, limit_memory, take_standard_streams
 from hermes_browse.store.wording import ENGLISH, _, speak
@@ -73,13 +74,14 @@ class ServeCommand(Subcommand):
             "version": version(),
             "path": str(location.path),
             "profile": location.profile or "",
+            "protocol": PROTOCOL,
         }
         limit_memory()
         questions, answers = take_standard_streams()
         run = partial(carry_out_call, location)
-        Server(context.store, run, answers, may_change=context.arguments.may_change).serve(
-            questions, hello
-        )
+        Server(
+            context.store, location, run, answers, may_change=context.arguments.may_change
+        ).serve(questions, hello)
         return 0
 
 

@@ -19,9 +19,9 @@ from hermes_browse.store.messages.transcript import (
 )
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
-from ..formats import long_number, state, timestamp
+from ..formats import long_number, role, state, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, conversation_json, print_json_in_portions, print_lines, print_texts
 from .parser import text_arg
@@ -30,7 +30,8 @@ _AT_ONCE = 400
 """Messages."""
 _LONGEST_NAME = 400
 """Code points; Hermes takes titles of 100."""
-_NAMES = {"user": N_("you"), "assistant": N_("assistant")}
+
+_SPEAKERS = ("user", "assistant")
 
 
 class ShowCommand(Subcommand):
@@ -73,12 +74,12 @@ class ShowCommand(Subcommand):
                 if reading is Reading.EVERYTHING
                 else None
             )
-            radar = context.radar(reader) if context.json else None
+            rules = context.retention_rules(reader) if context.json else None
         messages = _read_in_portions(context.store, ids)
         if context.json:
             print_json_in_portions(
                 {
-                    "conversation": conversation_json(conversation, radar),
+                    "conversation": conversation_json(conversation, rules),
                     "messages": (message_json(message) for message in messages),
                     "system_prompt": prompt,
                 }
@@ -139,7 +140,7 @@ def _name(conversation: Conversation) -> str:
 
 def heading(message: ChatMessage) -> str:
     """Return the heading of a message: time, role, and state unless it is live."""
-    name = _(_NAMES[message.role]) if message.role in _NAMES else message.role
+    name = role(message.role)
     if message.role == "tool" and message.tool_name:
         name = _("tool {name}").format(name=message.tool_name)
     if message.state is not State.LIVE:
@@ -169,9 +170,9 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
             seam = _(SEAM.shown or "").format(id=one_line(segment))
             yield OutputLine("seam", f"── {seam} ──")
             yield OutputLine("said", "")
-        yield OutputLine(message.role if message.role in _NAMES else "other", heading(message))
+        yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
         if body := body_of(message):
-            yield OutputLine("said" if message.role in _NAMES else "tool", body, 2)
+            yield OutputLine("said" if message.role in _SPEAKERS else "tool", body, 2)
         yield OutputLine("said", "")
 
 

@@ -12,7 +12,6 @@ from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.resolve import resolve_session
-from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
 from hermes_browse.store.wording import _, ngettext, pgettext
 
@@ -123,9 +122,9 @@ def _row(bundle: Bundle) -> list[str]:
 
 def _restore(context: CommandContext) -> int:
     trash = trash_folder(context.location)
-    names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))
+    names = list(dict.fromkeys(find(trash, each).stem for each in context.arguments.bundles))
     results: list[Restored] = []
-    only = _sessions_of(context, trash / names[0]) if context.arguments.only else None
+    only = _sessions_of(context, find(trash, names[0])) if context.arguments.only else None
     for name in names:
         try:
             result = restore(
@@ -169,9 +168,9 @@ def _restore(context: CommandContext) -> int:
     return 0
 
 
-def _sessions_of(context: CommandContext, folder: Path) -> tuple[str, ...]:
+def _sessions_of(context: CommandContext, bundle: Path) -> tuple[str, ...]:
     """Return the sessions of the requested conversations: their segments and subagents."""
-    with OpenedBundle(folder) as opened, Store(opened.path).reader() as reader:
+    with Store(bundle).reader() as reader:
         ids = [resolve_session(reader, each) for each in context.arguments.only]
         return affected_by_delete(read_catalog(reader, context.now).forest, ids).sessions
 
@@ -179,8 +178,7 @@ def _sessions_of(context: CommandContext, folder: Path) -> tuple[str, ...]:
 def _drop(context: CommandContext) -> int:
     arguments, trash = context.arguments, trash_folder(context.location)
     bundles = [
-        describe(folder)
-        for folder in dict.fromkeys(find(trash, each) for each in arguments.bundles)
+        describe(path) for path in dict.fromkeys(find(trash, each) for each in arguments.bundles)
     ]
     if not arguments.yes:
         for each in bundles:

@@ -252,8 +252,7 @@ MAP = at(
     Command("", "up,k", N_("up"), call="go(0,-1)"),
     Command("", "right,l", N_("right"), call="go(1,0)"),
     Command("", "left,h", N_("left"), call="go(-1,0)"),
-    Command("", "enter,ctrl+j", N_("what it is made of"), call="enter"),
-    Command("", "backspace,minus", N_("out again"), call="leave"),
+    Command("", "enter,ctrl+j", N_("read"), call="enter"),
 )
 SEARCH_BOX = at(
     "search",

@@ -20,7 +20,7 @@ PRUNE = at(
         "take-leave",
         "space",
         N_("take/leave"),
-        N_("Take this one along, or leave it; in the map all of a line"),
+        N_("Take this one along, or leave it"),
         "take",
     ),
     Shown(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import (
     NOTES,
     Compaction,
@@ -15,9 +16,8 @@ from hermes_browse.store.compression.compactions import (
 )
 from hermes_browse.store.compression.history_rows import HistoryRow
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
-from hermes_browse.store.messages.transcript import Outline, read_messages
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -84,9 +84,9 @@ class Inspection:
     def instead(self, number: int) -> TranscriptModel:
         """Return a transcript of what the model had from then on: the summary among what was
         carried over."""
-        one = self.compactions[number]
-        if _is_still_there(one):
-            return self._model(one.before)
+        compaction = self.compactions[number]
+        if _is_still_there(compaction):
+            return self._model(compaction.before)
         generation = next(
             (each for each in self.history.generations if each.compaction == number), None
         )
@@ -95,7 +95,7 @@ class Inspection:
             if generation is not None
             else []
         )
-        return self._model([*written, *one.not_stored_again])
+        return self._model([*written, *compaction.not_stored_again])
 
 
 Sides = tuple[TranscriptModel, TranscriptModel]
@@ -103,13 +103,13 @@ Sides = tuple[TranscriptModel, TranscriptModel]
 first."""
 
 
-def read_sides(reader: Reader, inspection: Inspection, number: int) -> Sides:
+def read_sides(store: OpenStore, inspection: Inspection, number: int) -> Sides:
     """Read both sides of a compaction; on a worker's thread."""
     replaced, instead = inspection.replaced(number), inspection.instead(number)
     summary = inspection.compactions[number].summary
     middle = instead.entry_of(summary) or 0
     for model, at in (replaced, 0), (instead, middle):
-        model.add(read_messages(reader, model.missing(at - WINDOW, at + WINDOW)))
+        model.add(store.messages(model.missing(at - WINDOW, at + WINDOW)))
     return replaced, instead
 
 
@@ -118,32 +118,32 @@ def tokens(count: int) -> int:
     return count // BYTES_PER_TOKEN
 
 
-def notes(one: Compaction) -> Iterator[str]:
+def notes(compaction: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
     left_out = (
         {CompactionNote.GAP, CompactionNote.EDGE}
-        if one.is_broken and not one.kept
+        if compaction.is_broken and not compaction.kept
         else {CompactionNote.GAP}
     )
-    yield from (_(NOTES[note]) for note in one.notes if note not in left_out)
-    if one.gap is not None:
+    yield from (_(NOTES[note]) for note in compaction.notes if note not in left_out)
+    if compaction.gap is not None:
         words = _("The ids {first} to {last} are in no row of the store.")
-        yield words.format(first=one.gap.first, last=one.gap.last)
+        yield words.format(first=compaction.gap.first, last=compaction.gap.last)
 
 
-def remedy(inspection: Inspection, one: Compaction) -> str:
+def remedy(inspection: Inspection, compaction: Compaction) -> str:
     """Return a sentence about what helps where the model went on without the messages; empty where
     it did not."""
-    if _is_still_there(one):
+    if _is_still_there(compaction):
         words = ngettext(
             "R resumes with this message.",
             "R resumes with all {count:,} messages.",
-            len(one.before),
+            len(compaction.before),
         )
-        return words.format(count=len(one.before))
-    if CompactionNote.NO_ORIGINALS in one.notes:
+        return words.format(count=len(compaction.before))
+    if CompactionNote.NO_ORIGINALS in compaction.notes:
         return _("They may be in another conversation: search for words of the summary.")
-    if not one.is_broken:
+    if not compaction.is_broken:
         return ""
     words = _(
         "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file."
@@ -151,25 +151,29 @@ def remedy(inspection: Inspection, one: Compaction) -> str:
     return words.format(id=one_line(inspection.conversation.id[-6:]))
 
 
-def _is_still_there(one: Compaction) -> bool:
+def _is_still_there(compaction: Compaction) -> bool:
     """Return whether a resume sends all messages from before it: it was aborted, and no session
     follows."""
-    return CompactionNote.ABORTED in one.notes and not one.shells
+    return CompactionNote.ABORTED in compaction.notes and not compaction.empty_sessions
 
 
-def title_of_replaced(one: Compaction) -> str:
+def title_of_replaced(compaction: Compaction) -> str:
     """Return the title of the left pane."""
-    if not one.gone:
+    if not compaction.gone:
         return (
             _("Replaced: nothing that is stored")
-            if CompactionNote.NO_ORIGINALS in one.notes
+            if CompactionNote.NO_ORIGINALS in compaction.notes
             else _("Replaced: nothing")
         )
-    if one.is_broken:
-        words = ngettext("Left behind: 1 message", "Left behind: {count:,} messages", len(one.gone))
+    if compaction.is_broken:
+        words = ngettext(
+            "Left behind: 1 message", "Left behind: {count:,} messages", len(compaction.gone)
+        )
     else:
-        words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", len(one.gone))
-    return words.format(count=len(one.gone))
+        words = ngettext(
+            "Replaced: 1 message", "Replaced: {count:,} messages", len(compaction.gone)
+        )
+    return words.format(count=len(compaction.gone))
 
 
 def nothing_compressed(history: CompactionHistory) -> str:
@@ -184,18 +188,18 @@ def nothing_compressed(history: CompactionHistory) -> str:
     return words.format(first=gap.first, last=gap.last)
 
 
-def title_of_instead(one: Compaction) -> str:
+def title_of_instead(compaction: Compaction) -> str:
     """Return the title of the right pane."""
-    kept = len(one.kept) + len(one.not_stored_again)
-    if _is_still_there(one):
+    kept = len(compaction.kept) + len(compaction.not_stored_again)
+    if _is_still_there(compaction):
         words = ngettext(
-            "Still there: 1 message", "Still there: {count:,} messages", len(one.before)
+            "Still there: 1 message", "Still there: {count:,} messages", len(compaction.before)
         )
-        return words.format(count=len(one.before))
-    if one.summary is None and not kept:
+        return words.format(count=len(compaction.before))
+    if compaction.summary is None and not kept:
         return _("Instead: nothing")
     words = ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)
-    first = _("no summary") if one.summary is None else _("the summary")
+    first = _("no summary") if compaction.summary is None else _("the summary")
     return _("Instead: {parts}").format(parts=f"{first} · {words}" if kept else first)
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
+from hermes_browse.store.wording import _
+
 from ..bindings import bindings
 from ..commands.main_commands import TRANSCRIPT
-from ..context import Context
 from ..transcript.find import needle
 from ..transcript.reading import read_missing
 from ..transcript.view import TranscriptView
+from .inspection import describe_lost
 
 if TYPE_CHECKING:
+    from hermes_browse.store.compression.losses import Losses
+    from hermes_browse.store.search.terms import Matcher
+
     from ..transcript.entries import TranscriptModel
+    from ..work.store_screen import StoreScreen
 
 _KEPT = (
     "scroll_",
@@ -28,6 +33,8 @@ _KEPT = (
     "toggle_reasoning",
 )
 """What the calls of the keys begin with that work here as in the transcript."""
+_MOST_LIT = 150
+"""Lost terms that are highlighted at once."""
 _AROUND = 20
 """Entries that are read before and after a place that is gone to."""
 
@@ -39,9 +46,9 @@ class PartPane(TranscriptView, inherit_bindings=False):
         each for each in TRANSCRIPT if each.call.startswith(_KEPT)
     )
 
-    def __init__(self, context: Context, *, id: str) -> None:
+    def __init__(self, owner: StoreScreen[None], *, id: str) -> None:
         super().__init__(id=id)
-        self._of_store, self._slot = context, f"part {id}"
+        self._owner, self._group = owner, f"part {id}"
         self._goal: int | None = None
         """The entry to begin at, until what is there has been read: guessed heights may end the
         page too early."""
@@ -62,13 +69,16 @@ class PartPane(TranscriptView, inherit_bindings=False):
         index = model.entry_of(message_id) if model is not None else None
         if index is None or matcher is None:
             return
-        show = partial(self.show_find, message_id, matchers=(matcher,))
-        read_missing(self._of_store, self._slot, self, index - _AROUND, index + _AROUND, show)
+        self._owner.start(self._group, self._show_lost, index, message_id, matcher)
+
+    async def _show_lost(self, index: int, message_id: int, matcher: Matcher) -> None:
+        if await read_missing(self._owner, self, index - _AROUND, index + _AROUND):
+            self.show_find(message_id, matchers=(matcher,))
 
     def on_transcript_view_needed(self, event: TranscriptView.Needed) -> None:
         """Read the messages that came into sight."""
         event.stop()
-        read_missing(self._of_store, self._slot, self, event.first, event.last)
+        self._owner.start(self._group, read_missing, self._owner, self, event.first, event.last)
 
     def loaded(self) -> None:
         """Lay out the part again, after messages have been read; go to where it begins, unless that
@@ -77,3 +87,37 @@ class PartPane(TranscriptView, inherit_bindings=False):
         if self._goal is not None:
             self._go_to(self._goal)
             self._goal = None
+
+
+class ReplacedPane(PartPane):
+    """What a summary stands for, with what was lost of it highlighted."""
+
+    def __init__(self, owner: StoreScreen[None], *, id: str) -> None:
+        super().__init__(owner, id=id)
+        self._losses: Losses | None = None
+        self._at = -1
+        """The lost term that was gone to last."""
+
+    def open(self, model: TranscriptModel, at: int | None = None) -> None:
+        self._losses, self._at = None, -1
+        self.page.matchers = ()
+        super().open(model, at)
+
+    def light(self, losses: Losses) -> None:
+        """Highlight what was lost."""
+        self._losses = losses
+        terms = (needle(each.term) for each in losses.terms[:_MOST_LIT])
+        self.highlight([each for each in terms if each is not None])
+
+    def go_to_lost(self, by: int) -> str:
+        """Go to the next or previous lost term, the most telling first; return a sentence on it."""
+        if self._losses is None:
+            return _("still looking for what was lost")
+        count = len(self._losses.terms)
+        if not count:
+            return _("Nothing was lost.")
+        first = 0 if by > 0 else count - 1
+        self._at = (self._at + by) % count if self._at >= 0 else first
+        lost = self._losses.terms[self._at]
+        self.find(lost.last_message_id, lost.term)
+        return describe_lost(lost, self._at + 1, count)

@@ -6,20 +6,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from hermes_browse.store.compression.compactions import NOTES, read_history
+from hermes_browse.store.compression.compactions import NOTES
 from hermes_browse.store.compression.model_context import (
-    Contexts,
     Memory,
     ModelContext,
     RowOrigin,
-    context_of,
-    memory_of,
 )
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..context import Context
+from ..transcript.entries import TranscriptModel
 from ..transcript.page import SeenByModel
 from ..transcript.view import TranscriptView
 from .inspection import tokens
@@ -80,22 +77,23 @@ def toggle_seen_here(
     if model is None or message_id is None or message_id < 0:
         context.say(_("no message here"))
         return
+    context.main.start("here", _read_seen_here, context, transcript, model, message_id, shown)
+
+
+async def _read_seen_here(
+    context: Context,
+    transcript: TranscriptView,
+    model: TranscriptModel,
+    message_id: int,
+    shown: Callable[[], None],
+) -> None:
     segments = model.conversation.segments
-
-    def work(reader: Reader) -> tuple[ModelContext, Memory]:
-        contexts = Contexts(read_history(reader, segments))
-        given = context_of(reader, segments, contexts, message_id, prompt=False)
-        return given, memory_of(contexts.history, given.rows)
-
-    def done(answer: tuple[ModelContext, Memory]) -> None:
-        given, memory = answer
-        if transcript.model is not model:
-            return
-        entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
-        transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), words))
-        shown()
-        context.say_of_page(
-            " · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)]))
-        )
-
-    context.transcript_worker.submit("here", work, done)
+    given, memory = await context.main.read(lambda store: store.seen_at(segments, message_id))
+    if transcript.model is not model:
+        return
+    entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
+    transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), words))
+    shown()
+    context.say_of_page(
+        " · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)]))
+    )

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation, Lineage
 
 from ..context import Context
-from ..list.list_rows import FixedRows, LineageRow, ListRow
+from ..list.lineage_rows import LineageRow
+from ..list.list_rows import FixedRows, ListRow
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..shared import header
@@ -46,8 +46,8 @@ class Tree:
         """Return the session of a row of the tree; of a compaction, the one that was compressed."""
         if isinstance(row, LineageRow):
             return row.node.session.id
-        one = self.compaction(row)
-        return one.session_id if one is not None else None
+        compaction = self.compaction(row)
+        return compaction.session_id if compaction is not None else None
 
     def forget(self) -> None:
         """Read the tree again when it is next wanted; what is shown stays."""
@@ -56,7 +56,7 @@ class Tree:
     def clear(self) -> None:
         """Show no tree."""
         self._tip, self._compactions = "", ()
-        self._context.page_worker.cancel("lineage")
+        self._panes.cancel("lineage")
         self._panes.lineage.show(FixedRows([]))
         self._panes.show_family(False)
         self._panes.line("lineage-title").update("")
@@ -70,25 +70,18 @@ class Tree:
 
     def read(self, conversation: Conversation, *, reload: bool = False) -> None:
         """Read and show the tree of a conversation, unless it is the one shown."""
-        tip, now = conversation.id, self._context.clock()
-        if tip == self._tip and not reload:
-            return
-        self._tip = tip
+        if conversation.id != self._tip or reload:
+            self._tip = conversation.id
+            self._panes.start("lineage", self._read, conversation.id)
 
-        def failed(error: BrowseError) -> None:
+    async def _read(self, tip: str) -> None:
+        now, read_tree = self._context.clock(), load("tree")
+        try:
+            # The rows come all at once, so that none is put in under the cursor later.
+            self._show(*await self._panes.read(lambda store: read_tree(store, tip, now)))
+        except BrowseError:
             self.clear()
-            self._context.failed(error)
-
-        def work(reader: Reader) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:
-            answer: tuple[Lineage, Sequence[Compaction], list[ListRow]] = load("tree")(
-                reader, tip, now
-            )
-            return answer
-
-        # The rows come all at once, so that none is put in under the cursor later.
-        self._context.page_worker.submit(
-            "lineage", work, lambda answer: self._show(*answer), failed
-        )
+            raise
 
     def _show(
         self, lineage: Lineage, compactions: Sequence[Compaction], rows: list[ListRow]

@@ -12,8 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-from hermes_browse.store.files import write_whole
-from hermes_browse.store.regular_files import read_regular
+from hermes_browse.store.files import read_regular, write_whole
 from hermes_browse.store.wording import LANGUAGES, language_of
 
 MOST_CONFIGURED = 1_000_000

@@ -25,6 +25,7 @@ COLUMNS = (
     "age",
     "source",
     "messages",
+    "own",
     "cost",
     "model",
     "tokens",

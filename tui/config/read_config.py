@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hermes_browse.store.files import FileTooLargeError, read_regular
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.regular_files import FileTooLargeError, read_regular
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from hermes_browse.store.regular_files import read_regular
+from hermes_browse.store.files import read_regular
 from hermes_browse.store.sessions.models import Sort, View
 
 from ..pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
@@ -104,13 +104,6 @@ class Start(NamedTuple):
         """Whether the first rows are the newest chats, which `prepaint` can draw."""
         memory = self.memory
         return memory.view is View.CHATS and memory.sort is Sort.ACTIVITY and not memory.reverse
-
-
-def set_rows(options: Options) -> None:
-    """Apply the columns to rows, also to those painted ahead."""
-    from ..list import columns  # start: most commands do not need Rich
-
-    columns.set_columns(options.columns)
 
 
 def read_start() -> Start:

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from hermes_browse.store.cleanup.retention import Radar
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.find_hermes import find_hermes
 from hermes_browse.store.hermes.health import (
@@ -21,12 +21,10 @@ from hermes_browse.store.hermes.health import (
     StoreSummary,
     hermes_version,
     problems_of,
-    summarize,
 )
 from hermes_browse.store.hermes.holders import Holder, holders
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.index_health import SearchHealth, search_health
-from hermes_browse.store.legacy.transcript_files import count_files
+from hermes_browse.store.hermes.index_health import SearchHealth
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
@@ -35,7 +33,7 @@ from ..config.keymap import troubles_of
 from ..config.options import WINDOW
 from ..config.read_config import Configuration, read_config
 from ..shared.clipboard import route
-from ..store_paths import read_radar_at, sessions_folder
+from ..store_paths import sessions_folder
 
 _LOW_DISK = 200_000_000
 """Bytes; a disk with less is reported as nearly full."""
@@ -125,17 +123,13 @@ def _disk_problems(free: int | None, size: int) -> list[StoreProblem]:
     if free is None:
         return []
     if free < _LOW_DISK:
-        text = _(
-            "The disk of the store has {free:,.0f} MB left: Hermes cannot write to a full one."
-        )
+        text = _("The disk of the store has {free} left: Hermes cannot write to a full one.")
         remedy = _("Free disk space, or prune: `hermes-browse prune --dry-run`.")
-        return [StoreProblem("warning", "disk-low", text.format(free=free / 1e6), remedy)]
+        return [StoreProblem("warning", "disk-low", text.format(free=formats.size(free)), remedy)]
     if free < 2 * size:  # https://sqlite.org/lang_vacuum.html
-        text = _(
-            "The disk has {free:,.0f} MB left, and VACUUM may need twice the size of the store."
-        )
+        text = _("The disk has {free} left, and VACUUM may need twice the size of the store.")
         remedy = _("Free disk space before `hermes sessions optimize`.")
-        return [StoreProblem("info", "disk-vacuum", text.format(free=free / 1e6), remedy)]
+        return [StoreProblem("info", "disk-vacuum", text.format(free=formats.size(free)), remedy)]
     return []
 
 
@@ -193,7 +187,7 @@ class Checkup(NamedTuple):
     """None if unknown."""
     free: int | None
     """Bytes free on the disk of the store."""
-    radar: Radar | None
+    rules: RetentionRules | None
     """What Hermes deletes by itself; None if the store cannot be read."""
     configuration: Configuration
     log: Path
@@ -208,18 +202,18 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
     `terminal`."""
     executable, code = find_hermes(), 0
     search = SearchHealth(False, False, 0, 0)
-    radar: Radar | None = None
+    rules: RetentionRules | None = None
     try:
-        with store.reader() as reader:
-            summary = summarize(reader, store, location)
-            search = search_health(reader)
-            old = _old_transcript_problems(location, reader)
-            radar = read_radar_at(location, reader, time.time())
+        with OpenStore(store, location) as lease:
+            summary = lease.summary()
+            search = lease.search_health()
+            old = _old_transcript_problems(location, lease)
+            rules = lease.retention(time.time())
         problems = [*problems_of(summary, search, executable), *old]
     except StoreError as error:
         code = error.exit_code
         size, wal_size = store.sizes()
-        problems = [StoreProblem("error", error.code, error.sentence, error.remedy)]
+        problems = [StoreProblem("error", error.code, error.sentence, error.remedy, error.advice)]
         summary = StoreSummary(
             location.path,
             location.profile,
@@ -243,7 +237,7 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         terminal=term,
         holders=held,
         free=free,
-        radar=radar,
+        rules=rules,
         configuration=configuration,
         log=log_path(),
         problems=tuple(sorted(problems, key=lambda each: _SEVERITIES.index(each.severity))),
@@ -285,8 +279,8 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         else _("not found")
     )
     rows.append(("hermes", hermes))
-    if checkup.radar is not None:
-        rows.append((_("retention"), _hermes_cleans_up(checkup.radar)))
+    if checkup.rules is not None:
+        rows.append((_("retention"), _hermes_cleans_up(checkup.rules)))
     rows.append((_("terminal"), _terminal_words(term)))
     rows.append((_("clipboard"), _("by {tool}").format(tool=term["clipboard"])))
     windows = (
@@ -304,12 +298,10 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
     return rows
 
 
-def _hermes_cleans_up(radar: Radar) -> str:
-    retention = radar.retention
+def _hermes_cleans_up(rules: RetentionRules) -> str:
+    retention = rules.retention
     parts = (
-        [radar.beyond_reach]
-        if radar.beyond_reach
-        else [retention.sentence, retention.vacuum_sentence]
+        [rules.why_never] if rules.why_never else [retention.sentence, retention.vacuum_sentence]
     )
     return _("; ").join(part for part in parts if part)
 
@@ -337,9 +329,9 @@ def _terminal_words(term: Mapping[str, object]) -> str:
     return _(", ").join(part for part in parts if part)
 
 
-def _old_transcript_problems(location: Location, reader: Reader) -> list[StoreProblem]:
+def _old_transcript_problems(location: Location, store: OpenStore) -> list[StoreProblem]:
     folder = sessions_folder(location)
-    count = count_files(folder, reader)
+    count = store.old_files(folder)
     if not count.files:
         return []
     text = ngettext(

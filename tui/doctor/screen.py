@@ -61,7 +61,6 @@ class DoctorScreen(SubScreen):
         self._checkup: Checkup | None = None
 
     def compose(self) -> ComposeResult:
-        """Title, report, keys."""
         yield TextLine(id="header")
         yield LinesView([], hang=_INDENT, id="report")
         yield TextLine(id="status")

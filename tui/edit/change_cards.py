@@ -51,7 +51,6 @@ class RenameCard(Card[None]):
         self._is_submitted = False
 
     def compose(self) -> ComposeResult:
-        """Compose the current name, the box, the verdict and the keys."""
         with Vertical(id="card"):
             yield Static(
                 Content.assemble(
@@ -68,7 +67,6 @@ class RenameCard(Card[None]):
             yield keys_line(self.keys_text(_("Enter rename")))
 
     def on_mount(self) -> None:
-        """Check the current title."""
         self._check(self.query_one(Input).value)
 
     @on(Input.Changed)
@@ -187,7 +185,6 @@ class DeleteCard(CountCard):
         )
 
     def compose(self) -> ComposeResult:
-        """Compose the question, what is deleted and spared, and the box or the keys."""
         plan = self._plan
         count = len(plan.selected)
         with Vertical(id="card"):
@@ -267,7 +264,6 @@ class ProgressCard(Card[None]):
         """Set when the user stops the work."""
 
     def compose(self) -> ComposeResult:
-        """Compose the title, the bar, the numbers and the keys."""
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield ProgressBar(total=1.0, show_eta=False, id="progress")

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader, chunks
+from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.edit.flags import Change
-from hermes_browse.store.edit.titles import Renamed
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hosts.edits import archive, pin, rename, unarchive, undo, unpin
 from hermes_browse.store.sessions.models import Conversation
@@ -123,28 +123,25 @@ class Changing:
         self._anchor = None
         self._context.retract(_("a range begins here · V again where it ends"))
         first, last = sorted((start, rows.cursor))
-        self._add(first, last)
+        self._panes.start("marks", self._add, first, last)
 
     def mark_all(self) -> None:
         """Mark every row of the list, or remove all marks if there are any."""
         if self.marks:
             self.clear()
             return
-        self._add(0, len(self._panes.rows) - 1)
+        self._panes.start("marks", self._add, 0, len(self._panes.rows) - 1)
 
-    def _add(self, first: int, last: int) -> None:
+    async def _add(self, first: int, last: int) -> None:
         source, details = self._panes.rows.source, self._context.details
 
-        def work(reader: Reader) -> list[Conversation]:
+        def add(store: OpenStore) -> list[Conversation]:
             rows: Iterable[ListRow] = (source.row(index) for index in range(first, last + 1))
             found = (each for row in rows for each in conversations_of(row))
             return [details.complete(each)[0] for each in found]
 
-        def done(conversations: list[Conversation]) -> None:
-            self.marks.add(conversations)
-            self.redraw_marks()
-
-        self._context.page_worker.submit("marks", work, done)
+        self.marks.add(await self._panes.read(add))
+        self.redraw_marks()
 
     def clear(self) -> None:
         """Remove all marks."""
@@ -166,9 +163,13 @@ class Changing:
         if not conversations:
             return
         if all(each.archived for each in conversations):
-            self._flag(conversations, unarchive, N_("brought {count:,} sessions"))
+            self._panes.start_write(
+                self._flag, conversations, unarchive, N_("brought {count:,} sessions")
+            )
         elif len(conversations) == 1:
-            self._flag(conversations, archive, N_("archived {count:,} sessions"))
+            self._panes.start_write(
+                self._flag, conversations, archive, N_("archived {count:,} sessions")
+            )
         else:
             self._archive_many(conversations)
 
@@ -182,25 +183,24 @@ class Changing:
     def pin_these(self, conversations: Sequence[Conversation]) -> None:
         """Pin conversations, or unpin them if all are pinned."""
         if all(each.pinned for each in conversations):
-            self._flag(conversations, unpin, N_("unpinned {count:,} sessions"))
+            self._panes.start_write(
+                self._flag, conversations, unpin, N_("unpinned {count:,} sessions")
+            )
         else:
-            self._flag(conversations, pin, N_("pinned {count:,} sessions"))
+            self._panes.start_write(self._flag, conversations, pin, N_("pinned {count:,} sessions"))
 
-    def _flag(
+    async def _flag(
         self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str
     ) -> None:
         """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` as
         in `changed`."""
         store = self._context.store
         ids = [each.id for each in conversations]
-
-        def run() -> list[Change]:
-            return [work(store, some) for some in chunks(ids, _AT_ONCE)]
-
-        named = conversations[0] if len(conversations) == 1 else None
-        self._context.writer.submit(
-            run, lambda changes: self.changed([_by_name(each, named) for each in changes], many)
+        changes = await self._panes.write(
+            lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
         )
+        named = conversations[0] if len(conversations) == 1 else None
+        self.changed([_by_name(each, named) for each in changes], many)
 
     def changed(self, changes: Sequence[Change], many: str = "") -> None:
         """Report changes, add them to the undo journal, and update the list.
@@ -234,20 +234,20 @@ class Changing:
             return
         entry = self.journal.pop()  # at once: a second u while this runs undoes the change before
 
-        def done(result: tuple[str, tuple[str, ...]]) -> None:
-            sentence, touched = result
-            if self.journal:
-                sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
-            self._context.say(sentence)
-            self._touched(touched)
+        self._context.say(_("undoing: {done} …").format(done=entry.sentence))
+        self._panes.start_write(self._undo, entry)
 
-        def failed(error: BrowseError) -> None:
+    async def _undo(self, entry: Undoable) -> None:
+        try:
+            sentence, touched = await self._panes.write(entry.undo)
+        except BrowseError as error:
             if not isinstance(error, RefusedError):  # it would be refused again
                 self.journal.append(entry)
-            self._context.failed(error)
-
-        self._context.say(_("undoing: {done} …").format(done=entry.sentence))
-        self._context.writer.submit(entry.undo, done, failed)
+            raise
+        if self.journal:
+            sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
+        self._context.say(sentence)
+        self._touched(touched)
 
     def rename(self) -> None:
         """Ask for another title of the current conversation."""
@@ -258,18 +258,21 @@ class Changing:
         if len(conversations) != 1:
             self._context.say(_("a title is given to one conversation at a time"))
             return
-        conversation, store = conversations[0], self._context.store
+        conversation = conversations[0]
 
         def submit(typed: str) -> None:
-            self._context.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)
-
-        def done(renamed: Renamed) -> None:
-            card.done()
-            self.changed([renamed.change])
-
-        def failed(error: BrowseError) -> None:
-            if not card.refused(error):
-                self._context.failed(error)
+            self._panes.start_write(self._rename, card, conversation.id, typed)
 
         card = RenameCard(conversation, submit)
         self._panes.app.push_screen(card)
+
+    async def _rename(self, card: RenameCard, session_id: str, typed: str) -> None:
+        store = self._context.store
+        try:
+            renamed = await self._panes.write(lambda: rename(store, session_id, typed))
+        except BrowseError as error:
+            if card.refused(error):
+                return
+            raise
+        card.done()
+        self.changed([renamed.change])

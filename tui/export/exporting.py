@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.export.files import (
@@ -24,7 +25,6 @@ from hermes_browse.store.export.files import (
 )
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -54,7 +54,7 @@ _WORDS = {
 }
 
 
-class Request(NamedTuple):
+class ExportRequest(NamedTuple):
     """How and where to export."""
 
     form: Format
@@ -84,7 +84,7 @@ class ExportCard(Card[None]):
         self,
         conversations: Sequence[Conversation],
         store: Store,
-        wanted: Callable[[Request], None],
+        wanted: Callable[[ExportRequest], object],
         part: int | None = None,
     ) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ class ExportCard(Card[None]):
     def _save(self, path: str, *, force: bool) -> None:
         if self._is_saving:
             return
-        request = Request(
+        request = ExportRequest(
             self._form, path or self._proposal(), self._redact, force, self._everything
         )
         if refusal := self._refusal(request):
@@ -235,7 +235,7 @@ class ExportCard(Card[None]):
         self._show()
         return True
 
-    def _refusal(self, request: Request) -> str:
+    def _refusal(self, request: ExportRequest) -> str:
         """Return why the path cannot be written to; empty if it can."""
         target = Path(request.path).expanduser()
         if target.is_dir():  # its files are checked when their names are known
@@ -258,16 +258,18 @@ def ask_and_export(
     card = ExportCard(
         conversations,
         context.store,
-        lambda request: _export(context, conversations, request, card, part),
+        lambda request: context.main.start_write(
+            _export, context, conversations, request, card, part
+        ),
         len(part) if part is not None else None,
     )
     app.push_screen(card)
 
 
-def _export(
+async def _export(
     context: Context,
     conversations: Sequence[Conversation],
-    request: Request,
+    request: ExportRequest,
     card: ExportCard,
     part: Collection[int] | None,
 ) -> None:
@@ -277,13 +279,13 @@ def _export(
 
     def work() -> tuple[list[Document], str]:
         redactor = make_redactor(location, notes.append, active=request.redact)
-        with store.reader() as reader:
-            detailed = with_details(reader, list(conversations))
+        opened = OpenStore(store, location)
+        detailed = opened.with_details(list(conversations))
         documents = plan_documents(detailed, request.form, redactor, request.path)
 
         def pieces(some: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
             return export_pieces(
-                store,
+                opened,
                 some,
                 request.form,
                 redactor=redactor,
@@ -305,27 +307,21 @@ def _export(
         ]
         return written, " · ".join(filter(None, words))
 
-    def done(result: tuple[list[Document], str]) -> None:
-        documents, words = result
-        first = documents[0].path.absolute()
-        if len(documents) == 1:
-            saved = _("saved {path}").format(path=first)
-        else:
-            saved = _("saved {count:,} files in {folder}").format(
-                count=len(documents), folder=first.parent
-            )
-        card.done()
-        context.say(" · ".join(filter(None, [saved, words, *notes])))
-
-    def failed(error: BrowseError) -> None:
-        if card.failed(error):
-            context.say("")
-        else:
-            context.failed(error)
-
-    context.say(
-        _("saving {conversations} …").format(
-            conversations=formats.counted(len(conversations), "conversation")
+    count = formats.counted(len(conversations), "conversation")
+    context.say(_("saving {conversations} …").format(conversations=count))
+    try:
+        documents, words = await context.main.write(work)
+    except BrowseError as error:
+        if not card.failed(error):
+            raise
+        context.say("")
+        return
+    first = documents[0].path.absolute()
+    if len(documents) == 1:
+        saved = _("saved {path}").format(path=first)
+    else:
+        saved = _("saved {count:,} files in {folder}").format(
+            count=len(documents), folder=first.parent
         )
-    )
-    context.writer.submit(work, done, failed)
+    card.done()
+    context.say(" · ".join(filter(None, [saved, words, *notes])))

@@ -3,19 +3,20 @@ worker thread."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Fingerprint
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.facts import Facts, read_facts, read_tools
+from hermes_browse.store.insights.facts import Facts
 from hermes_browse.store.insights.periods import UNITS
 from hermes_browse.store.insights.sums import Group, Report, make_report, split_report
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
-from ..screens.scanning import Scan, follow
+from ..search.scan import TELL_SECONDS, Scan
 
 if TYPE_CHECKING:
     from ..screens.sub_screen import SubScreen
@@ -60,9 +61,9 @@ class AddingUp:
         """Of the store when the facts (False) and those of tools (True) were read."""
 
     @property
-    def strays(self) -> int:
+    def without_session(self) -> int:
         """Messages without a session, which are in no sum."""
-        return self._facts.strays if self._facts is not None else 0
+        return self._facts.without_session if self._facts is not None else 0
 
     def catalog(self, by: str) -> Catalog:
         """Return the conversations behind the sums of an answer."""
@@ -85,7 +86,8 @@ class AddingUp:
         scan, self._scan = self._scan, None
         if scan is not None:
             scan.stopped.set()
-        self._context.plan_worker.cancel("insights")
+        self._screen.cancel("insights")
+        self._screen.cancel("scan")
         for facts in (self._facts, self._tools):
             if facts is not None:
                 facts.interrupt()
@@ -93,54 +95,59 @@ class AddingUp:
 
     def ask(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
         """Compute sums, after reading the store if necessary. The newest question wins."""
-        by, period, unit, stack = question
-        facts, now = self._tools if by == TOOL else self._facts, self._context.clock()
+        self.stop()
+        self._screen.start("insights", self._answer, question, done)
+
+    async def _answer(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
+        facts = self._tools if question.by == TOOL else self._facts
         if facts is None:
-            self._read(question, done)
-            return
-        self.stop()
+            facts = await self._read(for_tools=question.by == TOOL)
+        now = self._context.clock()
+        done(await self._screen.call(lambda: _add_up(facts, question, now)))
 
-        def work(_reader: Reader) -> GroupedSums:
-            report = make_report(facts, by, period, now)
-            by_time = report if by in UNITS else make_report(facts, unit, period, now)
-            split = stack if by in UNITS else "" if by == "hour" else by
-            parts = split_report(facts, unit, split, period, now) if split else {}
-            return GroupedSums(report, by_time, parts)
+    async def _read(self, *, for_tools: bool) -> Facts:
+        """Read the facts; for tools every call and answer is read."""
+        now, scan = self._context.clock(), Scan()
 
-        self._context.plan_worker.submit("insights", work, done)
+        def read(store: OpenStore) -> tuple[Fingerprint, Facts]:
+            # First: whatever is written later makes the sums outdated.
+            fingerprint = store.store.fingerprint()
+            catalog = store.catalog(now)
+            facts = store.facts(
+                catalog, of_tools=for_tools, stopped=scan.stopped.is_set, tell=scan.tell
+            )
+            return fingerprint, facts
 
-    def _read(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
-        """Read the facts, then ask again; for tools every call and answer is read."""
-        self.stop()
-        now, for_tools, store = self._context.clock(), question.by == TOOL, self._context.store
-        scan = self._scan = Scan()
-
-        def work(reader: Reader) -> tuple[Fingerprint, Facts]:
-            fingerprint = (
-                store.fingerprint()
-            )  # first: whatever is written later makes the sums outdated
-            catalog = read_catalog(reader, now)
-            read = read_tools if for_tools else read_facts
-            return fingerprint, read(reader, catalog, stopped=scan.stopped.is_set, tell=scan.tell)
-
-        def read_done(result: tuple[Fingerprint, Facts]) -> None:
-            self._fingerprints[for_tools], new_facts = result
-            self._scan = None
-            if for_tools:
-                self._tools = new_facts
-            else:
-                self._facts = new_facts
-            if self._screen.is_whole:
-                self._screen.say("")
-                self.ask(question, done)
-
-        def failed(error: BrowseError) -> None:
-            self._scan = None
-            self._context.failed(error)
+        self._scan = scan
+        self._screen.start("scan", self._show_progress, scan)
+        try:
+            self._fingerprints[for_tools], facts = await self._screen.read(read)
+        except BrowseError as error:
             self._unread(error)
+            raise
+        finally:
+            if self._scan is scan:
+                self._scan = None
+                self._screen.cancel("scan")
+        if for_tools:
+            self._tools = facts
+        else:
+            self._facts = facts
+        self._screen.say("")
+        return facts
 
-        self._context.plan_worker.submit("insights", work, read_done, failed)
-        follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_whole, self._tell)
+    async def _show_progress(self, scan: Scan) -> None:
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            if scan.share is not None:
+                progress = " · ".join(scan.words(scan.share))
+                self._screen.say(_("reading the store, {progress}").format(progress=progress))
 
-    def _tell(self, text: str, _first: bool) -> None:
-        self._screen.say(_("reading the store, {progress}").format(progress=text))
+
+def _add_up(facts: Facts, question: Question, now: float) -> GroupedSums:
+    by, period, unit, stack = question
+    report = make_report(facts, by, period, now)
+    by_time = report if by in UNITS else make_report(facts, unit, period, now)
+    split = stack if by in UNITS else "" if by == "hour" else by
+    parts = split_report(facts, unit, split, period, now) if split else {}
+    return GroupedSums(report, by_time, parts)

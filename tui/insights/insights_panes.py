@@ -94,7 +94,6 @@ class InsightPanes(SubScreen):
         """The row whose conversations are listed instead of the table."""
 
     def compose(self) -> ComposeResult:
-        """Title, tabs, sums, chart, table."""
         yield TextLine(id="header")
         yield ToggleLine(id="tabs")
         yield TextLine(id="sums")
@@ -129,7 +128,6 @@ class InsightPanes(SubScreen):
         return row if isinstance(row, GroupRow) else None
 
     def on_resize(self, event: Resize) -> None:
-        """Show the chart if there is room for it, and the headings of the columns that fit now."""
         super().on_resize(event)
         self.show_plot()
         self.call_after_refresh(self.show_headings)
@@ -177,10 +175,10 @@ class InsightPanes(SubScreen):
         total, by = answer.report.total, answer.report.by
         self.show_head()
         sums = tools_line(total) if by == TOOL else tokens_line(total, self.size.width - 2)
-        strays = self.sums.strays if self.period == "all" else 0
+        without_session = self.sums.without_session if self.period == "all" else 0
         costs = _("No store records tokens or cost by tool.")
         if by != TOOL:
-            costs = _("cost {sum}").format(sum=cost_line(total, strays))
+            costs = _("cost {sum}").format(sum=cost_line(total, without_session))
         self.line("sums").update(Content(f" {sums}"))
         self.line("costs").update(Content.styled(f" {costs}", "dim"))
         groups = list(answer.report.rows)
@@ -205,13 +203,11 @@ class InsightPanes(SubScreen):
         self.show_plot()
         if by == "conversation":
             details, catalog = self.context.details, self.sums.catalog(by)
-            completed = [details.complete(catalog.conversation(each.key)) for each in groups]
-            nameless = [
-                each for each, is_complete in completed if not is_complete and not each.title
-            ]
-            self.read_names("insight names", nameless, self._names_read)
+            conversations = (catalog.conversation(each.key) for each in groups)
+            self.read_names(details.nameless(conversations), "conversations")
 
-    def _names_read(self) -> None:
+    def names_read(self) -> None:
+        super().names_read()
         if self.by == "conversation" and self.behind is None:
             self.show_rows()
 

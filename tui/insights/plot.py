@@ -226,7 +226,6 @@ class WeekPlot(Widget):
         return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
     def render(self) -> Text:
-        """Draw the hours, seven days with 24 shades each, and the legend."""
         step, bounds = self._step, quantiles(list(self._values.values()))
         shades = _SHADES[1 + 4 - len(bounds) :]  # the maximum always has the densest
         style, accent = self._style("primary"), self._style("accent")

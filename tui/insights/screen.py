@@ -13,8 +13,9 @@ from ..bindings import following
 from ..commands.screen_commands import INSIGHTS
 from ..formats import counted
 from ..list.conversation_list import ConversationList
+from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.list_model import CatalogRows
-from ..list.list_rows import ConversationRow, FixedRows, JobRow, NoteRow
+from ..list.list_rows import FixedRows, NoteRow
 from ..screens.controllers import Controllers
 from ..shared.lines import ToggleLine
 from .adding_up import TOOL, Question
@@ -58,8 +59,8 @@ class InsightsScreen(InsightPanes):
         self._opened: set[str] = set()
 
     def on_mount(self) -> None:
-        """Ask the first question."""
         self.groups.clock = self.context.clock
+        self.groups.columns = self.controllers.listing.columns
         self.set_focus(self.groups)
         self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
         self._ask()
@@ -96,28 +97,19 @@ class InsightsScreen(InsightPanes):
                 by_hand=event.by_hand,
             )
 
-    @on(ConversationList.Shown)
-    def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read the missing details of conversations on screen."""
-        event.stop()
-        source = event.list.source
-        if isinstance(source, CatalogRows):
-            lacking = source.lacking(event.first, event.last)
-            self.read_names("insight rows", lacking, self.groups.refresh_rows)
-
     @on(ConversationList.Selected, "#groups")
     def selected(self, event: ConversationList.Selected) -> None:
         """Enter: list the conversations behind a row, or read a conversation."""
         event.stop()
         row = event.row
         if isinstance(row, ConversationRow):
-            self.read(row.conversation)
+            self.read_conversation(row.conversation)
         elif isinstance(row, JobRow):
             self._opened ^= {row.name}
             self._show_behind()
         elif isinstance(row, GroupRow):
             if row.by == "conversation":
-                self.read(self.sums.catalog(self.by).conversation(row.group.key))
+                self.read_conversation(self.sums.catalog(self.by).conversation(row.group.key))
                 return
             self.behind = row
             self._show_behind()

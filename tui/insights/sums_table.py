@@ -14,6 +14,7 @@ from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..list.list_rows import NoteRow
+from ..shared.columns import Column, Columns
 from ..shared.stacked_columns import Part
 from ..shared.styled import Line, line_width
 from .words import by_name, cost, label, value_of
@@ -23,52 +24,45 @@ _LEAST_BAR = 8
 """Cells; with less room there is no bar."""
 
 
-class _Column(NamedTuple):
-    title: str
-    width: int
-    needs: int
-    """The least width of a row that shows it; it is always shown if its metric is the current
-    one."""
-    text: Callable[[Group], str]
-    metric: str = ""
-
-
-def _number(read: Callable[[Group], float]) -> Callable[[Group], str]:
-    def text(group: Group) -> str:
+def _number(read: Callable[[Group], float]) -> Callable[[Group, float], str]:
+    def text(group: Group, now: float) -> str:
         value = read(group)
         return formats.number(value) if value else ""
 
     return text
 
 
-_CONVERSATIONS = _Column(N_("convs"), 7, 0, _number(lambda group: len(group.conversations)))
-_COLUMNS = (
+_CONVERSATIONS: Column[Group] = Column(
+    N_("convs"), 7, _number(lambda group: len(group.conversations))
+)
+_COLUMNS: Columns[Group] = Columns(
     _CONVERSATIONS,
-    _Column(N_("begun"), 10, 112, _number(lambda group: group.sessions), "sessions"),
-    _Column(N_("msgs"), 7, 0, _number(lambda group: group.messages), "messages"),
-    _Column(N_("fresh"), 7, 96, _number(lambda group: group.tokens.input)),
-    _Column(
+    Column(N_("begun"), 10, _number(lambda group: group.sessions), 112, order="sessions"),
+    Column(N_("msgs"), 7, _number(lambda group: group.messages), order="messages"),
+    Column(N_("fresh"), 7, _number(lambda group: group.tokens.input), 96),
+    Column(
         N_("cached"),
         8,
-        96,
         _number(lambda group: group.tokens.cache_read + group.tokens.cache_write),
+        96,
     ),
-    _Column(N_("out"), 7, 96, _number(lambda group: group.tokens.output)),
-    _Column(N_("reasoning"), 11, 127, _number(lambda group: group.tokens.reasoning)),
-    _Column(N_("tokens"), 8, 48, _number(lambda group: group.tokens.total), "tokens"),
-    _Column(N_("cost"), 10, 0, cost, "cost"),
+    Column(N_("out"), 7, _number(lambda group: group.tokens.output), 96),
+    Column(N_("reasoning"), 11, _number(lambda group: group.tokens.reasoning), 127),
+    Column(N_("tokens"), 8, _number(lambda group: group.tokens.total), 48, order="tokens"),
+    Column(N_("cost"), 10, lambda group, now: cost(group), order="cost"),
 )
-_TOOL_COLUMNS = (
+_TOOL_COLUMNS: Columns[Group] = Columns(
     _CONVERSATIONS,
-    _Column(N_("sessions"), 10, 72, _number(lambda group: group.sessions)),
-    _Column(N_("calls"), 8, 0, _number(lambda group: group.calls), "calls"),
-    _Column(N_("answers"), 9, 0, _number(lambda group: group.messages)),
-    _Column(N_("failed"), 8, 0, _number(lambda group: group.failed), "failed"),
-    _Column(
+    Column(N_("sessions"), 10, _number(lambda group: group.sessions), 72),
+    Column(N_("calls"), 8, _number(lambda group: group.calls), order="calls"),
+    Column(N_("answers"), 9, _number(lambda group: group.messages)),
+    Column(N_("failed"), 8, _number(lambda group: group.failed), order="failed"),
+    Column(
         N_("rate"),
         8,
-        0,
-        lambda group: f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else "",
+        lambda group, now: (
+            f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else ""
+        ),
     ),
 )
 
@@ -85,16 +79,14 @@ class TableLayout(NamedTuple):
     longest: int
     """Cells of the longest name."""
 
-    def columns(self, width: int) -> list[_Column]:
-        """Return the columns of a row of `width` cells."""
-        every = _TOOL_COLUMNS if self.by == "tool" else _COLUMNS
-        return [each for each in every if width >= each.needs or each.metric == self.metric]
+    @property
+    def columns(self) -> Columns[Group]:
+        return _TOOL_COLUMNS if self.by == "tool" else _COLUMNS
 
     def rooms(self, width: int) -> tuple[int, int]:
         """Return the cells of the name and of the bar, 0 for no bar, in a row of `width` cells."""
-        left = max(
-            width - sum(each.width for each in self.columns(width)) - 1, 0
-        )  # one stays free at the end
+        columns = self.columns.width(width, self.metric)
+        left = max(width - columns - 1, 0)  # one stays free at the end
         name = min(max(self.longest, cell_len(by_name(self.by))) + 2, left)
         bar = max(left - name - 2, min(left // 3, 40))
         if bar < _LEAST_BAR:
@@ -104,11 +96,9 @@ class TableLayout(NamedTuple):
     def headings(self, width: int) -> str:
         """Return the headings in exactly `width` cells."""
         name, bar = self.rooms(width)
-        is_sorted = self.by not in UNITS
+        order = self.metric if self.by not in UNITS else None
         texts = [formats.fit(f" {by_name(self.by)}", name)]
-        for each in self.columns(width):
-            mark = "▼" if is_sorted and each.metric == self.metric else ""
-            texts.append(formats.fit(f"{_(each.title)}{mark}", each.width, right=True))
+        texts.append(self.columns.head(width, order, always=self.metric))
         texts.append("  " + formats.fit(_(self.metric), bar) if bar else "")
         return formats.fit("".join(texts), width)
 
@@ -130,15 +120,11 @@ class GroupRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Made of grouping and group."""
         return f"g{self.by} {self.group.key}"
 
     def spans(self, width: int, now: float) -> Line:
         name, bar = self.table.rooms(width)
-        columns = "".join(
-            formats.fit(each.text(self.group), each.width, right=True)
-            for each in self.table.columns(width)
-        )
+        columns = self.table.columns.text(self.group, width, now, always=self.table.metric)
         line = [
             (formats.fit(f" {self.name}", name), "title"),
             (formats.clip(columns, width - name), "plain"),

@@ -129,7 +129,7 @@ def tokens_line(group: Group, width: int) -> str:
     return sentence
 
 
-def cost_line(group: Group, strays: int) -> str:
+def cost_line(group: Group, without_session: int) -> str:
     """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without
     a session."""
     parts = [
@@ -146,11 +146,13 @@ def cost_line(group: Group, strays: int) -> str:
         parts.append(unknown.format(count=group.unknown))
     if group.included:
         parts.append(_("{count:,} in a subscription").format(count=group.included))
-    if strays:
+    if without_session:
         left = ngettext(
-            "1 message of no session left out", "{count:,} messages of no session left out", strays
+            "1 message of no session left out",
+            "{count:,} messages of no session left out",
+            without_session,
         )
-        parts.append(left.format(count=strays))
+        parts.append(left.format(count=without_session))
     return " · ".join(parts)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.legacy.transcript_files import Count, count_files
+from hermes_browse.store.legacy.transcript_files import Count
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
@@ -37,16 +36,14 @@ class OldFiles:
         """How many there are; nothing until they are counted."""
 
     def look(self) -> None:
-        """Count them on a worker thread."""
+        """Count them in the background."""
         folder = sessions_folder(self._context.location)
-        if folder is None or not folder.is_dir():
-            return  # without opening the store
+        if folder is not None and folder.is_dir():  # without opening the store
+            self._panes.start("old-files", self._count, folder)
 
-        def done(count: Count) -> None:
-            self.count = count
-            self._context.show_header()
-
-        self._context.page_worker.submit("old", lambda reader: count_files(folder, reader), done)
+    async def _count(self, folder: Path) -> None:
+        self.count = await self._panes.read(lambda store: store.old_files(folder))
+        self._context.show_header()
 
     def open(self) -> None:
         """Show them in a view of their own, or say that there are none."""
@@ -54,28 +51,23 @@ class OldFiles:
         if folder is None or self._is_opening:
             context.say(_("no old transcripts belong to this store"))
             return
-        lines = max(self._panes.size.height, 20)
-        now = context.clock()
-
-        async def run() -> None:
-            try:  # the thread does the import as well
-                transcripts, first, shown = await asyncio.to_thread(
-                    lambda: load("old-transcripts")(folder, context.store, now, lines)
-                )
-            except BrowseError as error:
-                context.failed(error)
-                return
-            finally:
-                self._is_opening = False
-                context.retract(_("looking for old transcripts …"))
-            if not transcripts.files:
-                transcripts.close()
-                context.say(_("no old transcripts in {folder}").format(folder=folder))
-            elif self._panes.is_current:
-                self._show(transcripts, first, shown)
-            else:
-                transcripts.close()
-
         self._is_opening = True
         context.say(_("looking for old transcripts …"))
-        self._panes.run_worker(run(), group="old")
+        self._panes.start("old", self._open, folder)
+
+    async def _open(self, folder: Path) -> None:
+        context, lines, now = self._context, max(self._panes.size.height, 20), self._context.clock()
+        try:  # the thread does the import as well
+            transcripts, first, shown = await self._panes.call(
+                lambda: load("old-transcripts")(folder, context.store, now, lines)
+            )
+        finally:
+            self._is_opening = False
+            context.retract(_("looking for old transcripts …"))
+        if not transcripts.files:
+            transcripts.close()
+            context.say(_("no old transcripts in {folder}").format(folder=folder))
+        elif self._panes.is_current:
+            self._show(transcripts, first, shown)
+        else:
+            transcripts.close()

@@ -6,7 +6,6 @@ those of the real store and lead back to it.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from functools import partial
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.legacy.old_transcripts import OldTranscripts
-from hermes_browse.store.legacy.transcript_files import known_sessions
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
@@ -50,8 +49,8 @@ def read_old_transcripts(
         The temporary store, the first page of its catalog (`lines` conversations), and these with
         previews.
     """
-    with store.reader() as reader:
-        known = known_sessions(reader)
+    with open_store(store) as opened:
+        known = opened.known_sessions()
     transcripts = OldTranscripts(folder, known)
     try:
         transcripts.fill()
@@ -94,15 +93,11 @@ class OldScreen(MainScreen):
 
     def on_mount(self) -> None:
         """Read the remaining files; Textual calls the handler of the main screen as well."""
-        self.run_worker(self._fill(), group="old")
+        self.start("fill", self._fill)
 
     async def _fill(self) -> None:
-        try:
-            while await asyncio.to_thread(self._transcripts.fill):
-                self.context.say(self._transcripts.describe())
-        except BrowseError as error:
-            self.context.failed(error)
-            return
+        while await self.call(self._transcripts.fill):
+            self.context.say(self._transcripts.describe())
         self.context.say(self._transcripts.describe())
         self.show_header()
         self.controllers.listing.read()

@@ -13,9 +13,10 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
+from .conversation_rows import ConversationRow, JobRow, family, glyph
+from .hit_rows import HitRow, MoreRow, SuggestionRow
 from .list_model import view_name
-from .list_rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
-from .row_format import family, glyph
+from .list_rows import ListRow
 
 _HIT_TEXTS = {
     "user": N_("said by you {ago} in “{title}”"),

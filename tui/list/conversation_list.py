@@ -27,9 +27,9 @@ from ..bindings import bindings
 from ..commands.main_commands import LIST
 from ..shared.lines import LongView
 from ..shared.stacked_columns import BLOCKS, shaded
-from .columns import format_head
+from .columns import ListLayout
+from .conversation_rows import ConversationRow, JobRow
 from .list_rows import FixedRows, ListRow, NoteRow, RowSource
-from .row_format import format_row
 
 LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
 """Looks that rows use; each has a component class in the style sheet."""
@@ -101,6 +101,8 @@ class ConversationList(LongView, can_focus=True):
         self.is_current: Callable[[], bool] = lambda: True
         """Return whether to draw the row under the cursor as current; False while an unlisted
         conversation is."""
+        self.columns = ListLayout()
+        """The columns of conversations."""
         self.clock = time.time
         """Returns Unix seconds, for ages."""
         self._now: float | None = None
@@ -187,7 +189,6 @@ class ConversationList(LongView, can_focus=True):
             self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
-        """Adapt to another size."""
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.source))
         self._scroll_to_cursor()
 
@@ -212,7 +213,6 @@ class ConversationList(LongView, can_focus=True):
         return style
 
     def render_line(self, y: int) -> Strip:
-        """Render one screen line."""
         index = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         base = self._look_style("")
@@ -223,7 +223,11 @@ class ConversationList(LongView, can_focus=True):
             self._post_shown()
         if self._now is None:
             self._now = self.clock()
-        spans = format_row(row, width, self._now)
+        spans = (
+            row.spans(width, self._now, self.columns)
+            if isinstance(row, ConversationRow | JobRow)
+            else row.spans(width, self._now)
+        )
         if self.is_marked(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         under = ""
@@ -312,10 +316,11 @@ class ListHead(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Render the names."""
         width = self.size.width - self._rows.scrollbar_size_vertical
         parts = []
-        for text, look, sort in format_head(max(width, 0), self.extra, is_sorted=self.is_sorted):
+        for text, look, sort in self._rows.columns.head(
+            max(width, 0), self.extra, is_sorted=self.is_sorted
+        ):
             part = Content.styled(text, "dim" if look == "dim" else "")
             if sort is not None:
                 part = part.stylize(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
+from .conversation_rows import ConversationRow, JobRow
+from .hit_rows import HitRow
+from .lineage_rows import LineageRow
 from .list_model import job_key_of
-from .list_rows import ConversationRow, HitRow, JobRow, LineageRow
 from .marks import conversation_of, conversations_of
 
 if TYPE_CHECKING:
@@ -166,22 +166,17 @@ class Current:
 
     def _find(self, session_id: str) -> None:
         """Look up a session that the catalog lacks; nothing is current until it is found."""
-        now = self._context.clock()
         self._visit = _Visit(session_id, None)
         self._panes.rows.refresh_rows()
         self._page.wait()
+        self._panes.start("member", self._read_member, session_id)
 
-        def done(catalog: Catalog) -> None:
-            conversation = catalog.of_session(session_id)
-            if conversation is not None and self._visit == (session_id, None):
-                self.open(conversation, session_id=session_id)
-
-        self._context.page_worker.submit(
-            "member",
-            lambda reader: read_neighbourhood(reader, [session_id], now),
-            done,
-            self._context.failed,
-        )
+    async def _read_member(self, session_id: str) -> None:
+        now = self._context.clock()
+        catalog = await self._panes.read(lambda store: store.neighbourhood([session_id], now))
+        conversation = catalog.of_session(session_id)
+        if conversation is not None and self._visit == (session_id, None):
+            self.open(conversation, session_id=session_id)
 
     def focus_moved(self) -> None:
         """Follow the focus: in the list, its own row is current again.

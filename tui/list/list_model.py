@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, sort_key
-from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
@@ -22,7 +21,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .. import formats
-from .list_rows import ConversationRow, JobRow, ListRow, NoteRow
+from .conversation_rows import ConversationRow, JobRow
+from .list_rows import ListRow, NoteRow
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),
@@ -164,6 +164,11 @@ class RowDetails:
         if not is_fresh and counted is not None:
             rows = counted
         return conversation._replace(preview=preview, rows=rows), is_fresh
+
+    def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
+        """Return those that have no title, and no preview read so far."""
+        completed = [self.complete(each)[0] for each in conversations if not each.title]
+        return [each for each in completed if not each.preview]
 
     def job_title(self, run: Conversation) -> str:
         """Return the title of a job, given any run of it: its name, else its task, else its id;
@@ -333,8 +338,6 @@ class CatalogRows:
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
 
     def lacking(self, first: int, last: int) -> list[Conversation]:
-        """Return the conversations of rows `first` to `last` whose preview and count are missing or
-        stale."""
         lacking = []
         for row in map(self.row, range(first, min(last + 1, len(self)))):
             if isinstance(row, ConversationRow) and not row.complete:
@@ -408,8 +411,7 @@ def read_first(
     Returns:
         The first page as an inexact catalog, and the conversations of its rows with their names.
     """
-    with store.reader() as reader:
-        first = read_first_page(reader, now, view=view, limit=lines)
-        return first, with_names(
-            reader, [first.conversation(root) for root in first.order(view)[:lines]]
-        )
+    with open_store(store) as opened:
+        first = opened.first_page(now, view=view, limit=lines)
+        shown = [first.conversation(root) for root in first.order(view)[:lines]]
+        return first, opened.with_names(shown)

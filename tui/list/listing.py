@@ -8,16 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.sessions.catalog import (
     Catalog,
     StoreState,
-    read_catalog,
-    read_increment,
-    read_state,
 )
 from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
@@ -27,7 +24,7 @@ from ..bindings import following
 from ..context import Context
 from ..screens.by_name import load
 from ..screens.panes import Panes
-from .columns import set_sort, shows_sizes
+from .columns import ListLayout
 from .list_model import CatalogRows, Order, make_rows
 from .list_rows import FixedRows, NoteRow, RowSource
 
@@ -75,6 +72,46 @@ def _is_written_to(catalog: Catalog, state: StoreState | None = None) -> bool:
     return (state is not None and bool(state.busy)) or is_live
 
 
+def _is_large(catalog: Catalog) -> bool:
+    return len(catalog.forest.sessions) > _LARGE
+
+
+def _read_catalog(
+    store: OpenStore,
+    catalog: Catalog,
+    state: StoreState | None,
+    touched: frozenset[str],
+    make: Callable[[Catalog], CatalogRows],
+    now: float,
+    home: Path | None,
+) -> _Read:
+    """Bring a catalog up to date from its state; without one, read everything. Names of jobs are in
+    `home`."""
+    begun = time.monotonic()
+    gc.disable()  # this makes much data without reference cycles, expensive to scan
+    is_whole = False
+    jobs: Mapping[str, str] | None = None
+    try:
+        step = store.increment(catalog, state, now, touched) if state is not None else None
+        is_whole = step is None
+        if step is None:
+            if catalog.exact and not _is_large(catalog):  # at the first read nothing is frozen yet
+                gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
+            gc.collect()  # or unreachable cycles would be frozen with the rest
+            new_state = store.state()  # before the catalog, so that no change in between is missed
+            step = store.catalog(now, catalog), new_state
+            jobs = read_job_names(home) if home is not None else {}
+        rows = make(step[0])
+        step[0].forest.counts()
+    finally:
+        # Seldom after an increment: what the screen drops later is not freed until the next full
+        # read.
+        if is_whole or _is_large(catalog):
+            gc.freeze()
+        gc.enable()
+    return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
+
+
 class Listing:
     """Keeps the list in step with the store without moving what is on screen.
 
@@ -99,7 +136,6 @@ class Listing:
         self.view = View.CHATS
         self.sort = Sort.ACTIVITY
         self.reverse = False
-        set_sort(self.sort)
         self._opened: set[str] = set()
         self._state: StoreState | None = None
         self._took = 0.0
@@ -118,13 +154,13 @@ class Listing:
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
         """Set the initial view and order, before anything is shown."""
         self.view, self.sort, self.reverse = view, sort, reverse
-        set_sort(sort, reverse=reverse)
 
     def begin(self, at: int = 0) -> None:
         """Show the first page if view and order are the default, with the cursor on the row `at`.
 
         Otherwise show a note until the first read.
         """
+        self._panes.rows.columns = self.columns
         is_default = (self.view, self.sort, self.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or self._context.catalog.exact:
             self.show(self._maker()(self._context.catalog), top=True, at=at)
@@ -145,52 +181,19 @@ class Listing:
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
-        now, make = self._context.clock(), self._maker()
-        catalog, state = self._context.catalog, None if whole else self._state
-        touched = frozenset(self._touched)
-        location = self._context.location
-        home = location.path.parent if location.home is not None else None
-
-        def is_large(catalog: Catalog) -> bool:
-            return len(catalog.forest.sessions) > _LARGE
-
-        def work(reader: Reader) -> _Read:
-            begun = time.monotonic()
-            gc.disable()  # this makes much data without reference cycles, expensive to scan
-            is_whole = False
-            jobs: Mapping[str, str] | None = None
-            try:
-                step = (
-                    read_increment(reader, catalog, state, now, touched)
-                    if state is not None
-                    else None
-                )
-                is_whole = step is None
-                if step is None:
-                    if catalog.exact and not is_large(
-                        catalog
-                    ):  # at the first read nothing is frozen yet
-                        gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
-                    gc.collect()  # or unreachable cycles would be frozen with the rest
-                    new_state = read_state(
-                        reader
-                    )  # before the catalog, so that no change in between is missed
-                    step = read_catalog(reader, now, catalog), new_state
-                    jobs = read_job_names(home) if home is not None else {}
-                rows = make(step[0])
-                step[0].forest.counts()
-            finally:
-                # Seldom after an increment: what the screen drops later is not freed until the next
-                # full read.
-                if is_whole or is_large(catalog):
-                    gc.freeze()
-                gc.enable()
-            return _Read(
-                *step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs
-            )
-
         self._read_at = time.monotonic()
-        self._context.list_worker.submit("rows", work, self._take_catalog)
+        self._panes.start("catalog", self._read, None if whole else self._state)
+
+    async def _read(self, state: StoreState | None) -> None:
+        context = self._context
+        now, catalog, make = context.clock(), context.catalog, self._maker()
+        touched, location = frozenset(self._touched), context.location
+        home = location.path.parent if location.home is not None else None
+        self._take_catalog(
+            await self._panes.read(
+                lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
+            )
+        )
 
     def _take_catalog(self, read: _Read) -> None:
         self._context.catalog, self._state, self._took = read.catalog, read.state, read.took
@@ -212,17 +215,15 @@ class Listing:
             top: Scroll to the first row.
             at: Keys of rows: the cursor moves to the first that is listed.
         """
+        self._panes.start("rows", self._refresh, top, at)
+
+    async def _refresh(self, top: bool, at: Sequence[str]) -> None:
         catalog, make = self._context.catalog, self._maker()
-
-        def work(reader: Reader) -> CatalogRows:
-            return make(catalog if catalog.exact else read_catalog(reader, catalog.now))
-
-        def done(rows: CatalogRows) -> None:
-            self.show(
-                rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top
-            )
-
-        self._context.page_worker.submit("rows", work, done)
+        rows = await self._panes.read(
+            lambda store: make(catalog if catalog.exact else store.catalog(catalog.now))
+        )
+        listed = (key for key in at if rows.index_of(key) is not None)
+        self.show(rows, key=next(listed, None), top=top)
 
     def changed(self) -> None:
         """Schedule a read after a change of the store, unless one is due."""
@@ -255,18 +256,13 @@ class Listing:
 
     def complete(self, first: int, last: int) -> None:
         """Read missing previews and counts of the rows `first` to `last`."""
-        source = self._panes.rows.source
-        lacking = source.lacking(first, last) if isinstance(source, CatalogRows) else []
-        if not lacking:
-            return
+        lacking = self._panes.rows.source.lacking(first, last)
+        if lacking:
+            self._panes.start("details", self._complete, lacking)
 
-        def done(conversations: list[Conversation]) -> None:
-            self._context.details.add(conversations)
-            self._panes.rows.refresh_rows()
-
-        self._context.page_worker.submit(
-            "details", lambda reader: with_details(reader, lacking), done, self._context.failed
-        )
+    async def _complete(self, lacking: Sequence[Conversation]) -> None:
+        self._context.details.add(await self._panes.read(lambda store: store.with_details(lacking)))
+        self._panes.rows.refresh_rows()
 
     def set_view(self, view: View) -> None:
         """Show another view from its top."""
@@ -285,7 +281,7 @@ class Listing:
     def sort_by(self, sort: Sort) -> None:
         """Sort by `sort`, or reverse the order if that is current; the cursor stays on its row."""
         self.sort, self.reverse = sort, sort is self.sort and not self.reverse
-        set_sort(sort, reverse=self.reverse)
+        self._panes.rows.columns = self.columns
         self.refresh()
         self._measure()
         self._context.show_header()
@@ -298,6 +294,11 @@ class Listing:
         return self._measuring.words() if self._measuring is not None else ""
 
     @property
+    def columns(self) -> ListLayout:
+        """The columns of the rows, and what they are sorted by."""
+        return ListLayout(self._context.options.columns, self.sort, self.reverse)
+
+    @property
     def order(self) -> Order:
         """The current order."""
         amounts = self._measuring.settled(self.sort) if self._measuring is not None else {}
@@ -306,11 +307,11 @@ class Listing:
     def _measure(self) -> None:
         """Start measuring sizes or counts that are shown or sorted by; stop when none are."""
         if self._measuring is None:
-            if self.sort not in (Sort.SIZE, Sort.MESSAGES) and not shows_sizes():
+            if self.sort not in (Sort.SIZE, Sort.MESSAGES) and not self.columns.shows_sizes:
                 return
-            self._measuring = load("measuring")(self._context, self._measured)
+            self._measuring = load("measuring")(self._context, self._panes, self._measured)
         measuring: Measuring = self._measuring
-        measuring.begin(self.sort, self.view, sizes=shows_sizes())
+        measuring.begin(self.sort, self.view, sizes=self.columns.shows_sizes)
 
     def _measured(self, is_all: bool) -> None:
         if is_all:

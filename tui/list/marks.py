@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from hermes_browse.store.sessions.models import Conversation
 
-from .list_rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
+from .conversation_rows import ConversationRow, JobRow
+from .hit_rows import HitRow, MoreRow
+from .lineage_rows import LineageRow
+from .list_rows import ListRow
 
 
 def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:

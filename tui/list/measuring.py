@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.cleanup.sizes import batches, measure
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.sizes import batches
 from hermes_browse.store.edit.delete_plan import affected_by_delete
-from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.models import Sort, View, newest_activity
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from ..context import Context
+    from ..screens.panes import Panes
 
 _PIECE = 20_000
-"""Messages per batch: about 30 ms, which a plan on the same thread may have to wait."""
+"""Messages per batch: about 30 ms, after which the screen can show how far it is."""
 _STATEMENT = 4_000
 """Messages counted per statement: while one runs, a store in DELETE mode cannot be written to."""
 _MOST = 400
@@ -35,7 +35,7 @@ _Unmeasured = tuple[str, Sequence[Session], _State]
 
 
 class _Pass:
-    """One pass over a view, on the worker's thread; other threads read only `done` and `count`.
+    """One pass over a view, in jobs; the screen's thread reads only `done` and `count`.
 
     Args:
         context: The catalog of the whole store, and the amounts and sizes, which are updated.
@@ -51,7 +51,7 @@ class _Pass:
         self.done, self.count = 0, 0
         """Conversations measured by this pass, and their total; both 0 before the first step."""
 
-    def step(self, reader: Reader) -> None:
+    def step(self, store: OpenStore) -> None:
         """Measure a batch: at least one conversation if any is left."""
         if self._queue is None:
             self._queue = self._unmeasured()
@@ -62,7 +62,7 @@ class _Pass:
             batch.append(self._queue[self.done + len(batch)])
             rows += batch[-1][2][0]
         sessions = [session for _root, members, _state in batch for session in members]
-        by_session = self._measured(reader, sessions)
+        by_session = self._measured(store, sessions)
         for root, members, state in batch:
             amount = sum(by_session.get(session.id, 0) for session in members)
             self._details.set_amount(self.sort, root, amount)
@@ -89,14 +89,14 @@ class _Pass:
                 unmeasured.append((root, sessions, state))
         return unmeasured
 
-    def _measured(self, reader: Reader, sessions: Sequence[Session]) -> Mapping[str, int]:
+    def _measured(self, store: OpenStore, sessions: Sequence[Session]) -> Mapping[str, int]:
         if self.sort is Sort.MESSAGES:
             rows = {session.id: session.message_count for session in sessions}
             counts: dict[str, int] = {}
             for ids in batches(list(rows), rows.__getitem__, _STATEMENT):
-                counts |= count_rows(reader, ids)
+                counts |= store.count_rows(ids)
             return counts
-        sizes = measure(reader, sessions, known={})
+        sizes = store.measure(sessions, known={})
         self._sizes.update(sizes)
         return {session_id: size.total for session_id, size in sizes.items()}
 
@@ -110,8 +110,8 @@ class Measuring:
             sorted.
     """
 
-    def __init__(self, context: Context, more: Callable[[bool], None]) -> None:
-        self._context, self._more = context, more
+    def __init__(self, context: Context, panes: Panes, more: Callable[[bool], None]) -> None:
+        self._context, self._panes, self._more = context, panes, more
         self._states: dict[Sort, dict[str, _State]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         self._settled: dict[Sort, dict[str, int]] = {}
         self._pass: _Pass | None = None
@@ -127,10 +127,10 @@ class Measuring:
         context = self._context
         if measured not in self._states or not context.catalog.exact:
             self._pass = None
-            context.plan_worker.cancel("amounts")
+            self._panes.cancel("amounts")
             return
         self._pass = _Pass(context, measured, view, self._states[measured])
-        self._measure_next(self._pass)
+        self._panes.start("amounts", self._measure, self._pass)
 
     def words(self) -> str:
         """Return the progress in words; empty before the first batch is done and outside a pass."""
@@ -142,18 +142,14 @@ class Measuring:
         )
         return text.format(share=current.done / current.count)
 
-    def _measure_next(self, current: _Pass) -> None:
-        def done(nothing: None) -> None:
-            if current is not self._pass:
-                return
-            if current.done < current.count:
-                self._more(False)
-                self._measure_next(current)
-                return
-            self._pass = None
-            amounts = self._context.details.amounts[current.sort]
-            if current.count or len(amounts) != len(self.settled(current.sort)):
-                self._settled[current.sort] = dict(amounts)
-                self._more(True)
-
-        self._context.plan_worker.submit("amounts", current.step, done)
+    async def _measure(self, current: _Pass) -> None:
+        while True:
+            await self._panes.read(current.step)
+            if current.done >= current.count:
+                break
+            self._more(False)
+        self._pass = None
+        amounts = self._context.details.amounts[current.sort]
+        if current.count or len(amounts) != len(self.settled(current.sort)):
+            self._settled[current.sort] = dict(amounts)
+            self._more(True)

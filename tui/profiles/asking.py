@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreError
 from hermes_browse.store.hosts.contract import ROWS, read_list, read_search
@@ -16,9 +17,6 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links
 from hermes_browse.store.hosts.remote import locate_there
 from hermes_browse.store.hosts.running import in_thread
-from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.messages.transcript import count_rows
-from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import (
     Conversation,
     ConversationKind,
@@ -227,11 +225,11 @@ def complete_there(
     lacking = {each.place: each for each in found}.values()
     ids = [each.conversation.id for each in lacking]
     try:
-        with store.reader() as reader:
-            catalog = read_neighbourhood(reader, ids, now)
+        with open_store(store) as opened:
+            catalog = opened.neighbourhood(ids, now)
             whole = [(each, catalog.of_session(each.conversation.id)) for each in lacking]
-            named = with_names(reader, [each for _found, each in whole if each is not None])
-            counts = count_rows(reader, [segment.id for each in named for segment in each.segments])
+            named = opened.with_names([each for _found, each in whole if each is not None])
+            counts = opened.count_rows([segment.id for each in named for segment in each.segments])
     except StoreError:
         return {}  # the line of the host says why
     detailed = {

@@ -82,7 +82,6 @@ class EverywhereScreen(SubScreen):
         self._rest_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """Compose the header, the search box, the list and the preview."""
         yield TextLine(id="header")
         yield TextBox(placeholder=_(self.PLACEHOLDER), id="rules", select_on_focus=False)
         with Horizontal(id="panes"):
@@ -95,7 +94,6 @@ class EverywhereScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        """Read the profiles."""
         self.found.clock = self.context.clock
         self.set_focus(self.found)
         self.action_reload()

@@ -17,13 +17,13 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import OptionList
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import open_store
+from hermes_browse.store.hosts.remote import store_at
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -407,18 +407,18 @@ class HostsScreen(EverywhereScreen):
         host = found.location.host
         if host is None:
             return await super().read_preview(found)
-        readers: list[Reader] = []
-        work = partial(read_preview_of, found, self._store_of(found), readers.append)
+        leases: list[OpenStore] = []
+        work = partial(read_preview_of, found, self._store_of(found), leases.append)
         try:
             return await on_own_thread(work, f"preview {host.name}")
         except asyncio.CancelledError:
-            for reader in readers:
-                reader.interrupt()  # the cursor has moved on
+            for lease in leases:
+                lease.interrupt()  # the cursor has moved on
             raise
 
     def _store_of(self, found: ProfileMatch) -> Store:
         """Return its store; it is kept, as what it knows of the schema takes ten questions."""
-        return self._stores.setdefault(found.location.path, open_store(found.location, self._links))
+        return self._stores.setdefault(found.location.path, store_at(found.location, self._links))
 
     def complete(self, lacking: Sequence[ProfileMatch]) -> None:
         """Read previews and counts of conversations on screen, those of each host there."""

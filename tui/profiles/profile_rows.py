@@ -8,19 +8,17 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.recap import read_recap
-from hermes_browse.store.search.snippets import read_context
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from .. import formats
-from ..list.row_format import glyph
+from ..list.conversation_rows import glyph
+from ..shared.columns import Column, Columns
 from ..shared.styled import Span
 from .read_profiles import ProfileMatch, short_reason
 
@@ -41,17 +39,9 @@ class FoundRow(NamedTuple):
         return f"{'f' if found.hit is None else 'h'}{found.location.path} {own}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        """Format the row in exactly `width` cells."""
         found, conversation = self.found, self.found.conversation
-        columns = _columns(
-            width,
-            formats.age(found.moment, now),
-            formats.source(conversation.source),
-            formats.number(conversation.message_count)
-            if conversation.message_count or not _is_bare(found)
-            else "",
-            hits=found.hit is not None,
-        )
+        shown = _CONVERSATION_COLUMNS if found.hit is None else _HIT_COLUMNS
+        columns = shown.text(found, width, now)
         mark, look = glyph(conversation)
         profile = formats.fit(one_line(found.profile, 60), _PROFILE)
         room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
@@ -77,11 +67,9 @@ class AwayRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """By host."""
         return f"a{self.host.name}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        """Format the row in exactly `width` cells."""
         name = formats.fit(f"@{self.host.name}", _PROFILE)
         return [
             (" ! ", "note"),
@@ -90,23 +78,40 @@ class AwayRow(NamedTuple):
         ]
 
 
-def _columns(width: int, when: str, source: str, messages: str, *, hits: bool) -> str:
-    """Format the columns that fit into a row of `width` cells; `hits` need room for their text."""
-    columns = formats.fit(when, formats.AGE_WIDTH, right=True)
-    if width >= (90 if hits else 60):
-        columns += " " + formats.fit(source, 6) + formats.fit(messages, 5, right=True)
-    return columns
-
-
 def _is_bare(found: ProfileMatch) -> bool:
     """Whether nothing but the id of the conversation is known so far."""
     return found.location.host is not None and found.conversation.rows is None
 
 
+def _messages(found: ProfileMatch) -> str:
+    count = found.conversation.message_count
+    return formats.number(count) if count or not _is_bare(found) else ""
+
+
+def _columns(least: int) -> Columns[ProfileMatch]:
+    """Return the columns; `least` are the cells of the narrowest row that shows more than one."""
+    return Columns(
+        Column(N_("when"), formats.AGE_WIDTH, lambda found, now: formats.age(found.moment, now)),
+        Column(
+            N_("source"),
+            7,
+            lambda found, now: formats.source(found.conversation.source),
+            least=least,
+            lead=1,
+        ),
+        Column(N_("msgs"), 5, lambda found, now: _messages(found), least=least),
+    )
+
+
+_CONVERSATION_COLUMNS = _columns(60)
+_HIT_COLUMNS = _columns(90)
+"""Hits need room for their text."""
+
+
 def head(width: int, place: str, *, hits: bool) -> str:
     """Return the names of the columns, in exactly `width` cells; `place` is that of the
     profiles."""
-    columns = _columns(width, _("when"), _("source"), _("msgs"), hits=hits)
+    columns = (_HIT_COLUMNS if hits else _CONVERSATION_COLUMNS).head(width)
     profile = formats.fit(place, _PROFILE)
     room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
     return f"   {profile} {formats.fit(_('title'), room)} {columns} "
@@ -150,22 +155,22 @@ class Preview(NamedTuple):
 
 
 def read_preview_of(
-    found: ProfileMatch, store: Store, opened: Callable[[Reader], object] | None = None
+    found: ProfileMatch, store: Store, opened: Callable[[OpenStore], object] | None = None
 ) -> Preview:
     """Read the preview of a row: the messages around a hit, else the recap of Hermes.
 
-    Its store is opened for this only; `opened` is called with the reader, to interrupt it.
+    Its store is opened for this only; `opened` is called with it, to interrupt it.
     """
     hit = found.hit
     try:
-        with store.reader() as reader:
+        with OpenStore(store, found.location) as lease:
             if opened is not None:
-                opened(reader)
-            detailed = found._replace(conversation=with_details(reader, [found.conversation])[0])
+                opened(lease)
+            detailed = found._replace(conversation=lease.with_details([found.conversation])[0])
             if hit is None:
-                recap = read_recap(reader, found.conversation.segments)
+                recap = lease.recap(found.conversation.segments)
                 return Preview(detailed, tuple((line.role, line.text, False) for line in recap))
-            around = read_context(reader, hit, _AROUND)
+            around = lease.messages_around(hit, _AROUND)
     except StoreError as error:
         return Preview(found, error=short_reason(error, found.location))
     lines = [

@@ -40,7 +40,6 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
         self.profiles, self.current, self._now = profiles, current, now
 
     def compose(self) -> ComposeResult:
-        """Compose the list of profiles and the keys."""
         with Vertical(id="card"):
             yield Static(Content.styled(_(self.TITLE_OF_CARD), "bold"))
             yield OptionList(id="profiles", markup=False)
@@ -51,7 +50,6 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
         return self.keys_text(_("Enter open"))
 
     def on_mount(self) -> None:
-        """Fill the list; the cursor begins on the first other one that can be read."""
         box = self.query_one(OptionList)
         box.add_options([Option(each) for each in [*self.lines(), self.last_line()]])
 

@@ -11,14 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissingError
-from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.messages.preview import with_details, with_names
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
 
@@ -121,9 +119,9 @@ def short_reason(error: StoreError, location: Location) -> str:
 def _profile(location: Location, now: float) -> Profile:
     store = Store(location.path)
     try:
-        with store.reader() as reader:
-            summary = summarize(reader, store, location)
-            page = read_first_page(reader, now, view=View.ALL, limit=1)
+        with OpenStore(store, location) as opened:
+            summary = opened.summary()
+            page = opened.first_page(now, view=View.ALL, limit=1)
             newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
     except StoreError as error:
         return Profile(location, bytes=store.sizes()[0], error=short_reason(error, location))
@@ -154,12 +152,12 @@ def read_everywhere(
     broken: list[Profile] = []
     for location in here.profiles():
         try:
-            with Store(location.path).reader() as reader:
-                catalog = read_catalog(reader, now)
+            with open_store(location) as store:
+                catalog = store.catalog(now)
                 ordered = [
                     catalog.conversation(each) for each in catalog.order(view, sources=sources)
                 ]
-                ordered[:named] = with_names(reader, ordered[:named])
+                ordered[:named] = store.with_names(ordered[:named])
         except (StoreMissingError, StoreEmptyError):
             continue  # not used yet, which is no error
         except StoreError as error:
@@ -187,8 +185,8 @@ def complete_all(
             if each.location.path == path
         }
         try:
-            with Store(path).reader() as reader:
-                detailed = with_details(reader, list(conversations.values()))
+            with open_store(Store(path)) as store:
+                detailed = store.with_details(list(conversations.values()))
         except StoreError:
             if strict:
                 raise
@@ -214,17 +212,11 @@ def search_everywhere(
         limit: Maximum hits per profile.
         cancelled: Called between statements; True stops the search.
     """
-    from hermes_browse.store.search.engine import Search  # with the first search
     from hermes_browse.store.search.query import parse  # with the first search
-    from hermes_browse.store.search.scope import (
-        compile_filters,
-        make_scope,
-    )  # with the first search
 
     query = parse(text)
     if query.refusal:
         return FoundHits((), (query.refusal,), False, "none", complete=False)
-    conditions = compile_filters(query, now)
     found: list[ProfileMatch] = []
     notes: list[str] = []
     more, complete = False, not everywhere.broken
@@ -233,9 +225,10 @@ def search_everywhere(
         if cancelled():
             break
         try:
-            with Store(location.path).reader() as reader:
-                scope = make_scope(reader, conditions, catalog)
-                answer = Search(reader, query, scope, stopped=cancelled).page(limit)
+            with open_store(location) as store:
+                answer = store.search(
+                    query, catalog, now=now, limit=limit, stopped=cancelled
+                ).answer
         except StoreError as error:
             notes.append(f"{location.profile}: {short_reason(error, location)}")
             complete = False

@@ -3,14 +3,13 @@ there."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.remote import locate_there, open_store
+from hermes_browse.store.hosts.remote import locate_there, store_at
 from hermes_browse.store.wording import _
 
 from ..context import Arrival, Context
@@ -47,8 +46,8 @@ class Switching:
             return
         now = context.clock()
 
-        async def run() -> None:
-            profiles = await asyncio.to_thread(read_profiles, here, now)
+        async def show() -> None:
+            profiles = await panes.call(lambda: read_profiles(here, now))
             if panes.is_current:
                 facts = profiles, context.location, now
                 card = (
@@ -66,7 +65,7 @@ class Switching:
             elif choice:
                 self.to(choice.location, Arrival())
 
-        panes.run_worker(run(), group="profiles", exclusive=True)
+        panes.start("profiles", show)
 
     def open(self, found: ProfileMatch) -> None:
         """Open a conversation in its own profile, at its hit if there is one."""
@@ -87,16 +86,11 @@ class Switching:
         context = self._context
         link = context.host.links.of(host)
 
-        async def run() -> None:
-            try:
-                location = await asyncio.to_thread(locate_there, link)
-            except StoreError as error:
-                context.failed(error)
-                return
-            self.to(location, Arrival())
+        async def ask() -> None:
+            self.to(await self._panes.call(lambda: locate_there(link)), Arrival())
 
         context.say(_("asking {name} …").format(name=host.name))
-        self._panes.run_worker(run(), group="profiles", exclusive=True)
+        self._panes.start("profiles", ask)
 
     def to(self, location: Location, arrival: Arrival) -> None:
         """Switch to another store, and open or search something there; if it cannot be read, report
@@ -107,21 +101,20 @@ class Switching:
                 app.pop_screen()
             self._arrive(arrival)
             return
-        if context.writer.is_busy:
+        if context.writes.is_busy:
             context.say(_("something is still being written here: try again when it is done"))
             return
         now, lines = context.clock(), max(self._panes.size.height, 20)
-        store = open_store(location, context.host.links)
+        store = store_at(location, context.host.links)
 
-        async def run() -> None:
+        async def switch() -> None:
             try:
-                first, shown = await asyncio.to_thread(read_first, store, now, lines)
-            except HostError as error:
-                context.failed(error)
-                return
+                first, shown = await self._panes.call(lambda: read_first(store, now, lines))
+            except HostError:
+                raise
             except StoreError as error:
-                context.failed(StoreError(f"{location.name}: {short_reason(error, location)}"))
-                return
+                reason = short_reason(error, location)
+                raise StoreError(f"{location.name}: {reason}") from error
             context.host.switch_to(location, store, first, shown, arrival)
 
-        self._panes.run_worker(run(), group="profiles", exclusive=True)
+        self._panes.start("profiles", switch)

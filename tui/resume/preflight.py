@@ -117,7 +117,6 @@ class PreflightCard(Card[bool]):
         self._plan, self._recap, self._details, self._memory = plan, recap, details, memory
 
     def compose(self) -> ComposeResult:
-        """Compose target, warnings, facts, command, recap and keys."""
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))

@@ -3,24 +3,20 @@ hand-over."""
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.compression.model_context import Memory, read_memory
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, plan_resume
-from hermes_browse.store.hosts.remote import RemoteStore, open_store
-from hermes_browse.store.hosts.resume_on_host import plan_on_host
-from hermes_browse.store.messages.details import Details, read_details
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.recap import RecapLine, read_recap
+from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
+from hermes_browse.store.hosts.remote import store_at
+from hermes_browse.store.messages.details import Details
+from hermes_browse.store.messages.recap import RecapLine
 from hermes_browse.store.wording import _
 
 from ..context import Context
@@ -43,27 +39,21 @@ class Resuming:
 
     def start(self, session_id: str) -> None:
         """Resume the conversation of a session in the configured mode."""
-        self._plan(session_id, self._begin)
+        self._panes.start("resume", self._plan, session_id, self._begin)
 
     def start_there(self, location: Location, session_id: str) -> None:
         """Resume the conversation of a session of another profile, whose store is at `location`, in
         that profile."""
         context = self._context
 
-        def work() -> _Planned:
-            store = open_store(location, context.host.links)
-            with store.reader() as reader:
-                return self._read_planned(reader, store, location, session_id)
+        def read() -> _Planned:
+            with OpenStore(store_at(location, context.host.links), location) as store:
+                return self._read_planned(store, session_id)
 
-        async def run() -> None:
-            try:
-                planned = await asyncio.to_thread(work)
-            except BrowseError as error:
-                context.failed(error)
-            else:
-                self._begin(planned)
+        async def plan() -> None:
+            self._begin(await self._panes.call(read))
 
-        self._panes.run_worker(run(), group="resume")
+        self._panes.start("resume", plan)
 
     def _begin(self, planned: _Planned) -> None:
         host, mode = self._context.host, self._context.options.resume
@@ -76,39 +66,33 @@ class Resuming:
 
     def start_in_window(self, session_id: str) -> None:
         """Go to the window that has the conversation, or open one."""
-        self._plan(session_id, lambda planned: self._in_thread(lambda: self._find_window(planned)))
+        self._panes.start(
+            "resume",
+            self._plan,
+            session_id,
+            lambda planned: self._in_thread(lambda: self._find_window(planned)),
+        )
 
-    def _plan(self, session_id: str, done: Callable[[_Planned], None]) -> None:
-        def work(reader: Reader) -> _Planned:
-            return self._read_planned(
-                reader, self._context.store, self._context.location, session_id
-            )
+    async def _plan(self, session_id: str, done: Callable[[_Planned], None]) -> None:
+        done(await self._panes.read(lambda store: self._read_planned(store, session_id)))
 
-        self._context.page_worker.submit("plan", work, done)
-
-    def _read_plan(
-        self, reader: Reader, store: Store, location: Location, session_id: str
-    ) -> ResumePlan:
+    def _read_plan(self, store: OpenStore, session_id: str) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
-        if isinstance(store, RemoteStore):
-            return plan_on_host(store.link, reader, session_id)
-        plan = plan_resume(reader, location, session_id, self._context.clock())
+        plan = store.resume_plan(session_id, self._context.clock())
         surfaces = self._context.options.surface
-        return on_surface(plan, surfaces) if surfaces else plan
+        return on_surface(plan, surfaces) if surfaces and not plan.host else plan
 
-    def _read_planned(
-        self, reader: Reader, store: Store, location: Location, session_id: str
-    ) -> _Planned:
+    def _read_planned(self, store: OpenStore, session_id: str) -> _Planned:
         """Plan a resume, and if that is risky, also read the recap and the details for the card."""
-        plan = self._read_plan(reader, store, location, session_id)
-        plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
+        plan = self._read_plan(store, session_id)
+        plan = replace(plan, conversation=store.with_details([plan.conversation])[0])
         if self._context.host.is_choice_printed:
             plan = plan.to_print()
         if not plan.is_risky:
             return plan, [], None, None
         segments = plan.conversation.segments
-        details = read_details(reader, plan.conversation)
-        return plan, read_recap(reader, segments), details, read_memory(reader, segments)
+        details = store.details(plan.conversation)
+        return plan, store.recap(segments), details, store.memory(segments)
 
     def _ask(self, planned: _Planned, go: Callable[[ResumePlan], object]) -> None:
         plan, recap, details, memory = planned
@@ -142,9 +126,9 @@ class Resuming:
         """Run `work` on a thread, then the function it returns on the screen's thread."""
 
         async def run() -> None:
-            (await asyncio.to_thread(work))()
+            (await self._panes.call(work))()
 
-        self._panes.run_worker(run(), group="windows")
+        self._panes.start("windows", run)
 
     def _report(self, outcome: WindowOutcome) -> None:
         if outcome.done:
@@ -178,13 +162,12 @@ class Resuming:
 
     def plan_command(self, session_id: str, done: Callable[[str], None]) -> None:
         """Call `done` with the shell command that resumes the conversation of a session."""
+        self._panes.start("command", self._plan_command, session_id, done)
+
+    async def _plan_command(self, session_id: str, done: Callable[[str], None]) -> None:
         location = self._context.location
-
-        def work(reader: Reader) -> ResumePlan:
-            if location.host is None:
-                location.refuse_without_home(
-                    "resume"
-                )  # a command of the sample store would open an empty chat
-            return self._read_plan(reader, self._context.store, location, session_id)
-
-        self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()))
+        if location.host is None:
+            # A command of the sample store would open an empty chat.
+            location.refuse_without_home("resume")
+        plan = await self._panes.read(lambda store: self._read_plan(store, session_id))
+        done(plan.shell())

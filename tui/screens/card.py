@@ -31,7 +31,6 @@ class Card(BoundKeys, ModalScreen[Result]):
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not at the start
 
     def on_resize(self, event: Resize) -> None:
-        """Drop the margins if the terminal is low."""
         self.set_class(event.size.height < SHORT, "-short")
 
     @property

@@ -6,11 +6,12 @@ Those that the first frame does not need are imported on first use.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 
@@ -243,21 +244,20 @@ class Controllers:
     def expire_trash(self, age: str) -> None:
         """Drop bundles of this age, as written in the configuration, in the background; report how
         many."""
+        self._panes.start_write(self._expire_trash, age)
+
+    async def _expire_trash(self, age: str) -> None:
         trash, now = trash_folder(self.context.location), self.context.clock()
-
-        def work() -> int:
-            return len(load("expire")(trash, load("parse-age")(age), now))
-
-        def done(count: int) -> None:
-            if count:
-                text = ngettext(
-                    "dropped 1 bundle from the trash, as old as the configuration says",
-                    "dropped {count:,} bundles from the trash, as old as the configuration says",
-                    count,
-                )
-                self.context.say(text.format(count=count))
-
-        self.context.writer.submit(work, done)
+        count = await self._panes.write(
+            lambda: len(load("expire")(trash, load("parse-age")(age), now))
+        )
+        if count:
+            text = ngettext(
+                "dropped 1 bundle from the trash, as old as the configuration says",
+                "dropped {count:,} bundles from the trash, as old as the configuration says",
+                count,
+            )
+            self.context.say(text.format(count=count))
 
     def close(self) -> None:
         """Close the store, and remove temporary files."""
@@ -284,18 +284,14 @@ class Controllers:
             self.searching.catalog_read()
         elif not self._is_search_prepared:
             self._is_search_prepared = True
-            self._prepare_search()
+            self._panes.start("search", self._prepare_search)
         self._catalog_was_read()
 
-    def _prepare_search(self) -> None:
+    async def _prepare_search(self) -> None:
         """Read what every search needs of the whole store before the first keystroke, which would
         cancel this."""
-
-        def work(reader: Reader) -> None:
-            load("prepare-search")(reader)
-
-        # Errors are reported by the list, and by the first search that has them.
-        self.context.search_worker.submit("search", work, lambda done: None, lambda error: None)
+        with contextlib.suppress(BrowseError):  # shown by the list, and by the first search
+            await self._panes.read(lambda store: store.prepare_search())
 
     def _touched(self, session_ids: Sequence[str]) -> None:
         self.listing.touched(session_ids)

@@ -180,7 +180,6 @@ class HelpCard(Card[None]):
         self._sections += [*words, *_signs(place)] if place != "main" else [*_signs(place), *words]
 
     def compose(self) -> ComposeResult:
-        """Compose the filter, the scrollable sections and the keys."""
         with Vertical(id="card"):
             yield TextBox(
                 placeholder=_("type to filter: a word, or a key"),
@@ -192,7 +191,6 @@ class HelpCard(Card[None]):
             yield keys_line(self.keys_text())
 
     def on_resize(self, event: Resize) -> None:
-        """Lay out the columns for another width."""
         self.call_after_refresh(self._show)
 
     @on(Input.Changed)

@@ -3,8 +3,8 @@ lines around them."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
-import threading
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -27,21 +27,25 @@ from ..commands.main_commands import MAIN
 from ..config.options import FOREVER
 from ..context import Application, Context
 from ..list.about import about
-from ..list.columns import set_sort
 from ..list.conversation_list import ConversationList
+from ..list.conversation_rows import ConversationRow, JobRow
+from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
 from ..list.list_model import shown_line
-from ..list.list_rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
+from ..list.list_rows import ListRow
 from ..search.box import SearchBox
 from ..shared import header
 from ..textual_private import bindings_of
 from ..transcript.scroll import TranscriptScroll
 from ..transcript.view import TranscriptView
-from ..worker import Answered, StoreChanged
-from ..writer import Written
 from .callees import callees
 from .controllers import Controllers
 from .panes import Panes
 from .sub_screen import SubScreen
+
+_POLL_SECONDS = 0.5
+"""Between checks whether the file has changed."""
+_AWAY_SECONDS = 3.0
+"""The same while the terminal has no focus."""
 
 
 def is_opened(row: ListRow) -> bool:
@@ -72,14 +76,16 @@ class MainScreen(Panes):
         shown: Sequence[Conversation],
     ) -> None:
         super().__init__()
-        self.context = Context(host, location, store, first, self.post_message)
+        self.context = Context(host, self, location, store, first)
+        self.reads, self.writes = self.context.reads, self.context.writes
+        self.failed = self.context.failed
         self.context.details.add(shown)
         self.context.tell, self.context.show_header = self._tell, self.show_header
         self.controllers = Controllers(self.context, self, self._catalog_read)
         self.callees = callees(self.controllers, self) | {"back": self._step_back}
         # Set here, as keys may come before anything is mounted.
         self.box.on_edit = lambda text: self.controllers.typing.edited(text)
-        self._was_seen = False
+        self._was_seen = self._is_away = False
 
     # Commands
 
@@ -152,7 +158,6 @@ class MainScreen(Panes):
     # Lifecycle
 
     def on_mount(self) -> None:
-        """Show the first page, then read the rest in the background."""
         context, current = self.context, self.controllers.current
         for widget in (self.rows, self.lineage):
             widget.clock = context.clock
@@ -177,51 +182,45 @@ class MainScreen(Panes):
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Skip Textual's refresh of all styles at the first resume, when they are fresh."""
-        listing = self.controllers.listing
-        set_sort(
-            listing.sort, reverse=listing.reverse
-        )  # a screen over this one may have set another order
         event.refresh_styles = self._was_seen
         self._was_seen = True
 
     def _start_background(self) -> None:
-        """After the first frame: start the workers, read the rest, and load modules that are needed
-        soon."""
+        """After the first frame: read the rest, and load modules that are needed soon."""
         gc.freeze()  # objects made so far are permanent
         gc.enable()
-        for worker in self.context.workers_of_store:  # not earlier: they would delay the first key
-            worker.start()
-        self.controllers.listing.read()
-        threading.Thread(target=self.controllers.load_search, name="load", daemon=True).start()
+        self.start("watch", self._watch)
+        self.start("load", self._load_search)
         self.controllers.old_files.look()
         if (age := self.context.options.trash) != FOREVER:
             self.controllers.expire_trash(age)
 
     def on_unmount(self) -> None:
-        """Close the store."""
         self.controllers.close()
 
-    @on(Answered)
-    @on(Written)
-    def take_answer(self, event: Answered | Written) -> None:
-        """Deliver the result of a worker or of the writer."""
-        event.stop()
-        event.deliver()
+    async def _load_search(self) -> None:
+        await self.call(self.controllers.load_search)
 
-    @on(StoreChanged)
-    def store_changed(self, event: StoreChanged) -> None:
-        """Read again after a write, without moving anything."""
-        event.stop()
-        self.controllers.listing.changed()
-        self.controllers.reading.changed()
+    async def _watch(self) -> None:
+        """Read everything, then again after each write, without moving anything."""
+        fingerprint = self.context.store.fingerprint
+        before = await self.call(fingerprint)
+        self.controllers.listing.read()
+        while True:
+            await asyncio.sleep(_AWAY_SECONDS if self._is_away else _POLL_SECONDS)
+            now = await self.call(fingerprint)
+            if now != before:
+                before = now
+                self.controllers.listing.changed()
+                self.controllers.reading.changed()
 
     def on_app_focus(self, event: AppFocus) -> None:
         """Watch the file more often when the terminal gets the focus."""
-        self.context.list_worker.away = False
+        self._is_away = False
 
     def on_app_blur(self, event: AppBlur) -> None:
         """Watch the file less often when the terminal loses the focus."""
-        self.context.list_worker.away = True
+        self._is_away = True
 
     # Events of the panes
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
-from textual.screen import Screen
 
 from ..list.conversation_list import ConversationList, ListHead
 from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
@@ -14,12 +13,13 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
+from ..work.store_screen import StoreScreen
 
 SHORT = 30
 """Lines below which the tree is shown only on request."""
 
 
-class Panes(Screen[object]):
+class Panes(StoreScreen[object]):
     """Layout and focus of the panes, without their contents."""
 
     AUTO_FOCUS = ""
@@ -42,7 +42,6 @@ class Panes(Screen[object]):
         """The lineage tree."""
 
     def compose(self) -> ComposeResult:
-        """Compose header, search, views, the panes, status and keys."""
         yield TextLine(id="header")
         yield self.box
         yield TextLine(id="views")
@@ -75,7 +74,6 @@ class Panes(Screen[object]):
         return self.query_one(f"#{name}", TextLine)
 
     def on_resize(self, event: Resize) -> None:
-        """Put the panes side by side if there is room, else stack them."""
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
         self.set_class(not has_head(*event.size), "-low")

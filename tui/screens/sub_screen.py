@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
+from textual import on
 from textual.content import Content
 from textual.events import Key, Resize
-from textual.screen import Screen
 
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import BoundKeys, meaningless
 from ..commands.main_commands import APP, LINES, LIST, MAP
+from ..list.conversation_list import ConversationList
 from ..pane_sizes import NARROW
 from ..shared import header
 from ..shared.lines import TextLine
+from ..work.store_screen import StoreScreen
 from .by_name import load
 from .card import STYLES
 from .controllers import Controllers, WayBack
 
 
-class SubScreen(BoundKeys, Screen[None]):
-    """A screen that works with the store of the main screen, through its workers.
+class SubScreen(BoundKeys, StoreScreen[None]):
+    """A screen that works with the store of the main screen.
 
     Args:
-        controllers: Controllers of the main screen, to which answers of the workers come.
+        controllers: Controllers of the main screen.
     """
 
     AUTO_FOCUS = ""
@@ -44,6 +45,8 @@ class SubScreen(BoundKeys, Screen[None]):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__()
         self.controllers, self.context = controllers, controllers.context
+        self.reads, self.writes = self.context.reads, self.context.writes
+        self.failed = self.context.failed
         self._has_message = False
 
     def line(self, name: str) -> TextLine:
@@ -94,7 +97,6 @@ class SubScreen(BoundKeys, Screen[None]):
         """Called after the main screen has read the list again."""
 
     def on_resize(self, event: Resize) -> None:
-        """Put panes side by side if there is room."""
         self.set_class(event.size.width < NARROW, "-narrow")
 
     def on_key(self, event: Key) -> None:
@@ -102,7 +104,7 @@ class SubScreen(BoundKeys, Screen[None]):
         if words := meaningless(self, event):
             self.say(words, look="")
 
-    def read(self, conversation: Conversation, message_id: int | None = None) -> None:
+    def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Return to the main screen with this conversation in the transcript; Esc there comes back
         here."""
         app, controllers, name = self.app, self.controllers, f"way-back-{id(self)}"
@@ -123,26 +125,27 @@ class SubScreen(BoundKeys, Screen[None]):
         controllers.way_back = WayBack(conversation.root_id, go, forget)
         self.context.say(_("Esc goes back to where you were"))
 
-    def read_names(
-        self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]
-    ) -> None:
-        """Read the previews of conversations that have no title.
+    @on(ConversationList.Shown)
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        event.stop()
+        self.read_names(event.list.source.lacking(event.first, event.last))
 
-        Args:
-            slot: A newer request of the same slot replaces this one.
-            wanted: Nothing is read if it is empty.
-            shown: Called when they have been read, if the screen is still open.
+    def names_read(self) -> None:
+        """Show names that have been read."""
+        for rows in self.query(ConversationList):
+            rows.refresh_rows()
+
+    def read_names(self, wanted: Sequence[Conversation], group: str = "names") -> None:
+        """Read the previews and counts of conversations, if there are any.
+
+        A newer request of the same group replaces this one.
         """
-
-        def done(conversations: list[Conversation]) -> None:
-            self.context.details.add(conversations)
-            if self.is_whole:
-                shown()
-
         if wanted:
-            self.context.page_worker.submit(
-                slot, lambda reader: with_details(reader, wanted), done, self.context.failed
-            )
+            self.start(group, self._read_names, wanted)
+
+    async def _read_names(self, wanted: Sequence[Conversation]) -> None:
+        self.context.details.add(await self.read(lambda store: store.with_details(wanted)))
+        self.names_read()
 
     def action_back(self) -> None:
         """Close the screen."""

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from hermes_browse.store.regular_files import read_regular
+from hermes_browse.store.files import read_regular
 from hermes_browse.store.wording import _
 
 from ..config.folders import write_private

@@ -8,7 +8,9 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..context import Context
-from ..list.list_rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
+from ..list.conversation_rows import ConversationRow
+from ..list.hit_rows import HitRow, MoreRow
+from ..list.list_rows import FixedRows, RowSource
 from ..screens.panes import Panes
 from .results import Fold, SearchResults, best
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hermes_browse.store.search.filter_values import Vocabulary, read_vocabulary
+from hermes_browse.store.search.filter_values import Vocabulary
 from hermes_browse.store.search.query import Query, parse, unknown_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
@@ -132,15 +132,9 @@ class Typing:
         if ":" not in text or self._vocabulary_of is catalog:
             return
         self._vocabulary_of = catalog
+        self._panes.start("vocabulary", self._read_vocabulary, catalog, text)
 
-        def done(vocabulary: Vocabulary) -> None:
-            self._vocabulary = vocabulary
-            if self._panes.box.value == text:
-                self._offer(text)
-
-        self._context.page_worker.submit(
-            "vocabulary",
-            lambda reader: read_vocabulary(reader, catalog),
-            done,
-            self._context.failed,
-        )
+    async def _read_vocabulary(self, catalog: Catalog, text: str) -> None:
+        self._vocabulary = await self._panes.read(lambda store: store.vocabulary(catalog))
+        if self._panes.box.value == text:
+            self._offer(text)

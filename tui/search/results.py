@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
 from hermes_browse.store.search.query import Query
@@ -16,15 +15,9 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..formats import counted
-from ..list.list_rows import (
-    ConversationRow,
-    FixedRows,
-    HitRow,
-    ListRow,
-    MoreRow,
-    NoteRow,
-    SuggestionRow,
-)
+from ..list.conversation_rows import ConversationRow
+from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
+from ..list.list_rows import FixedRows, ListRow, NoteRow
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),
@@ -166,10 +159,10 @@ class SearchResults:
             return _("stopped here: what follows was not looked at")
         return _(_FIRST[self.sort]).format(count=len(self.hits))
 
-    def completed(self, reader: Reader) -> SearchResults:
+    def completed(self, store: OpenStore) -> SearchResults:
         """Return a copy with the messages of each conversation counted."""
         unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
-        counted = {each.root_id: each for each in with_details(reader, list(unique.values()))}
+        counted = {each.root_id: each for each in store.with_details(list(unique.values()))}
         conversations = {
             session: counted[each.root_id] for session, each in self.conversations.items()
         }

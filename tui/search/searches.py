@@ -32,14 +32,12 @@ class SearchesCard(Card[str | None]):
         self._shown: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """Compose the filter, the searches and the keys."""
         with Vertical(id="card"):
             yield TextBox(placeholder=_("searches: type to narrow"), id="narrow", compact=True)
             yield OptionList(id="searches", markup=False)
             yield keys_line(self.keys_text(_("Enter take")))
 
     def on_mount(self) -> None:
-        """Show all searches."""
         self._fill("")
 
     @property

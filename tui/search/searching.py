@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.scope import compile_filters, roots_in
+from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.search.suggest import asks_for_conversations
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.sessions.models import Conversation, View
@@ -17,14 +19,17 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..bindings import following
 from ..context import Context
+from ..list.hit_rows import SuggestionRow
 from ..list.list_model import CatalogRows, Order
-from ..list.list_rows import FixedRows, NoteRow, SuggestionRow
+from ..list.list_rows import FixedRows, NoteRow
 from ..screens.panes import Panes
-from ..screens.scanning import Scan, follow
 from .counting import Counting, whole_catalog
 from .hit_walk import HitWalk
 from .results import SearchResults
 from .run import run
+from .scan import TELL_SECONDS, Scan
+
+Result = TypeVar("Result")
 
 _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""
@@ -89,11 +94,6 @@ class Searching:
     def is_active(self) -> bool:
         """Whether the list shows results."""
         return self._query is not None
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether a read is scheduled but not submitted."""
-        return self.counting.is_pending
 
     @property
     def has_hits(self) -> bool:
@@ -184,9 +184,9 @@ class Searching:
         return True
 
     def _leave(self) -> None:
-        self._query = self._scan = self.hits.found = None
+        self._query = self.hits.found = None
         self._was_busy = False
-        self._context.search_worker.cancel("search")
+        self._cancel()
         current = self._current()
         keys = (
             [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
@@ -194,6 +194,11 @@ class Searching:
         self._show_list([*keys, self._before])
         self._context.show_header()
         self._context.say("")
+
+    def _cancel(self) -> None:
+        self._scan = None
+        self._panes.cancel("search")
+        self._panes.cancel("scan")
 
     def _search(self, *, top: bool = True) -> None:
         query = self._query
@@ -205,51 +210,61 @@ class Searching:
         if self._refusal:
             self._refuse()
             return
+        self._scan = Scan()
+        self._panes.start("search", self._find, query, self._scan, top)
+
+    async def _find(self, query: Query, scan: Scan, top: bool) -> None:
+        """Run a query and show what it finds: hits, or the list filtered."""
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
         view, sort, order = self.view, self.order, self._list_order()
         conditions = compile_filters(query, now)
-        scan = self._scan = Scan()
 
-        def work(reader: Reader) -> SearchResults | CatalogRows:
-            whole = whole_catalog(reader, catalog, view, conditions, now)
-            if asks_for_conversations(query, conditions):
-                # Only filters of conversations: show the list, filtered.
-                matching = frozenset(roots_in(reader, conditions, whole, view))
-                listed = whole.order(
-                    view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
-                )
-                roots = [root for root in listed if root in matching]
-                if not roots:
-                    return SearchResults(query, Answer(query), of_list=True)
-                return CatalogRows(whole, roots, details, (), "", order=order)
-            return run(
-                reader, query, conditions, scan, catalog=whole, view=view, sort=sort, now=now
+        def find(store: OpenStore) -> SearchResults | CatalogRows:
+            whole = whole_catalog(store, catalog, view, conditions, now)
+            if not asks_for_conversations(query, conditions):
+                return run(store, query, scan, catalog=whole, view=view, sort=sort, now=now)
+            matching = frozenset(store.roots(query, whole, view, now))
+            listed = whole.order(
+                view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
             )
+            roots = [root for root in listed if root in matching]
+            if not roots:
+                return SearchResults(query, Answer(query), of_list=True)
+            return CatalogRows(whole, roots, details, (), "", order=order)
 
-        def done(found: SearchResults | CatalogRows) -> None:
-            self._scan = None
-            if isinstance(found, CatalogRows):
-                self.hits.found = None
-                self._panes.rows.show(found, top=top)
-                count = ngettext("1 conversation", "{count:,} conversations", len(found)).format(
-                    count=len(found)
-                )
-                self._context.say(" · ".join([count, *self._problems]))
-            else:
-                # If a scan has shown some of it already, the cursor stays.
-                self.hits.show(found, top=top and scan.shown is None)
-                self._say_status()
-                self.counting.begin(found, self.view)
-            self._context.show_header()
+        found = await self._scanned(scan, find)
+        if isinstance(found, CatalogRows):
+            self.hits.found = None
+            self._panes.rows.show(found, top=top)
+            count = ngettext("1 conversation", "{count:,} conversations", len(found)).format(
+                count=len(found)
+            )
+            context.say(" · ".join([count, *self._problems]))
+        else:
+            # If a scan has shown some of it already, the cursor stays.
+            self.hits.show(found, top=top and scan.shown is None)
+            self._say_status()
+            self.counting.begin(found, view)
+        context.show_header()
 
-        self._context.search_worker.submit("search", work, done, self._failed, wait=_GLANCE)
-        self._follow(scan)
+    async def _scanned(self, scan: Scan, find: Callable[[OpenStore], Result]) -> Result:
+        """Return the result of a search; its progress is shown until then."""
+        self._panes.start("scan", self._show_progress, scan)
+        try:
+            return await self._panes.read(find, glance=_GLANCE)
+        except BrowseError as error:
+            self._was_busy = isinstance(error, StoreBusyError)
+            raise
+        finally:
+            if self._scan is scan:
+                self._scan = None
+                self._panes.cancel("scan")
 
     def _refuse(self) -> None:
         """Show why the query is not run, instead of hits of another one."""
-        self._context.search_worker.cancel("search")
-        self._scan = self.hits.found = None
+        self._cancel()
+        self.hits.found = None
         note = NoteRow(_("Nothing is looked for: {problem}").format(problem=self._refusal))
         self._panes.rows.show(FixedRows([note]), top=True)
         first = [self._refusal, *(each for each in self._problems if each != self._refusal)]
@@ -265,62 +280,55 @@ class Searching:
             return
         self.counting.forget()  # or this would wait for a count
         self._reading_on = True
-        scan = self._scan = Scan()
-        now, catalog, view, sort = (
-            self._context.clock(),
-            self._context.catalog,
-            self.view,
-            self.order,
-        )
-        conditions = compile_filters(query, now)
+        self._scan = Scan()
+        self._panes.start("search", self._read_on, found, query, self._scan)
 
-        def work(reader: Reader) -> SearchResults:
-            return run(
-                reader,
+    async def _read_on(self, found: SearchResults, query: Query, scan: Scan) -> None:
+        now, catalog = self._context.clock(), self._context.catalog
+        view, sort = self.view, self.order
+        longer = await self._scanned(
+            scan,
+            lambda store: run(
+                store,
                 query,
-                conditions,
                 scan,
                 catalog=catalog,
                 view=view,
                 sort=sort,
                 now=now,
                 earlier=found,
-            )
-
-        def done(longer: SearchResults) -> None:
-            self._scan, self._reading_on = None, False
-            whole = replace(longer, counts=(self.hits.found or found).counts)
-            self.hits.show(whole)
-            self._say_status()
-            self.hits.page_read()
-            self.counting.begin(whole, self.view)
-
-        self._context.search_worker.submit("search", work, done, self._failed)
-        self._follow(scan)
-
-    def _failed(self, error: BrowseError) -> None:
-        self._scan = None
-        self._was_busy = isinstance(error, StoreBusyError)
-        self._context.failed(error)
+            ),
+        )
+        self._reading_on = False
+        whole = replace(longer, counts=(self.hits.found or found).counts)
+        self.hits.show(whole)
+        self._say_status()
+        self.hits.page_read()
+        self.counting.begin(whole, view)
 
     # Progress and status
 
-    def _follow(self, scan: Scan) -> None:
-        if self._scan is scan:
-            follow(scan, self._panes, lambda: self._scan is scan, self._tell_scan)
+    async def _show_progress(self, scan: Scan) -> None:
+        """Tell how far a scan is, and show its results so far; nothing while only an index is
+        used."""
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            if scan.share is not None:
+                self._show_scan(scan, scan.share)
 
-    def _tell_scan(self, text: str, first: bool) -> None:
-        scan, before = self._scan, self.hits.found
-        if scan is not None and scan.found is not None and scan.found is not scan.shown:
+    def _show_scan(self, scan: Scan, share: float) -> None:
+        is_first, scan.is_told = not scan.is_told, True
+        before, found = self.hits.found, scan.found
+        if found is not None and found is not scan.shown:
             begins = scan.shown is None and not self._reading_on
-            found = scan.shown = scan.found
+            scan.shown = found
             if before is not None and self._reading_on:
                 found = replace(found, counts=before.counts)
             self.hits.show(found, top=begins)
-        elif first and not self._reading_on:  # the rows shown are of another query
+        elif is_first and not self._reading_on:  # the rows shown are of another query
             note = NoteRow(_("Reading the messages: no index covers this."))
             self._panes.rows.show(FixedRows([note]), top=True)
-        self._context.say(" · ".join([*self._problems, text]))
+        self._context.say(" · ".join([*self._problems, *scan.words(share)]))
 
     def shortfall(self) -> str:
         """Return the status of the results if they are incomplete or the query has problems; else

@@ -64,7 +64,7 @@ LEGENDS = (
     Legend(N_("Signs here"), "cleanup", "prune", (
         ("✓", N_("goes")),
         ("·", N_("removed from the plan: Space adds it again")),
-        ("−", N_("some runs of this job go, or a part of this block")),
+        ("−", N_("some runs of this job go, or a part of this tile")),
         ("⊘", N_("matches the rules and stays, with the reason")),
         ("⊕2", N_("2 subagents go along")),
         ("▸ ▾", N_("folded, unfolded")),
@@ -73,7 +73,6 @@ LEGENDS = (
         ("░", N_("free in the file already")),
         ("│", N_("the cutoff: what is older goes")),
         ("▼", N_("sorted by this column")),
-        ("›", N_("the way into the map")),
     )),
     Legend(N_("Signs here"), "cleanup", "retention", (
         ("★", N_("pinned: Hermes never deletes it by itself")),

@@ -61,7 +61,6 @@ class KeyLine(TextLine):
         self._keys: list[_Key] = []
 
     def on_mount(self) -> None:
-        """Subscribe to changes of the bindings."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
@@ -69,7 +68,6 @@ class KeyLine(TextLine):
             self.call_after_refresh(self._update_keys)
 
     def on_resize(self, event: Resize) -> None:
-        """Show as many keys as fit."""
         self._update_keys()
 
     def _update_keys(self) -> None:

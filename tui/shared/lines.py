@@ -189,7 +189,6 @@ class LinesView(LongView, can_focus=True):
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Wrap the lines to the width."""
         width = max(self.scrollable_content_region.width, 8)
         self._wrapped = [piece for line in self._lines for piece in self._wrap(line, width)]
         self.virtual_size = Size(width, len(self._wrapped))
@@ -200,17 +199,16 @@ class LinesView(LongView, can_focus=True):
             return wrap_spans(line, width)
         text = line_text(line)
         first = breaks(text, width)[0][1]
-        rest = slice_spans(line, first, len(text))
+        begin, rest = slice_spans(line, [(0, first), (first, len(text))])
         if rest and rest[0][0].startswith(" "):
             rest[0] = (rest[0][0][1:], rest[0][1])
         space = (" " * self._hang, "text")
         return [
-            slice_spans(line, 0, first),
+            begin,
             *([space, *piece] for piece in wrap_spans(rest, width - self._hang)),
         ]
 
     def render_line(self, y: int) -> Strip:
-        """Render one screen line."""
         width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
         if number >= len(self._wrapped):
             return Strip.blank(width, self._look_style(""))

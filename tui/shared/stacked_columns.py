@@ -175,7 +175,6 @@ class Picture(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Render one screen line."""
         if self._drawn is None or self._drawn[0] != self.size:
             self._drawn = self.size, self.draw_rows()
         rows = self._drawn[1]

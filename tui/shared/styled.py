@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 from rich.cells import cell_len, split_graphemes
 
@@ -88,18 +87,24 @@ def breaks(text: str, width: int) -> list[tuple[int, int]]:
     return _breaks_wide(text, width) if cell_len(text) > width else [(0, len(text))]
 
 
-def slice_spans(spans: Sequence[Span], start: int, end: int) -> Line:
-    """Return the part of spans between two positions in their joined text."""
-    part: Line = []
-    position = 0
-    for text, look in spans:
-        if position >= end:
-            break
-        piece = text[max(start - position, 0) : max(end - position, 0)]
-        if piece:
-            part.append((piece, look))
-        position += len(text)
-    return part
+def slice_spans(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> list[Line]:
+    """Return the parts of spans between positions in their joined text: half-open ranges, in
+    order."""
+    parts: list[Line] = []
+    index = position = 0
+    for start, end in ranges:
+        part: Line = []
+        while index < len(spans) and position < end:
+            text, look = spans[index]
+            piece = text[max(start - position, 0) : end - position]
+            if piece:
+                part.append((piece, look))
+            if position + len(text) > end:
+                break  # the rest of the span belongs to the next range
+            position += len(text)
+            index += 1
+        parts.append(part)
+    return parts
 
 
 def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
@@ -121,11 +126,10 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
         if len(ranges) == 1:
             wrapped.append(line)
             continue
-        wrapped.append(slice_spans(line, *ranges[0]))
-        for (_, before), (start, end) in pairwise(ranges):
-            wrapped.append(
-                [SPACE_JOINT if start > before else JOINT, *slice_spans(line, start, end)]
-            )
+        first_part, *parts = slice_spans(line, ranges)
+        wrapped.append(first_part)
+        for (_, before), (start, _), part in zip(ranges, ranges[1:], parts, strict=False):
+            wrapped.append([SPACE_JOINT if start > before else JOINT, *part])
     return wrapped
 
 

@@ -12,7 +12,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 
 from ..config.folders import memory_path
-from ..config.start import read_start, set_rows, write_memory
+from ..config.start import read_start, write_memory
 from ..list.list_model import read_first
 from .prepaint import painted, terminal_size
 
@@ -49,7 +49,6 @@ def choose(
     store = store or Store(location.path)
     now = time.time()
     start = read_start()
-    set_rows(start.options)
     first, shown = read_first(store, now, terminal_size()[1])
     with painted(first, shown, location, now, start) as handover:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame

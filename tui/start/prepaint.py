@@ -25,11 +25,11 @@ from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
-from ..list.columns import format_head
+from ..list.columns import ListLayout
+from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_labels
 from ..list.list_rows import NoteRow
-from ..list.row_format import format_row
-from ..pane_sizes import PaneSizes, has_head
+from ..pane_sizes import has_head
 from ..shared.glyphs import is_unicode
 
 if sys.platform != "win32":
@@ -153,14 +153,14 @@ class _PaintedRows:
         shown: Sequence[Conversation],
         size: tuple[int, int],
         now: float,
-        palette: Palette,
-        pane_sizes: PaneSizes,
+        start: Start,
     ) -> None:
         details = RowDetails()
         details.add(shown)
-        self.size, self.palette, self._now = size, palette, now
+        self.size, self.palette, self._now = size, PALETTES[start.theme], now
+        self._columns = ListLayout(start.options.columns)
         self._rows = make_rows(catalog, details, View.CHATS, Order())
-        self._width, height = pane_sizes.of(size[0], size[1] - 5)
+        self._width, height = start.pane_sizes.of(size[0], size[1] - 5)
         head = 1 if has_head(*size) else 0
         self.above = _ABOVE + head
         """Lines above the first row."""
@@ -178,7 +178,7 @@ class _PaintedRows:
             return []
         plain, foreground = self.palette.background, self.palette.foreground
         muted = _dimmed(foreground, plain)
-        names = format_head(self._width - 1)
+        names = self._columns.head(self._width - 1)
         return [
             "".join(
                 _sgr(text, muted if look == "dim" else foreground, plain)
@@ -190,7 +190,12 @@ class _PaintedRows:
         """Return a row as escape sequences."""
         plain = self.palette.background
         background = self.palette.cursor if is_current else plain
-        spans = format_row(self._rows.row(index), self._width - 1, self._now)
+        row, width = self._rows.row(index), self._width - 1
+        spans = (
+            row.spans(width, self._now, self._columns)
+            if isinstance(row, ConversationRow | JobRow)
+            else row.spans(width, self._now)
+        )
         if is_current:
             spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
         line = ""
@@ -316,9 +321,7 @@ def painted(
         termios.tcsetattr(
             descriptor, termios.TCSANOW, silent
         )  # TCSANOW keeps typed keys in the buffer
-        rows = _PaintedRows(
-            catalog, shown, terminal_size(), now, PALETTES[start.theme], start.pane_sizes
-        )
+        rows = _PaintedRows(catalog, shown, terminal_size(), now, start)
         os.write(sys.stderr.fileno(), _frame(catalog, rows, location).encode())
         handover.is_painted = True
         if start.are_keys_usual:

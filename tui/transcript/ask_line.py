@@ -64,7 +64,6 @@ class AskLine(Horizontal):
         self._handler = handler
 
     def compose(self) -> ComposeResult:
-        """Label, input and answer."""
         yield TextLine(id="ask-label")
         yield AskInput(self._handler)
         yield TextLine(id="ask-answer")

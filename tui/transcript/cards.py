@@ -11,12 +11,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.cleanup.sizes import added, measure
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.sizes import added
 from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.messages.details import Details, ModelUse, read_details
-from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.details import Details, ModelUse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
@@ -29,7 +28,6 @@ from ..screens.card import Card, keys_line
 from ..shared import clipboard
 from ..shared.lines import LinesView
 from ..shared.styled import Line, line_text
-from ..store_paths import read_radar_at
 
 BYTES_PER_TOKEN = 4
 """Hermes' own estimate (agent/model_metadata.py, 0.19: four characters)."""
@@ -57,12 +55,6 @@ _KINDS = {
     ConversationKind.CHAT: N_("chat"),
     ConversationKind.AUTOMATION: N_("automation"),
     ConversationKind.SUBAGENT: N_("subagent"),
-}
-_ROLES = {
-    "user": N_("user"),
-    "assistant": N_("assistant"),
-    "tool": N_("tool"),
-    "system": N_("system"),
 }
 LABEL = 14
 """Cells of the labels."""
@@ -196,7 +188,7 @@ def _model(use: ModelUse) -> str:
 def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
     parts = _(", ").join(
-        f"{count:,} {_words(_ROLES, each, 20)}" for each, count in details.roles.items()
+        f"{count:,} {formats.role(each, 'kind')}" for each, count in details.roles.items()
     )
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     yield _("messages"), sentence.format(count=shown, parts=parts)
@@ -272,9 +264,9 @@ def _identity(conversation: Conversation) -> Iterator[Row]:
 
 
 def details_lines(
-    conversation: Conversation, details: Details, now: float, fate: str = ""
+    conversation: Conversation, details: Details, now: float, forecast: str = ""
 ) -> list[Line]:
-    """Return the lines of the card, not wrapped; `fate` says when Hermes deletes the conversation,
+    """Return the lines of the card, not wrapped; `forecast` says when Hermes deletes the conversation,
     or why not."""
     facts = details.facts
     route = [
@@ -296,7 +288,7 @@ def details_lines(
         for tool in details.tools
     ]
     sections: list[tuple[str, list[Row]]] = [
-        ("", [*_about(conversation, details, now), (_("retention"), one_line(fate, 200))]),
+        ("", [*_about(conversation, details, now), (_("retention"), one_line(forecast, 200))]),
         (_("Where it comes from"), list(_origin(facts))),
         (
             _("Model, tokens, cost"),
@@ -371,26 +363,29 @@ class DetailsCard(LinesCard):
 
 def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    now, location, catalog = context.clock(), context.location, context.catalog
+    context.main.start("details-card", _show_details, context, app, conversation)
 
-    def work(reader: Reader) -> tuple[Conversation, list[Line]]:
+
+async def _show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
+    now, catalog = context.clock(), context.catalog
+
+    def read(store: OpenStore) -> tuple[Conversation, list[Line]]:
         detailed = (
-            with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+            store.with_details([conversation])[0] if conversation.rows is None else conversation
         )
         if detailed.size is None and catalog.of_session(detailed.id) is not None:
             forest = catalog.forest
             sessions = [
                 forest.sessions[each] for each in affected_by_delete(forest, [detailed.id]).sessions
             ]
-            detailed = detailed._replace(size=added(measure(reader, sessions).values()).total)
-        fate = read_radar_at(location, reader, now).fate(detailed)
-        words = fate.reason
-        if fate.prune_in_days is not None:
-            words = _("in {days:,.0f} days: {reason}").format(days=fate.prune_in_days, reason=words)
-        return detailed, details_lines(detailed, read_details(reader, detailed), now, words)
+            detailed = detailed._replace(size=added(store.measure(sessions).values()).total)
+        forecast = store.retention(now).forecast(detailed)
+        words = forecast.reason
+        if forecast.prune_in_days is not None:
+            words = _("in {days:,.0f} days: {reason}").format(
+                days=forecast.prune_in_days, reason=words
+            )
+        return detailed, details_lines(detailed, store.details(detailed), now, words)
 
-    def done(result: tuple[Conversation, list[Line]]) -> None:
-        detailed, lines = result
-        app.push_screen(DetailsCard(one_line(formats.name(detailed), 200), lines))
-
-    context.page_worker.submit("card", work, done)
+    detailed, lines = await context.main.read(read)
+    app.push_screen(DetailsCard(one_line(formats.name(detailed), 200), lines))

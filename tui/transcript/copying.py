@@ -3,17 +3,15 @@ references."""
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.summaries import without_injections
-from hermes_browse.store.messages.transcript import read_raw
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
@@ -137,21 +135,17 @@ class Copying:
         ):  # needs the id only, also while the message is being read
             self._show_raw(message_id)
         elif message is not None and model is not None:
-            self._run(self._take(what, message, model))
+            self._panes.start("copying", self._take, what, message, model)
         else:
             self._context.say(_("no message here"))
 
     def copy(self, text: str, name: str = "") -> None:
         """Copy a text, and say how; the name is printable and defaults to the text."""
-        self._run(self._copy(text, name or text))
+        self._panes.start("copying", self._copy, text, name or text)
 
     def close(self) -> None:
         """Remove the files of images that were opened."""
         self.pictures.close()
-
-    def _run(self, work: Coroutine[None, None, None]) -> None:
-        """Run a job; it replaces one that is still running."""
-        self._panes.run_worker(work, group="copying", exclusive=True)
 
     async def _copy(self, text: str, name: str) -> None:
         route = await clipboard.copy(text, self._panes.app.copy_to_clipboard)
@@ -167,17 +161,17 @@ class Copying:
                     self._context.say(_("this message has no text"))
             case "code":
                 # Parsing a long message takes a while.
-                pieces = await asyncio.to_thread(code_blocks, message)
+                pieces = await self._panes.call(lambda: code_blocks(message))
                 await self._copy_next(what, message, pieces, _("no code block here"))
             case "output":
-                pieces = await asyncio.to_thread(outputs, message, model)
+                pieces = await self._panes.call(lambda: outputs(message, model))
                 await self._copy_next(what, message, pieces, _("no tool output here"))
             case "pager":
-                text = await asyncio.to_thread(document, message, model)
+                text = await self._panes.call(lambda: document(message, model))
                 self._open(text, pager(os.environ), _("no pager: set PAGER"))
             case "editor":
                 after = _("this was a copy: your changes are not kept")
-                text = await asyncio.to_thread(document, message, model)
+                text = await self._panes.call(lambda: document(message, model))
                 self._open(text, editor(os.environ), _("no editor: set EDITOR"), after)
             case "links":
                 await self._show_references(message, model)
@@ -215,9 +209,8 @@ class Copying:
         self._context.say(wrong or after)
 
     async def _show_references(self, message: ChatMessage, model: TranscriptModel) -> None:
-        targets = await asyncio.to_thread(
-            references, message, model, is_here=self._context.location.host is None
-        )
+        is_here = self._context.location.host is None
+        targets = await self._panes.call(lambda: references(message, model, is_here=is_here))
         if targets:
             title = _("message {id}").format(id=message.id)
             self._panes.app.push_screen(
@@ -231,15 +224,16 @@ class Copying:
             self._context.say(_("this is not a row of messages"))
             return
 
-        def work(reader: Reader) -> tuple[str, list[Line]] | None:
-            text = read_raw(reader, message_id)
+        self._panes.start("raw", self._read_raw, message_id)
+
+    async def _read_raw(self, message_id: int) -> None:
+        def read(store: OpenStore) -> tuple[str, list[Line]] | None:
+            text = store.raw_message(message_id)
             return (text, highlight(printable(text), "json")) if text is not None else None
 
-        def done(raw: tuple[str, list[Line]] | None) -> None:
-            if raw is None:
-                self._context.say(_("message {id} is no longer in the store").format(id=message_id))
-                return
-            title = _("message {id} as it is stored").format(id=message_id)
-            self._panes.app.push_screen(RawCard(title, *raw))
-
-        self._context.page_worker.submit("raw", work, done)
+        raw = await self._panes.read(read)
+        if raw is None:
+            self._context.say(_("message {id} is no longer in the store").format(id=message_id))
+            return
+        title = _("message {id} as it is stored").format(id=message_id)
+        self._panes.app.push_screen(RawCard(title, *raw))

@@ -167,11 +167,11 @@ class TranscriptModel:
                 if call.id:
                     self._callers[call.id] = message
 
-    def missing(self, first: int, last: int) -> list[RowInfo]:
-        """Return the rows of a range of entries, and of a few around it for pairing, that have not
+    def missing(self, first: int, last: int) -> list[int]:
+        """Return the ids of the rows of a range of entries, and of a few around it for pairing, that have not
         been read."""
         rows = map(self.row, range(max(first - 4, 0), min(last + 12, len(self.entries))))
-        return [row for row in rows if row is not None and row.id not in self._messages]
+        return [row.id for row in rows if row is not None and row.id not in self._messages]
 
     def entry_of(self, message_id: int | None) -> int | None:
         """Return the entry of a message, or of the one that repeats it; None if this reading leaves

@@ -8,11 +8,10 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.block_kinds import CALL, RESULT
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, blocks_of
 from hermes_browse.store.messages.summaries import without_injections
-from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
 from hermes_browse.store.search.snippets import find_ranges
@@ -49,7 +48,7 @@ def needle(text: str) -> Matcher | None:
         False,
         True,
         False,
-        skips_marks=True,
+        ignores_marks=True,
     )
 
 
@@ -90,7 +89,9 @@ class Slice(NamedTuple):
     """The first row that has not been scanned."""
 
 
-def scan(reader: Reader, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher) -> Slice:
+def scan(
+    store: OpenStore, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher
+) -> Slice:
     """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a
     worker's thread."""
     until = time.monotonic() + _SECONDS
@@ -101,12 +102,12 @@ def scan(reader: Reader, rows: Sequence[RowInfo], start: int, stop: int, matcher
             callers.update({call.id: message.id for call in message.tool_calls if call.id})
 
     if start < stop and rows[start].role == "tool":
-        note_calls(read_messages(reader, rows[max(start - _OVERLAP, 0) : start]))
+        note_calls(store.messages([row.id for row in rows[max(start - _OVERLAP, 0) : start]]))
     found: dict[int, None] = {}
     position = start
     while position < stop and (position == start or time.monotonic() < until):
         batch = rows[position : min(position + _BATCH, stop)]
-        messages = read_messages(reader, batch)
+        messages = store.messages([row.id for row in batch])
         note_calls(messages)
         for message in messages:
             if contains(message, matcher):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.wording import _, ngettext
 
 from ..context import Context
 from ..screens.panes import Panes
 from .ask_line import AskInput, AskLine
 from .entries import TranscriptModel
-from .find import FindResults, Slice, needle, scan
+from .find import FindResults, needle, scan
 from .reading import read_missing
 
 if TYPE_CHECKING:
@@ -144,34 +144,26 @@ class Finding:
         origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
         self._findings = FindResults(matcher, len(model.outline.rows), origin)
         self._awaits_first, self._is_quiet = True, False
-        self._context.transcript_worker.cancel("goal")  # found with fewer letters
+        self._panes.cancel("goal")  # found with fewer letters
         self._panes.transcript.is_finding = True
         self._panes.transcript.highlight([matcher])
         self._scan_on()
 
     def _scan_on(self) -> None:
-        """Scan the next slice; windows that come into sight are read between two slices."""
-        findings, model = self._findings, self._model
-        if findings is None or model is None:
-            return
-        part = findings.next_part
-        if part is None:
-            self._context.transcript_worker.cancel("find")
+        if self._findings is not None and self._model is not None:
+            self._panes.start("find", self._scan, self._findings, self._model)
+
+    async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
+        """Scan slice by slice; after each, show what was found so far."""
+        if findings.is_complete:
             self._arrive()
-            return
-        rows, matcher = model.outline.rows, findings.matcher
-
-        def work(reader: Reader) -> Slice:
-            return scan(reader, rows, *part, matcher)
-
-        def done(result: Slice) -> None:
-            if self._findings is findings:
-                findings.take(result)
-                self._arrive()
-                if not findings.is_complete:
-                    self._scan_on()
-
-        self._context.transcript_worker.submit("find", work, done)
+        while (part := findings.next_part) is not None:
+            start, stop = part
+            of_part = partial(
+                scan, rows=model.outline.rows, start=start, stop=stop, matcher=findings.matcher
+            )
+            findings.take(await self._panes.read(of_part))
+            self._arrive()
 
     def _take_model(self, model: TranscriptModel) -> None:
         if model is not self._model:
@@ -211,10 +203,12 @@ class Finding:
 
     def _with_messages(self, index: int, show: Callable[[], None]) -> None:
         """Read the missing messages around an entry, then show it."""
-        self._context.transcript_worker.cancel("goal")
-        read_missing(
-            self._context, "goal", self._panes.transcript, index - _WINDOW, index + _WINDOW, show
-        )
+        self._panes.start("goal", self._show_read, index, show)
+
+    async def _show_read(self, index: int, show: Callable[[], None]) -> None:
+        panes = self._panes
+        if await read_missing(panes, panes.transcript, index - _WINDOW, index + _WINDOW):
+            show()
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
@@ -295,8 +289,8 @@ class Finding:
 
     def _forget(self) -> None:
         self._findings, self._awaits_first = None, False
-        for slot in ("find", "goal"):
-            self._context.transcript_worker.cancel(slot)
+        for group in ("find", "goal"):
+            self._panes.cancel(group)
 
     def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another

@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from hermes_browse.store.messages.images import LONGEST_HEAD, suffix_of
-from hermes_browse.store.regular_files import open_regular
+from hermes_browse.store.files import open_regular
+from hermes_browse.store.messages.decode import IMAGE_HEAD, suffix_of
 from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.wording import _
 
@@ -29,7 +29,7 @@ class Pictures:
 
     def write(self, data: bytes) -> Path | None:
         """Write an image to a private file (0600); None for an unknown format."""
-        suffix = suffix_of(data[:LONGEST_HEAD])
+        suffix = suffix_of(data[:IMAGE_HEAD])
         if not suffix:
             return None
         if self._folder is None:
@@ -60,7 +60,7 @@ def is_image_file(path: str) -> bool:
         if not absolute.is_absolute() or not absolute.is_file():
             return False
         with open_regular(absolute) as file:
-            return bool(suffix_of(file.read(LONGEST_HEAD)))
+            return bool(suffix_of(file.read(IMAGE_HEAD)))
     except (OSError, ValueError, RuntimeError):
         return False
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import (
     Outline,
-    read_messages,
-    read_outline,
-    read_system_prompt,
 )
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
-from ..screens.by_name import load
 from .entries import TranscriptModel
 
 if TYPE_CHECKING:
-    from hermes_browse.store.messages.recap import RecapLine
+    pass
 
 WINDOW = 60
 """Messages read before and after the first place."""
@@ -28,13 +23,11 @@ _PROMPT_ID = -1
 """The id of the system prompt in the transcript; no row of `messages` has it."""
 
 
-def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
+def read_model(store: OpenStore, conversation: Conversation, reading: Reading) -> TranscriptModel:
     """Read the outline of a conversation; in the reading of everything, with the system prompt
     first."""
-    outline = read_outline(reader, conversation.segments, reading)
-    prompt = (
-        read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
-    )
+    outline = store.outline(conversation.segments, reading)
+    prompt = store.system_prompt(conversation.root_id) if reading is Reading.EVERYTHING else None
     if prompt is None:
         return TranscriptModel(conversation, outline)
     first = RowInfo(_PROMPT_ID, 0, "system", None, State.LIVE, True)
@@ -50,7 +43,7 @@ def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> 
 
 
 def open_conversation(
-    reader: Reader,
+    store: OpenStore,
     conversation: Conversation,
     reading: Reading,
     message_id: int | None,
@@ -58,19 +51,19 @@ def open_conversation(
 ) -> TranscriptModel:
     """Read a conversation and the messages that will be on screen first."""
     if conversation.rows is None:
-        conversation = with_details(reader, [conversation])[0]
-    model = read_model(reader, conversation, reading)
+        conversation = store.with_details([conversation])[0]
+    model = read_model(store, conversation, reading)
     target = model.entry_of(message_id)
     if target is None:
         target = model.entry_of_segment(segment)
     middle = target if target is not None else len(model)
-    model.add(read_messages(reader, model.missing(middle - WINDOW, middle + WINDOW)))
+    model.add(store.messages(model.missing(middle - WINDOW, middle + WINDOW)))
     return model
 
 
-def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
+def recap_model(store: OpenStore, conversation: Conversation) -> TranscriptModel:
     """Read the recap as a transcript of its own."""
-    lines: list[RecapLine] = load("recap")(reader, conversation.segments)
+    lines = store.recap(conversation.segments)
     rows = tuple(
         RowInfo(
             -index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False

@@ -6,8 +6,10 @@ it, not a distance from the start, so correcting a height elsewhere does not mov
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -53,17 +55,13 @@ def _rule(text: str, width: int) -> list[Line]:
 
 
 class Heights:
-    """The numbers of lines of all entries in a Fenwick tree: changing one and locating a line take
-    O(log n)."""
+    """The numbers of lines of all entries, and their sums, which are added up when they are
+    needed."""
 
     def __init__(self, heights: Sequence[int]) -> None:
         self._heights = list(heights)
-        self._tree = [0, *self._heights]
-        for index in range(1, len(self._tree)):
-            above = index + (index & -index)
-            if above < len(self._tree):
-                self._tree[above] += self._tree[index]
-        self._top = 1 << max(len(self._heights).bit_length() - 1, 0)
+        self._known = [0]
+        """The lines before each of the first entries: as far as no height has changed since."""
 
     def __len__(self) -> int:
         return len(self._heights)
@@ -72,43 +70,37 @@ class Heights:
         return self._heights[index]
 
     @property
+    def _sums(self) -> list[int]:
+        """The lines before each entry, and those of all of them."""
+        missing = self._heights[len(self._known) - 1 :]
+        if missing:
+            self._known += accumulate(missing, initial=self._known.pop())
+        return self._known
+
+    @property
     def total(self) -> int:
         """Lines of all entries."""
-        return self.before(len(self._heights))
+        return self._sums[-1]
 
     def set(self, index: int, height: int) -> None:
         """Change the height of an entry."""
-        change = height - self._heights[index]
-        if change:
+        if height != self._heights[index]:
             self._heights[index] = height
-            node = index + 1
-            while node < len(self._tree):
-                self._tree[node] += change
-                node += node & -node
+            del self._known[index + 1 :]
 
     def before(self, index: int) -> int:
         """Return the lines of all entries before one."""
-        total = 0
-        while index > 0:
-            total += self._tree[index]
-            index -= index & -index
-        return total
+        return self._sums[index]
 
     def locate(self, line: int) -> tuple[int, int]:
         """Return the entry at a line of the whole, and the line inside it; past the end, the last
         line."""
         if not self._heights:
             return 0, 0
-        node, rest, step = 0, max(line, 0), self._top
-        while step:
-            following = node + step
-            if following < len(self._tree) and self._tree[following] <= rest:
-                node = following
-                rest -= self._tree[following]
-            step >>= 1
-        if node >= len(self._heights):
-            return len(self._heights) - 1, max(self._heights[-1] - 1, 0)
-        return node, rest
+        index = bisect_right(self._sums, max(line, 0)) - 1
+        if index == len(self):
+            return index - 1, max(self._heights[-1] - 1, 0)
+        return index, max(line, 0) - self._sums[index]
 
 
 class Page:

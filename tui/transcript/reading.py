@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from textual.timer import Timer
-
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading
-from hermes_browse.store.messages.transcript import read_messages
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
@@ -20,18 +19,18 @@ from ..context import Context
 from ..screens.panes import Panes
 from ..shared import header
 from ..shared.styled import Line
-from .entries import TranscriptModel
+from .entries import Look, TranscriptModel
 from .layout_cache import Key
 from .opening import WINDOW, open_conversation, read_model, recap_model
 from .page import draw_message
-from .view import TranscriptView
 
 if TYPE_CHECKING:
     from hermes_browse.store.compression.compactions import Compaction
     from hermes_browse.store.search.terms import Matcher
 
-_Opened = tuple[TranscriptModel, int | None, dict[Key, list[Line]]]
-"""What was read, the message to begin at, and the lines of that."""
+    from ..work.store_screen import StoreScreen
+    from .view import TranscriptView
+
 _NAMES = {
     Reading.SAID: N_("what was said"),
     Reading.LIVE: N_("what the model still sees"),
@@ -40,39 +39,53 @@ _NAMES = {
 _REST = 0.025
 """Seconds without a move of the cursor before the conversation is read: more than a frame, too
 short to notice."""
-_PATIENCE = 0.15
+PATIENCE = 0.15
 """Seconds for which the previous conversation stays on screen while the next is read; then the page
 is cleared."""
 
 
-def read_missing(
-    context: Context,
-    slot: str,
-    transcript: TranscriptView,
-    first: int,
-    last: int,
-    then: Callable[[], object] = lambda: None,
-) -> None:
+class _Opening(NamedTuple):
+    """What is to be shown of a conversation."""
+
+    conversation: Conversation
+    message_id: int | None
+    segment: str | None
+    keeps_place: bool
+    matchers: Sequence[Matcher]
+
+    def read(
+        self, store: OpenStore, reading: Reading, width: int, look: Look
+    ) -> tuple[TranscriptModel, int | None, dict[Key, list[Line]]]:
+        """Read the conversation; return also the message to begin at, and the lines of that."""
+        conversation, begin = self.conversation, self.message_id
+        model = open_conversation(store, conversation, reading, begin, self.segment)
+        if self.keeps_place and begin is not None and model.entry_of(begin) is None:
+            begin = model.next_shown(begin)
+            model = open_conversation(store, conversation, reading, begin, self.segment)
+        # The hit is located among the lines of its message, so these are laid out here.
+        return model, begin, draw_message(model, begin, width, look) if begin is not None else {}
+
+
+async def read_missing(
+    screen: StoreScreen[Any], transcript: TranscriptView, first: int, last: int
+) -> bool:
     """Read the messages of the entries from `first` up to `last` that have not been read, and show
     them.
 
-    When all have been read, `then` is called, unless the transcript shows something else by then.
+    Returns:
+        Whether the transcript still shows the same conversation.
     """
     model = transcript.model
     if model is None:
-        return
-    rows = model.missing(first, last)
-    if not rows:
-        then()
-        return
-
-    def done(messages: list[ChatMessage]) -> None:
-        if transcript.is_attached and transcript.model is model:
-            model.add(messages)
-            transcript.loaded()
-            then()
-
-    context.transcript_worker.submit(slot, lambda reader: read_messages(reader, rows), done)
+        return False
+    ids = model.missing(first, last)
+    if ids:
+        messages = await screen.read(lambda store: store.messages(ids))
+        if transcript.model is not model:
+            return False
+        model.add(messages)
+        transcript.loaded()
+    return True
 
 
 class TranscriptController:
@@ -107,10 +120,8 @@ class TranscriptController:
         """The conversation in title and facts."""
         self.is_recap = False
         """Whether the transcript shows Hermes' recap instead of the conversation."""
-        self._timer: Timer | None = None
-        self._late: Timer | None = None
-        self._request: object = None
-        """Identifies what is being read; a timer that has been stopped may still call back."""
+        self._is_opening = False
+        """Whether a conversation is about to be shown."""
         self._retry: Callable[[], None] | None = None
         """Reads again what could not be read because the store was busy."""
         self._page_of = ""
@@ -120,13 +131,9 @@ class TranscriptController:
         out."""
 
     def _cancel(self) -> None:
-        """Cancel the request that is waiting or running."""
-        self._retry = None
-        for timer in (self._timer, self._late):
-            if timer is not None:
-                timer.stop()
-        self._timer = self._late = self._request = None
-        self._context.transcript_worker.cancel("open")
+        """Cancel what is about to be shown."""
+        self._retry, self._is_opening = None, False
+        self._panes.cancel("transcript")
 
     def wait(self) -> None:
         """Clear the page while a conversation that was chosen in the tree is searched for; the tree
@@ -191,35 +198,43 @@ class TranscriptController:
             self.tree.read(conversation)
             self.renew()
             return
-        reading = self.reading
-        width, look = transcript.page.width, transcript.page.look
+        opening = _Opening(conversation, message_id, segment, keeps_place, matchers)
+        self._begin_opening(opening)
 
-        def work(reader: Reader) -> _Opened:
-            model, begin = (
-                open_conversation(reader, conversation, reading, message_id, segment),
-                message_id,
+    def _begin_opening(self, opening: _Opening) -> None:
+        self._is_opening = True
+        self._panes.start("transcript", self._open, opening)
+
+    async def _open(self, opening: _Opening) -> None:
+        """Read and show a conversation if the cursor stays on it: its row is painted first."""
+        await asyncio.sleep(_REST)
+        conversation, transcript = opening.conversation, self._panes.transcript
+        self.tree.read(conversation)
+        reading, width, look = self.reading, transcript.page.width, transcript.page.look
+        late = asyncio.get_running_loop().call_later(PATIENCE, self._clear_late, conversation)
+        try:
+            model, begin, drawn = await self._panes.read(
+                lambda store: opening.read(store, reading, width, look)
             )
-            if keeps_place and message_id is not None and model.entry_of(message_id) is None:
-                begin = model.next_shown(message_id)
-                model = open_conversation(reader, conversation, reading, begin, segment)
-            # The hit is located among the lines of its message, so these are laid out here.
-            return (
-                model,
-                begin,
-                draw_message(model, begin, width, look) if begin is not None else {},
-            )
+        except BrowseError as error:
+            self._is_opening = False
+            if isinstance(error, StoreBusyError):
+                self._retry = partial(self._begin_opening, opening)
+            self._clear(conversation)
+            raise
+        finally:
+            late.cancel()
+        self._is_opening = False
+        transcript.page.layouts.add(drawn)
+        self._say_what_is_left_out(model, begin, opening.message_id)
+        transcript.show(model, message_id=begin, matchers=opening.matchers, segment=opening.segment)
+        self.shown(model, False)
+        self._context.details.add([model.conversation])
+        self._show_titles(model.conversation)
 
-        def done(answer: _Opened) -> None:
-            model, begin, drawn = answer
-            self._cancel()
-            transcript.page.layouts.add(drawn)
-            self._say_what_is_left_out(model, begin, message_id)
-            transcript.show(model, message_id=begin, matchers=matchers, segment=segment)
-            self.shown(model, False)
-            self._context.details.add([model.conversation])
-            self._show_titles(model.conversation)
-
-        self._read_when_at_rest(conversation, work, done)
+    def _clear_late(self, conversation: Conversation) -> None:
+        self._clear(conversation)
+        self.tree.clear_unless(conversation.id)
 
     def _say_what_is_left_out(
         self, model: TranscriptModel, begin: int | None, message_id: int | None
@@ -236,47 +251,6 @@ class TranscriptController:
             unseen = _("the model no longer sees the hit: v shows everything")
             rewound = _("the hit is in a rewound message: v shows everything")
             self._context.say_of_page(unseen if self.reading is Reading.LIVE else rewound)
-
-    def _read_when_at_rest(
-        self,
-        conversation: Conversation,
-        work: Callable[[Reader], _Opened],
-        done: Callable[[_Opened], None],
-    ) -> None:
-        """Read a conversation if the cursor stays on it: its row is painted first."""
-        request = self._request = object()
-
-        def failed(error: BrowseError) -> None:
-            self._cancel()
-            self._retry = retry if isinstance(error, StoreBusyError) else None
-            self._clear(conversation)
-            self._context.failed(error)
-
-        def late() -> None:
-            if self._request is not request:
-                return
-            self._late = None
-            self._clear(conversation)
-            self.tree.clear_unless(conversation.id)
-
-        def begin() -> None:
-            if self._request is not request:
-                return
-            self._timer = None
-            self._late = self._panes.set_timer(_PATIENCE, late)
-            self._context.transcript_worker.submit("open", work, done, failed)
-            self.tree.read(conversation)
-
-        def retry() -> None:
-            self._request = request
-            begin()
-
-        self._timer = self._panes.set_timer(_REST, begin)
-
-    @property
-    def is_pending(self) -> bool:
-        """Whether a conversation is about to be read."""
-        return self._timer is not None
 
     def _show_titles(self, conversation: Conversation) -> None:
         self._titled = conversation
@@ -320,11 +294,7 @@ class TranscriptController:
     def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
         """Show the current conversation at one of its sessions."""
         model = self._panes.transcript.model
-        if (
-            model is None
-            or model.conversation.root_id != conversation.root_id
-            or self._timer is not None
-        ):
+        if model is None or model.conversation.root_id != conversation.root_id or self._is_opening:
             self.show(conversation, segment=session_id)
         elif not self._panes.transcript.go_to_segment(session_id):
             self._context.say_of_page(_("this session has no messages"))
@@ -338,33 +308,34 @@ class TranscriptController:
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that have come into sight."""
-        read_missing(self._context, "window", self._panes.transcript, first, last)
+        panes = self._panes
+        panes.start("window", read_missing, panes, panes.transcript, first, last)
 
     def changed(self) -> None:
         """Read new messages of the conversation on screen, as the store has changed."""
-        transcript = self._panes.transcript
-        shown = transcript.model
-        if shown is None or self.is_recap:
-            return
+        shown = self._panes.transcript.model
+        if shown is not None and not self.is_recap:
+            self._panes.start("tail", self._read_tail, shown)
+
+    async def _read_tail(self, shown: TranscriptModel) -> None:
         conversation, reading = shown.conversation, self.reading
 
-        def work(reader: Reader) -> TranscriptModel | None:
-            model = read_model(reader, conversation, reading)
+        def read(store: OpenStore) -> TranscriptModel | None:
+            model = read_model(store, conversation, reading)
             if model.outline.rows == shown.outline.rows:
                 return None
-            model.add(read_messages(reader, model.missing(len(model) - WINDOW, len(model))))
+            model.add(store.messages(model.missing(len(model) - WINDOW, len(model))))
             return model
 
-        def done(model: TranscriptModel | None) -> None:
-            if model is None or transcript.model is not shown:
-                return
-            model.add([m for m in map(shown.message, range(len(shown))) if m is not None])
-            new = transcript.grow(model)
-            self.shown(model, True)
-            if new:
-                self._context.say_of_page(_("{count} new · G to the end").format(count=new))
-
-        self._context.transcript_worker.submit("tail", work, done)
+        model = await self._panes.read(read)
+        transcript = self._panes.transcript
+        if model is None or transcript.model is not shown:
+            return
+        model.add([m for m in map(shown.message, range(len(shown))) if m is not None])
+        new = transcript.grow(model)
+        self.shown(model, True)
+        if new:
+            self._context.say_of_page(_("{count} new · G to the end").format(count=new))
 
     def next_reading(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""
@@ -387,20 +358,16 @@ class TranscriptController:
             self.show(conversation, reload=True)
             return
         self._cancel()
+        self._panes.start("transcript", self._show_recap, conversation)
 
-        def done(model: TranscriptModel) -> None:
-            self.is_recap = True
-            self._panes.transcript.show(model)
-            self.shown(None, False)
-            self._show_titles(conversation)
-            self._context.say_of_page(
-                _("the recap Hermes shows on resume · p back to the transcript")
-            )
-
-        def failed(error: BrowseError) -> None:
+    async def _show_recap(self, conversation: Conversation) -> None:
+        try:
+            model = await self._panes.read(lambda store: recap_model(store, conversation))
+        except BrowseError:
             self._clear(conversation)
-            self._context.failed(error)
-
-        self._context.transcript_worker.submit(
-            "open", lambda reader: recap_model(reader, conversation), done, failed
-        )
+            raise
+        self.is_recap = True
+        self._panes.transcript.show(model)
+        self.shown(None, False)
+        self._show_titles(conversation)
+        self._context.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))

@@ -19,7 +19,6 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import load_json
-from hermes_browse.store.messages.images import read_image
 from hermes_browse.store.messages.summaries import without_injections
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
@@ -339,19 +338,17 @@ class ReferencesCard(Card[None]):
             self._outside(Path(reference.target).expanduser())
             return
 
-        def done(data: bytes | None) -> None:
-            path = self._pictures.write(data) if data is not None else None
-            if path is None:
-                self._tell(_("not an image known here; & shows the row as it is stored"))
-            elif self.is_whole:
-                self._outside(path)
+        self.context.main.start("image", self._open_embedded, reference)
 
-        self.context.page_worker.submit(
-            "image",
-            lambda reader: read_image(reader, reference.message_id, reference.number),
-            done,
-            self.context.failed,
+    async def _open_embedded(self, reference: Reference) -> None:
+        data = await self.context.main.read(
+            lambda store: store.image(reference.message_id, reference.number)
         )
+        path = self._pictures.write(data) if data is not None else None
+        if path is None:
+            self._tell(_("not an image known here; & shows the row as it is stored"))
+        elif self.is_whole:
+            self._outside(path)
 
     def _outside(self, path: Path) -> None:
         async def work() -> None:

@@ -178,7 +178,6 @@ class TranscriptScroll(LongView, can_focus=True):
         return style + Style(dim=False) if {"hit", "hit-current"}.intersection(names) else style
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of the screen."""
         width, base = self.scrollable_content_region.width, self._look_style("")
         frame = self.page.frame()
         if y >= len(frame):

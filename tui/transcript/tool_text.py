@@ -16,8 +16,8 @@ from typing import NamedTuple
 from rich.ansi import AnsiDecoder
 from rich.color import Color
 
+from hermes_browse.store.connection.stored_values import json_as_text
 from hermes_browse.store.messages.decode import LIMIT, load_json
-from hermes_browse.store.messages.tool_json import json_as_text
 from hermes_browse.store.text import one_line, printable
 
 from ..shared.styled import TAB, Line, Span, indent, safe_text, wrap_spans, wrap_text

@@ -3,7 +3,6 @@ screen of an open one."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -15,17 +14,15 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.edit.restore import Restored, describe_restored, restore
-from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -38,6 +35,7 @@ from ..list.marks import Undoable
 from ..screens.card import CountCard, CountWords
 from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
+from ..shared.columns import Column, Columns
 from ..shared.styled import Line, row_line
 from ..store_paths import sessions_folder, trash_folder
 
@@ -70,14 +68,14 @@ class DeletedConversation(NamedTuple):
     """Ids of the sessions restored with it: its segments and subagents."""
 
 
-def read_deleted(opened: OpenedBundle, now: float) -> list[DeletedConversation]:
+def read_deleted(bundle: Bundle, now: float) -> list[DeletedConversation]:
     """Read the conversations of a bundle, with their details, in its order; `now` is in Unix
     seconds."""
-    with Store(opened.path).reader() as reader:
-        catalog = read_catalog(reader, now)
-        tips = opened.manifest.conversations
+    with open_store(Store(bundle.path)) as store:
+        catalog = store.catalog(now)
+        tips = bundle.conversations
         conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
-        detailed = with_details(reader, conversations)
+        detailed = store.with_details(conversations)
     return [
         DeletedConversation(each, affected_by_delete(catalog.forest, [each.id]).sessions)
         for each in detailed
@@ -94,7 +92,6 @@ class BundleRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """By name."""
         return f"b{self.bundle.name}"
 
     @property
@@ -110,12 +107,8 @@ class BundleRow(NamedTuple):
         return first or each.title or (each.conversations[0] if each.conversations else each.name)
 
     def spans(self, width: int, now: float) -> Line:
-        """Format the row in exactly `width` cells."""
         each = self.bundle
-        columns = formats.fit(formats.age(each.created_at, now), formats.AGE_WIDTH, right=True)
-        if width >= 50:
-            columns += formats.fit(formats.messages(each.messages), 12, right=True)
-        columns += formats.fit(formats.size(each.bytes), 9, right=True)
+        columns = _COLUMNS.text(each, width, now)
         state = (
             _("damaged") if each.damage else _("restored") if each.restored_at is not None else ""
         )
@@ -135,6 +128,13 @@ class BundleRow(NamedTuple):
             else (" · ", "dim")
         )
         return row_line(lead, (name + state, look), columns, width)
+
+
+_COLUMNS: Columns[Bundle] = Columns(
+    Column(N_("when"), formats.AGE_WIDTH, lambda bundle, now: formats.age(bundle.created_at, now)),
+    Column(N_("msgs"), 12, lambda bundle, now: formats.messages(bundle.messages), least=50),
+    Column(N_("size"), 9, lambda bundle, now: formats.size(bundle.bytes)),
+)
 
 
 def contents(row: BundleRow, now: float) -> Content:
@@ -238,7 +238,6 @@ class DropCard(CountCard):
         )
 
     def compose(self) -> ComposeResult:
-        """Compose the bundles, the warning and the box for the number."""
         count = len(self._bundles)
         with Vertical(id="card"):
             size = formats.size(sum(each.bytes for each in self._bundles))
@@ -263,8 +262,8 @@ class DropCard(CountCard):
 class BundleScreen(MainScreen):
     """The main screen with the conversations of a bundle; `R` restores them.
 
-    `beside` has the controllers of the store that the bundle belongs to; `opened`, the bundle as a
-    temporary store, is closed with the screen; `first` and `shown` are as of `MainScreen`.
+    `beside` has the controllers of the store that the bundle belongs to; `first` and `shown` are as
+    of `MainScreen`.
     """
 
     ENTER_READS = True
@@ -275,7 +274,7 @@ class BundleScreen(MainScreen):
     def __init__(
         self,
         beside: Controllers,
-        opened: OpenedBundle,
+        bundle: Bundle,
         first: Catalog,
         shown: list[Conversation],
         title: str,
@@ -283,23 +282,19 @@ class BundleScreen(MainScreen):
         label = _("trash: {title}").format(title=one_line(title, 40))
         super().__init__(
             beside.context.host,
-            Location(opened.path, label=label),
-            Store(opened.path),
+            Location(bundle.path, label=label),
+            Store(bundle.path),
             first,
             shown,
         )
-        self._beside, self._opened = beside, opened
+        self._beside, self._bundle = beside, bundle
         self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
         self.callees |= dict.fromkeys(_REFUSED, self._refuse)
         self.callees["resume"] = partial(self.controllers.of_targets, self._put_back)
 
-    def on_unmount(self) -> None:
-        """Remove the temporary store on a thread, as it may be large."""
-        threading.Thread(target=self._opened.close, name="bundle").start()
-
     def _put_back(self, conversations: Sequence[Conversation]) -> None:
         """Restore conversations with their subagents; the bundle keeps them as well."""
-        beside, store, name = self._beside.context, self.context.store, self._opened.manifest.name
+        beside, store, name = self._beside.context, self.context.store, self._bundle.name
         trash, files, now = (
             trash_folder(beside.location),
             sessions_folder(beside.location),
@@ -307,24 +302,21 @@ class BundleScreen(MainScreen):
         )
 
         def work() -> Restored:
-            stop = beside.writer.stopping.is_set
-            with store.reader() as reader:
-                forest = read_catalog(reader, now).forest
+            stop = beside.writes.stopping.is_set
+            with open_store(store) as lease:
+                forest = lease.catalog(now).forest
             only = affected_by_delete(forest, [each.id for each in conversations]).sessions
             return restore(
                 beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop
             )
 
-        def done(restored: Restored) -> None:
-            message = tell_restored(self._beside, [restored], ())
+        async def put_back() -> None:
+            message = tell_restored(self._beside, [await beside.main.write(work)], ())
             if self.is_attached:
                 self.context.say(message)
 
-        def failed(error: BrowseError) -> None:
-            (self.context if self.is_attached else beside).failed(error)
-
         self.context.say(_("restoring …"))
-        beside.writer.submit(work, done, failed)
+        beside.main.start_write(put_back)
 
     def _refuse(self) -> None:
         self.context.say(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,9 +17,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.bundle import verify
-from hermes_browse.store.trash.format import Manifest
-from hermes_browse.store.trash.opened import OpenedBundle
+from hermes_browse.store.trash.bundle import read_bundle_facts, verify
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
@@ -35,7 +33,6 @@ from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import Paragraph, TextLine
 from ..store_paths import sessions_folder, trash_folder
-from ..writer import Written
 from .bundles import (
     BundleRow,
     BundleScreen,
@@ -71,7 +68,6 @@ class TrashScreen(SubScreen):
         self._is_opening = False
 
     def compose(self) -> ComposeResult:
-        """Compose the list of bundles and the contents of the current one."""
         yield TextLine(id="header")
         with Horizontal(id="panes"):
             yield ConversationList(id="bundles")
@@ -81,7 +77,6 @@ class TrashScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        """Read the trash."""
         self.bundles.clock = self.context.clock
         self.bundles.opens = lambda row: isinstance(row, BundleRow)
         self.set_focus(self.bundles)
@@ -93,18 +88,18 @@ class TrashScreen(SubScreen):
         return self.query_one("#bundles", ConversationList)
 
     def _read(self) -> None:
+        self.start("bundles", self._read_bundles)
+
+    async def _read_bundles(self) -> None:
         folder = self._folder
+        self._bundles = await self.write(lambda: list_bundles(folder))  # after what is under way
+        self._marked &= {each.name for each in self._bundles}
+        self._show()
+        self._read_bundle_names(
+            [each for each in self._bundles if not any(each.titles[:1])][:_UNTITLED]
+        )
 
-        def done(bundles: list[Bundle]) -> None:
-            self._bundles = bundles
-            self._marked &= {each.name for each in bundles}
-            if self.is_whole:
-                self._show()
-                self._read_names([each for each in bundles if not any(each.titles[:1])][:_UNTITLED])
-
-        self.context.writer.submit(lambda: list_bundles(folder), done)
-
-    def _read_names(self, bundles: Sequence[Bundle]) -> None:
+    def _read_bundle_names(self, bundles: Sequence[Bundle]) -> None:
         """Read the conversations of small bundles, one after another; large ones are read when they
         are opened."""
         small = [
@@ -112,25 +107,18 @@ class TrashScreen(SubScreen):
             for each in bundles
             if each.bytes < _SMALL and not each.damage and each.name not in self._deleted
         ]
-        now = self.context.clock()
-
-        def work(bundle: Bundle) -> list[DeletedConversation]:
-            with OpenedBundle(bundle.path) as opened:
-                return read_deleted(opened, now)
-
-        async def run() -> None:
-            for each in small:
-                try:
-                    self._deleted[each.name] = await asyncio.to_thread(work, each)
-                except BrowseError:
-                    self._deleted[
-                        each.name
-                    ] = []  # shown without names; opening it shows the reason
-                if self.is_whole:
-                    self._show()
-
         if small:
-            self.run_worker(run(), group="names", exclusive=True)
+            self.start("names", self._read_deleted, small)
+
+    async def _read_deleted(self, bundles: Sequence[Bundle]) -> None:
+        now = self.context.clock()
+        for bundle in bundles:
+            try:
+                read = partial(read_deleted, bundle, now)
+                self._deleted[bundle.name] = await self.call(read)
+            except BrowseError:
+                self._deleted[bundle.name] = []  # opening it shows the reason
+            self._show()
 
     def _show(self) -> None:
         size = formats.size(sum(each.bytes for each in self._bundles))
@@ -173,12 +161,7 @@ class TrashScreen(SubScreen):
         event.stop()
         if isinstance(event.row, BundleRow):
             self._show_contents(contents(event.row, self.context.clock()))
-            self._read_names([event.row.bundle])
-
-    @on(ConversationList.Shown)
-    def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Stop the event; the rows have no missing details."""
-        event.stop()
+            self._read_bundle_names([event.row.bundle])
 
     @on(ConversationList.Selected, "#bundles")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -190,32 +173,23 @@ class TrashScreen(SubScreen):
         controllers, lines = self.controllers, max(self.size.height, 20)
         now = self.context.clock()
 
-        def prepare() -> tuple[OpenedBundle, Catalog, list[Conversation]]:
-            opened = OpenedBundle(bundle.path)
-            try:
-                return opened, *read_first(Store(opened.path), now, lines, View.ALL)
-            except BaseException:
-                opened.close()
-                raise
+        def prepare() -> tuple[Catalog, list[Conversation]]:
+            read_bundle_facts(bundle.path)
+            return read_first(Store(bundle.path), now, lines, View.ALL)
 
-        async def run() -> None:
+        async def open_bundle() -> None:
             try:
-                opened, first, shown = await asyncio.to_thread(prepare)
-            except BrowseError as error:
-                self.context.failed(error)
-                return
+                first, shown = await self.call(prepare)
             finally:
                 self._is_opening = False
             if self.is_current:
                 self.app.push_screen(
-                    BundleScreen(controllers, opened, first, shown, title), self._came_back
+                    BundleScreen(controllers, bundle, first, shown, title), self._came_back
                 )
-            else:
-                opened.close()
 
         self._is_opening = True
         self.say(_("reading {name} …").format(name=bundle.name))
-        self.run_worker(run(), group="bundle")
+        self.start("bundle", open_bundle)
 
     def _came_back(self, _result: object) -> None:
         """Read the trash again: something may have been restored."""
@@ -246,10 +220,10 @@ class TrashScreen(SubScreen):
                 share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
                 text = _("{number:,} of {total:,} · {stage}")
                 text = text.format(number=number, total=len(bundles), stage=stage.words)
-                context.post(Written(lambda: progress.show(share, text)))
+                context.writes.tell(progress.show, share, text)
 
         def stop() -> bool:
-            return context.writer.stopping.is_set() or (
+            return context.writes.stopping.is_set() or (
                 progress is not None and progress.stopped.is_set()
             )
 
@@ -274,8 +248,8 @@ class TrashScreen(SubScreen):
                     break
             return done, failure, check_index(store) if done and len(bundles) > 1 else ()
 
-        def finished(result: tuple[list[Restored], BrowseError | None, tuple[str, ...]]) -> None:
-            restored, error, notes = result
+        async def put_all_back() -> None:
+            restored, error, notes = await context.main.write(work)
             if progress is not None:
                 progress.finish()
             if restored:
@@ -286,7 +260,7 @@ class TrashScreen(SubScreen):
             if self.is_whole:
                 self._read()
 
-        context.writer.submit(work, finished)
+        context.main.start_write(put_all_back)
 
     def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
         messages = sum(each.messages for each in bundles)
@@ -299,40 +273,40 @@ class TrashScreen(SubScreen):
         return progress
 
     def action_check(self) -> None:
-        """Verify the checksums of a bundle."""
+        """Verify the checksum of a bundle."""
         if self._current is None:
             return
         folder, name = self._folder, self._current.bundle.name
 
-        def done(manifest: Manifest) -> None:
-            text = _("{name} is complete: {count:,} messages, all checksums match")
-            self.say(text.format(name=name, count=manifest.messages))
-
         self.say(_("reading {name} …").format(name=name))
-        self.context.writer.submit(lambda: verify(find(folder, name)), done)
+        self.start("check", self._check, folder, name)
+
+    async def _check(self, folder: Path, name: str) -> None:
+        facts = await self.write(lambda: verify(find(folder, name)))
+        text = _("{name} is complete: {count:,} messages, the checksum matches")
+        self.say(text.format(name=name, count=facts.messages))
 
     def action_drop(self) -> None:
         """Remove the marked bundles, or the current one, for good after a confirmation."""
         bundles = self._targets()
         if not bundles:
             return
-        folder, count = self._folder, len(bundles)
-
-        def work() -> None:
-            for bundle in bundles:
-                drop(folder, bundle.name)
-
-        def done(_dropped: None) -> None:
-            text = ngettext(
-                "dropped 1 bundle for good", "dropped {count:,} bundles for good", count
-            )
-            self.say(text.format(count=count))
-            self._marked.clear()
-            if self.is_whole:
-                self._read()
 
         def decided(go: bool | None) -> None:
             if go:
-                self.context.writer.submit(work, done)
+                self.start_write(self._drop, bundles)
 
         self.app.push_screen(DropCard(bundles), decided)
+
+    async def _drop(self, bundles: Sequence[Bundle]) -> None:
+        folder, count = self._folder, len(bundles)
+
+        def drop_all() -> None:
+            for bundle in bundles:
+                drop(folder, bundle.name)
+
+        await self.write(drop_all)
+        text = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
+        self.say(text.format(count=count))
+        self._marked.clear()
+        self._read()

@@ -1,0 +1,1 @@
+"""What conversations did to files: read from the tool calls that a store keeps."""

@@ -1,0 +1,119 @@
+"""Why a clean-up leaves conversations out, counted; and whether Hermes has closed them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Set
+from enum import StrEnum
+
+from ..ages import age_words
+from ..sessions.conversations import Forest
+from ..sessions.models import FAR_PAST, Conversation
+from ..sessions.protection import SpareReason, why_protected
+from ..sessions.relations import STALE_AFTER, idle_seconds, is_ended, is_stale
+from ..wording import _, pgettext
+
+
+class Standing(StrEnum):
+    """Whether Hermes has closed a conversation."""
+
+    ENDED = "ended"
+    OPEN = "open"
+    """No end is recorded: it is in use, or its process died. Hermes records nothing to tell these
+    apart."""
+    STALE = "stale-open"
+    """Open and stale, see `relations.is_stale`: a clean-up includes these only on request."""
+
+
+def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:
+    """Tell whether a conversation is ended, open or stale, from its rows and `Status.LIVE`; leases
+    are ignored.
+
+    `now` is in Unix seconds; `stale_after` are the seconds without activity after which an open one
+    is stale.
+    """
+    if is_ended(conversation.segments):
+        return Standing.ENDED
+    return Standing.STALE if is_stale(conversation, now, stale_after) else Standing.OPEN
+
+
+def last_use(conversation: Conversation) -> tuple[float, str]:
+    """Sort key: the longest idle first, those without a known time before all others."""
+    return (
+        FAR_PAST if conversation.last_active is None else conversation.last_active
+    ), conversation.id
+
+
+_COUNTS: dict[str, Callable[[], str]] = {
+    "pinned": lambda: pgettext("spared", "{count:,} pinned"),
+    "live": lambda: pgettext("spared", "{count:,} live"),
+    "leased": lambda: pgettext("spared", "{count:,} leased"),
+    "recent": lambda: pgettext("spared", "{count:,} recent"),
+    "open": lambda: pgettext("spared", "{count:,} open"),
+    "hidden": lambda: pgettext("spared", "{count:,} hidden"),
+    "subagent": lambda: pgettext("spared", "{count:,} subagent"),
+}
+
+
+def count_reasons(reasons: Iterable[SpareReason]) -> str:
+    """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
+    counts = Counter(each.code for each in reasons).most_common()
+    texts = {
+        code: _COUNTS[code]() if code in _COUNTS else f"{{count:,}} {code}"
+        for code, _count in counts
+    }
+    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
+
+
+def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
+    """Return why a conversation that was never ended stays; None if it was ended, or a filter names
+    it."""
+    is_named = "open" in states or ("stale" in states and is_stale(conversation, now))
+    if is_named or standing(conversation, now) is Standing.ENDED:
+        return None
+    idle = idle_seconds(conversation, now)
+    if idle is None:
+        return SpareReason("open", _("still open"))
+    words = _("still open, idle for {age}").format(age=age_words(idle))
+    if "stale" in states:
+        words = _("{words}: stale after {age}").format(words=words, age=age_words(STALE_AFTER))
+    return SpareReason("open", words)
+
+
+def why_spared(
+    conversation: Conversation,
+    dependents: Iterable[Conversation],
+    states: Container[str],
+    forest: Forest,
+    busy: Set[str],
+    now: float,
+    *,
+    is_marked: bool,
+) -> SpareReason | None:
+    """Return why a chosen conversation stays; None if it goes.
+
+    Args:
+        conversation: Chosen.
+        dependents: Subagents that would go with it.
+        states: Those that a filter names.
+        forest: Of the whole store.
+        busy: From `read_busy`, just read.
+        now: Unix seconds.
+        is_marked: It was marked by hand, so that only what is protected stays.
+    """
+    why = why_protected(forest, conversation, busy, now)
+    if why is None and not is_marked:
+        if conversation.hidden:
+            why = SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
+        else:
+            why = _why_open(conversation, states, now)
+    if why is not None:
+        return why
+    for dependent in dependents:
+        why = why_protected(forest, dependent, busy, now)
+        if why is not None:
+            stays = _("its subagent {session} stays: {reason}")
+            return SpareReason(
+                "subagent", stays.format(session=dependent.root.id, reason=why.words)
+            )
+    return None

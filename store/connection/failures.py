@@ -1,0 +1,120 @@
+"""What SQLite says about a file that it cannot read, as our errors."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import (
+    Advice,
+    NotAStoreError,
+    QueryInterruptedError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnreadableError,
+)
+from ..text import one_line
+from ..wording import N_, _
+
+SqliteError = sqlite3.Error | MemoryError | UnicodeDecodeError
+SQLITE_ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)
+"""All that a call of the sqlite3 module raises because of a file.
+
+A damaged search index makes SQLite ask for any amount of memory, which is refused. A damaged name
+in the schema makes a message of SQLite that is not UTF-8, which the module cannot turn into an
+error of its own (observed, Python 3.11).
+"""
+_MAX_SAID = 200
+
+
+class _Failure(NamedTuple):
+    """An error for a code of SQLite."""
+
+    kind: type[StoreError]
+    sentence: str
+    remedy: str = ""
+    advice: Advice = Advice.NONE
+
+
+_LOCKED = _Failure(
+    StoreBusyError,
+    N_("{path} is locked by another process."),
+    N_("Hermes may be rewriting it (optimize, VACUUM); try again in a moment."),
+)
+_DAMAGED = _Failure(
+    StoreDamagedError,
+    N_("{path} is damaged: SQLite says “{said}”."),
+    N_("Copy the file away first, then try `hermes sessions repair`."),
+)
+_CLOSED = _Failure(
+    StoreUnreadableError,
+    N_("{path} cannot be opened: SQLite says “{said}”."),
+    N_(
+        "Check the permissions of the file and its folder; beside a -wal file SQLite must be able "
+        "to use state.db-shm too. Reading a copy (database and -wal together) always works."
+    ),
+)
+_NO_MEMORY = _Failure(
+    StoreDamagedError,
+    N_("{path} could not be read: SQLite asked for more memory than there is."),
+    N_("The file may be damaged, or this machine short of memory."),
+)
+_UNREAD = N_("{path} could not be read: SQLite says “{said}”.")
+_FAILURES: Mapping[int, _Failure] = {
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_NOTADB: _Failure(
+        NotAStoreError,
+        N_("{path} is not a session store: it is no SQLite database, or an encrypted one."),
+        advice=Advice.NAME_STORE,
+    ),
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not for
+    # a reader.
+    sqlite3.SQLITE_READONLY_ROLLBACK: _Failure(
+        StoreUnreadableError,
+        N_("{path} is in the middle of an interrupted write."),
+        N_(
+            "Start a chat in Hermes once: it takes the write back, with the help of the -journal "
+            "file beside the store, so leave that where it is. For a file that Hermes does not "
+            "open, `sqlite3 FILE .tables` does the same."
+        ),
+    ),
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_READONLY: _CLOSED,
+    sqlite3.SQLITE_PERM: _CLOSED,
+    sqlite3.SQLITE_AUTH: _CLOSED,
+    sqlite3.SQLITE_IOERR: _Failure(
+        StoreUnreadableError,
+        _UNREAD,
+        N_("If it lies on a network drive, copy it to a local disk."),
+        Advice.OPEN_COPY,
+    ),
+}
+"""By extended or primary code."""
+
+
+def decode(raw: bytes) -> str:
+    """Decode a text of a file that may be damaged: invalid bytes become U+FFFD."""
+    return raw.decode("utf-8", "replace")
+
+
+def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedError:
+    """Return our error for what SQLite raised on a statement or an open; its sentence names the
+    store."""
+    extended = getattr(error, "sqlite_errorcode", 0)
+    code, said = extended & 0xFF, str(error)
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return QueryInterruptedError(_("The query was interrupted."))
+    if isinstance(error, MemoryError):
+        failure = _NO_MEMORY
+    elif isinstance(error, UnicodeDecodeError):
+        failure, said = _DAMAGED, one_line(decode(bytes(error.object)), _MAX_SAID)
+    else:
+        other = _Failure(StoreError, _UNREAD)
+        failure = _FAILURES.get(extended) or _FAILURES.get(code, other)
+    sentence = _(failure.sentence).format(path=path, said=said)
+    return failure.kind(sentence, remedy=_(failure.remedy), advice=failure.advice)

@@ -1,0 +1,1 @@
+"""How a conversation went: its turns, tools, subagents and cost, and what stands out."""

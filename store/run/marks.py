@@ -1,0 +1,132 @@
+"""What stands out in a run: loops, falls of the cache share, gaps, the slowest and the dearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..changes.tool_uses import ToolUse, read_results
+from ..connection.reader import Reader
+from ..wording import _
+from .run import Run, Stretch, Turn
+
+_LOOP = 3
+"""As many equal calls with equal results in one turn are a loop."""
+_GAP = 1800.0
+"""Seconds without a message."""
+_MOST_GAPS = 3
+_SLOW = 1.0
+"""Seconds; releases that store a whole turn at once have no durations."""
+_LEAST_SHARE = 0.1
+"""A cache share below that has nowhere to fall."""
+
+
+class MarkKind(StrEnum):
+    """What a mark is about."""
+
+    LOOP = "loop"
+    CACHE = "cache"
+    GAP = "gap"
+    SLOWEST = "slowest"
+    DEAREST = "dearest"
+
+
+class RunMark(NamedTuple):
+    """Something that stands out, in a sentence."""
+
+    kind: MarkKind
+    message_id: int | None
+    text: str
+
+
+def find_marks(reader: Reader, run: Run) -> tuple[RunMark, ...]:
+    """Find what stands out in a run; results are read where calls are repeated."""
+    marks = [*_loops(reader, run), *_cache_falls(run), *_gaps(run), *_slowest(run), *_dearest(run)]
+    return tuple(marks)
+
+
+def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
+    turn_of = {row.id: turn.message_id for turn in run.turns for row in turn.rows}
+    calls: dict[tuple[object, ...], list[ToolUse]] = {}
+    for use in run.tools:
+        if use.result_id is not None:
+            key = (turn_of.get(use.message_id), use.name, use.arguments)
+            calls.setdefault(key, []).append(use)
+    repeated = [uses for uses in calls.values() if len(uses) >= _LOOP]
+    results = read_results(reader, [use for uses in repeated for use in uses])
+    for uses in repeated:
+        by_result: dict[str | None, list[ToolUse]] = {}
+        for use in uses:
+            by_result.setdefault(results.get(use.result_id or 0), []).append(use)
+        for same in by_result.values():
+            if len(same) >= _LOOP:
+                text = _("{tool} was called {count} times with the same result")
+                text = text.format(tool=same[0].name, count=len(same))
+                yield RunMark(MarkKind.LOOP, same[_LOOP - 1].message_id, text)
+
+
+def _cache_falls(run: Run) -> Iterator[RunMark]:
+    known = [stretch for stretch in run.stretches if stretch.cache_share is not None]
+    for before, after in pairwise(known):
+        share, left = before.cache_share or 0.0, after.cache_share or 0.0
+        if share < _LEAST_SHARE or left > share / 2:
+            continue
+        text = _("the cache share fell from {before} % to {after} %: {reason}").format(
+            before=round(100 * share), after=round(100 * left), reason=_reason(before, after)
+        )
+        yield RunMark(MarkKind.CACHE, after.first_message_id, text)
+
+
+def _reason(before: Stretch, after: Stretch) -> str:
+    """Say what changed from one stretch to the next."""
+    reasons: list[str] = []
+    if before.model != after.model:
+        changed = _("the model changed from {before} to {after}")
+        reasons.append(changed.format(before=before.model, after=after.model))
+    if before.prompt != after.prompt:
+        reasons.append(_("the system prompt changed"))
+    if before.tools != after.tools:
+        reasons.append(_("the tools changed"))
+    return ", ".join(reasons) or _("nothing that is stored explains it")
+
+
+def _gaps(run: Run) -> Iterator[RunMark]:
+    rows = [row for turn in run.turns for row in turn.rows if row.at is not None]
+    gaps = [((later.at or 0.0) - (earlier.at or 0.0), later) for earlier, later in pairwise(rows)]
+    gaps.sort(key=lambda gap: -gap[0])
+    for seconds, row in gaps[:_MOST_GAPS]:
+        if seconds < _GAP:
+            return
+        text = _("{time} until the next prompt") if row.role == "user" else _("{time} of silence")
+        yield RunMark(MarkKind.GAP, row.id, text.format(time=_span(seconds)))
+
+
+def _slowest(run: Run) -> Iterator[RunMark]:
+    slow = max(run.tools, key=_seconds, default=None)
+    if slow is not None and _seconds(slow) >= _SLOW:
+        text = _("the slowest call: {tool}, {time}")
+        text = text.format(tool=slow.name, time=_span(_seconds(slow)))
+        yield RunMark(MarkKind.SLOWEST, slow.message_id, text)
+
+
+def _seconds(use: ToolUse) -> float:
+    """Return how long a call took, as far as stored."""
+    return use.ended_at - use.at if use.ended_at is not None and use.at is not None else 0.0
+
+
+def _dearest(run: Run) -> Iterator[RunMark]:
+    turns: list[Turn] = [turn for turn in run.turns if turn.tokens]
+    dearest = max(turns, key=lambda turn: turn.tokens or 0, default=None)
+    if dearest is not None and len(turns) > 1:
+        text = _("the most expensive turn: {count:,} tokens").format(count=dearest.tokens)
+        yield RunMark(MarkKind.DEAREST, dearest.message_id, text)
+
+
+def _span(seconds: float) -> str:
+    if seconds >= 7200:
+        return _("{count} h").format(count=round(seconds / 3600))
+    if seconds >= 120:
+        return _("{count} min").format(count=round(seconds / 60))
+    return _("{count} s").format(count=round(seconds))

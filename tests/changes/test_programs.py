@@ -1,0 +1,77 @@
+"""Which commands may have changed files, and which edits a program names."""
+
+from __future__ import annotations
+
+import pytest
+
+from hermes_browse.store.changes.programs import (
+    code_may_change_files,
+    file_calls,
+    may_change_files,
+    written_names,
+)
+
+READING = (
+    "ls -la", "cat a.txt | grep x", "cat a 2>/dev/null", "make_sure=1 ls", "grep 'a > b' file",
+    "git status && git diff", "git log -1 --format='%h %s'", "sed -n 1,20p file", "find . -name '*.py'",
+    "echo done 2>&1", "rg todo src\nls", "cd src && pwd",
+)  # fmt: skip
+CHANGING = (
+    "echo x > file", "echo x >> file", "sed -i s/a/b/ file", "mv a b", "rm -rf build", "git checkout x",
+    "git -c alias.log='!rm x' log", "python script.py", "make", "pytest -q", "ls; touch x", "ls | xargs rm",
+    "find . -delete", "cat <<EOF > f\nx\nEOF", "echo `rm x`", "echo $(rm x)", "echo 'unclosed", "env X=1 make",
+    "sort -o file file", "awk '{print > \"x\"}' file", "sudo ls", "black .",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READING)
+def test_reads(command: str) -> None:
+    assert not may_change_files(command)
+
+
+@pytest.mark.parametrize("command", CHANGING)
+def test_may_change(command: str) -> None:
+    assert may_change_files(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["", ";", "\n\n", "&& > x", ">", "| |", "A=1", "git", "(", "2>"]
+)
+def test_odd_commands(command: str) -> None:
+    assert isinstance(may_change_files(command), bool)
+    assert isinstance(written_names(command), set)
+
+
+def test_files_that_a_command_names_to_change_them() -> None:
+    assert written_names("cd src && sed -i s/a/b/ app.py; cat other.py > new.py") >= {
+        "app.py",
+        "new.py",
+    }
+    assert "other.py" not in written_names("cat other.py > new.py")
+    assert "test_app.py" not in written_names("pytest tests/test_app.py")
+
+
+def test_edits_of_a_program() -> None:
+    code = "from hermes_tools import write_file\ntext = 'a\\n'\nwrite_file('x.txt', content=text)\n"
+    assert [(call.name, call.arguments) for call in file_calls(code)] == [
+        ("write_file", {"path": "x.txt", "content": "a\n"})
+    ]
+    assert not code_may_change_files(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for name in names:\n    write_file(name, 'a')",
+        "write_file(path(), 'a')",
+        "text = 'a'\ntext = 'b'\nwrite_file('x', text)",
+        "if x:\n    write_file('x', 'a')",
+        "open('x', 'w').write('a')",
+        "import os\nos.remove('x')",
+        "patch(mode='patch', patch='*** Begin Patch')",
+        "not python (",
+    ],
+)
+def test_programs_whose_edits_are_not_known(code: str) -> None:
+    assert not [call for call in file_calls(code) if "path" in call.arguments]
+    assert code_may_change_files(code)

@@ -1,0 +1,174 @@
+"""What four releases of Hermes did to files with their own tools, as recorded by
+`record_edits.py`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
+from store_builder import StoreBuilder
+
+from hermes_browse.store.changes.changes import Changes, DiskState, read_changes
+from hermes_browse.store.changes.diff import relative
+from hermes_browse.store.connection.connect import Store
+
+KNOWN = {
+    "README.md", "crlf.txt", "docs/new.md", "empty.txt", "gone.txt", "hand.txt", "long.txt",
+    "many.txt", "no_end.txt", "short.txt", "src/app.py", "src/busy.py", "src/moved.py",
+    "strange name é.txt", "tests/test_app.py", "to_end.txt", "whole.txt",
+}  # fmt: skip
+UNKNOWN = {"by_code.txt", "mine.txt", "sedded.txt", "src/util.py", "unread.txt"}
+"""Written over what nobody had read, by a program, or touched by a command too."""
+
+
+def changes_of(document: dict[str, Any], folder: Path, session: str, **more: str) -> Changes:
+    """What a session of a play did."""
+    path = store_of(document, folder / "state.db", **more)
+    with Store(path).reader() as reader:
+        return read_changes(reader, session)
+
+
+def diff_text(changes: Changes, path: str) -> str:
+    """The diff of one file."""
+    (change,) = [each for each in changes.files if relative(each.path, changes.directory) == path]
+    return "".join(line.text for line in change.diff)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_git_applies_every_known_diff(release: str, tmp_path: Path) -> None:
+    document = play(release)
+    changes = changes_of(document, tmp_path, "second")
+    exact = {
+        relative(each.path, changes.directory): each for each in changes.files if each.is_exact
+    }
+    inexact = {
+        relative(each.path, changes.directory) for each in changes.files if not each.is_exact
+    }
+    assert (exact.keys(), inexact) == (KNOWN, UNKNOWN)
+    folder = repository(tmp_path / "git", document["before"])
+    for path in exact:
+        apply_and_compare(folder, diff_text(changes, path), document["between"].get(path), path)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_failed_edits_change_nothing_and_are_counted(release: str, tmp_path: Path) -> None:
+    changes = changes_of(play(release), tmp_path, "second")
+    assert changes.failed == 3
+    assert not [each for each in changes.files if "nowhere" in each.path or "/etc" in each.path]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_commands_are_listed_and_never_guessed(release: str, tmp_path: Path) -> None:
+    changes = changes_of(play(release), tmp_path, "second")
+    assert [each.text for each in changes.commands] == [
+        "sed -i s/old/new/ sedded.txt",
+        "echo made > made.txt",
+    ]
+    assert not [each for each in changes.files if each.path.endswith("made.txt")]
+
+
+def test_subagents_and_segments_belong_to_it(tmp_path: Path) -> None:
+    changes = changes_of(play("0.19.0"), tmp_path, "first")
+    by = {relative(each.path, changes.directory): each.by_subagents for each in changes.files}
+    assert {path for path, count in by.items() if count} == {
+        "src/app.py",
+        "src/busy.py",
+        "tests/test_app.py",
+    }
+    app = next(each for each in changes.files if each.path.endswith("app.py"))
+    assert {edit.session_id for edit in app.edits} == {"first", "agent", "second"}
+    messages = {line.message_id for line in app.diff if line.kind == "added"}
+    assert messages == {edit.message_id for edit in app.edits} - {41, 43}  # an edit and its undoing
+
+
+def test_what_stood_there_before_is_not_known(tmp_path: Path) -> None:
+    changes = changes_of(play("0.19.0"), tmp_path, "second")
+    change = next(each for each in changes.files if each.path.endswith("unread.txt"))
+    assert (change.added, change.removed, change.is_exact) == (None, None, False)
+    assert "what stood there before is not known" in change.diff[0].text
+
+
+def test_moved_by_the_agent(tmp_path: Path) -> None:
+    changes = changes_of(play("0.19.0"), tmp_path, "second")
+    assert diff_text(changes, "src/moved.py").startswith(
+        "diff --git a/src/old.py b/src/moved.py\nrename from src/old.py\nrename to src/moved.py\n"
+    )
+
+
+def test_the_disk_is_compared_and_left_alone(tmp_path: Path) -> None:
+    document, folder = play("0.19.0"), tmp_path / "disk"
+    write_files(folder, document["between"])
+    (folder / "long.txt").write_text("something else\n")
+    (folder / "many.txt").unlink()
+    times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    changes = changes_of(document, tmp_path, "second", directory=str(folder))
+    states = {relative(each.path, changes.directory): each.disk for each in changes.files}
+    assert states["docs/new.md"] is DiskState.SAME
+    assert states["gone.txt"] is DiskState.SAME
+    assert states["long.txt"] is DiskState.CHANGED
+    assert states["many.txt"] is DiskState.GONE
+    assert states["README.md"] is None, "not every line is known"
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
+
+
+def test_an_old_store_without_directories(tmp_path: Path) -> None:
+    changes = changes_of(play("0.14.0"), tmp_path, "second", shape="11")
+    assert "docs/new.md" in [each.path for each in changes.files]
+    assert all(each.disk is None for each in changes.files if each.path[:1] != "/")
+
+
+def _edit(builder: StoreBuilder, number: int, name: str, **flags: object) -> None:
+    """A patch of the first line of a file."""
+    diff = f"--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@\n-a\n+b\n c\n"
+    call = {"name": "patch", "arguments": json.dumps({"path": name})}
+    calls = [{"id": f"c{number}", "type": "function", "function": call}]
+    result = {"success": True, "diff": diff, "files_modified": [f"/w/{name}"]}
+    builder.message("s", "assistant", "", tool_calls=calls, **flags)
+    builder.message(
+        "s", "tool", json.dumps(result), tool_call_id=f"c{number}", tool_name="patch", **flags
+    )
+
+
+def test_rows_that_a_compression_wrote_again_count_once(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", cwd="/w")
+    before = {"active": 0, "compacted": 1}
+    builder.message("s", "user", "go", **before)
+    builder.message("s", "assistant", "going", **before)
+    _edit(builder, 1, "x.py", **before)
+    builder.message("s", "user", "[CONTEXT COMPACTION \u2014 REFERENCE ONLY] so far: a patch")
+    _edit(builder, 1, "x.py")
+    with Store(builder.write()).reader() as reader:
+        (change,) = read_changes(reader, "s").files
+    assert [edit.message_id for edit in change.edits] == [3]
+    assert (change.added, change.removed, change.is_exact) == (1, 1, True)
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", cwd="/elsewhere")
+    diff = "".join(
+        f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n\n" for name in ("src/x.py", "x.py")
+    )
+    call = {"name": "patch", "arguments": json.dumps({"mode": "patch"})}
+    result = {"success": True, "diff": diff, "files_modified": ["/w/src/x.py", "/w/x.py"]}
+    builder.message("s", "assistant", "", tool_calls=[{"id": "c", "function": call}])
+    builder.message("s", "tool", json.dumps(result), tool_call_id="c", tool_name="patch")
+    with Store(builder.write()).reader() as reader:
+        files = read_changes(reader, "s").files
+    assert [each.path for each in files] == ["/w/src/x.py", "/w/x.py"]
+
+
+def test_many_calls_take_few_statements(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", cwd="/w")
+    for number in range(5000):
+        _edit(builder, number, f"{number}.py")
+    with Store(builder.write()).reader() as reader:
+        changes = read_changes(reader, "s", is_here=False)
+        assert reader.statements < 50
+    assert len(changes.files) == 5000
+    assert all(change.is_exact and change.disk is None for change in changes.files)

@@ -1,0 +1,86 @@
+"""What stands in the place of a small file: a pipe is not waited for, and a device is not read."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hermes_browse.store.cleanup.hermes_settings import read_block
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import NotAStoreError
+from hermes_browse.store.export.redact import read_env
+from hermes_browse.store.files import FileTooLargeError, read_regular
+from hermes_browse.store.hermes.homes import active_profile
+from hermes_browse.store.sessions.jobs import read_job_names
+from hermes_browse.tui.config.folders import chosen_language, config_path
+from hermes_browse.tui.config.read_config import read_config
+from hermes_browse.tui.config.start import LastState, read_memory
+from hermes_browse.tui.search.history import QueryHistory
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+
+
+@pytest.fixture(params=["pipe", "device"])
+def put(request: pytest.FixtureRequest) -> Callable[[Path], Path]:
+    """Puts a pipe that nobody writes to, or a link to a device that never ends, at a path."""
+
+    def make(path: Path) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if request.param == "pipe":
+            os.mkfifo(path)
+        else:
+            path.symlink_to("/dev/zero")
+        return path
+
+    return make
+
+
+Put = Callable[[Path], Path]
+
+
+def test_files_of_ours(put: Put, tmp_path: Path) -> None:
+    """The configuration, what is remembered, earlier searches."""
+    configured = read_config(put(tmp_path / "config.toml"))
+    assert "no regular file" in configured.troubles[0].text
+    assert read_memory(put(tmp_path / "browser.json")) == LastState()
+    said: list[str] = []
+    QueryHistory(put(tmp_path / "searches.jsonl"), said.append).load()
+    assert "no regular file" in said[0]
+
+
+def test_the_language(put: Put) -> None:
+    """Looked for before anything is printed."""
+    put(config_path())
+    assert chosen_language()
+
+
+def test_files_of_hermes(put: Put, tmp_path: Path) -> None:
+    """The sticky profile, names of jobs, settings, `.env`."""
+    put(tmp_path / "active_profile")
+    assert active_profile(tmp_path) is None
+    put(tmp_path / "cron" / "jobs.json")
+    assert read_job_names(tmp_path) == {}
+    assert read_block(put(tmp_path / "config.yaml")) is None
+    with pytest.raises(OSError, match="no regular file"):
+        read_env(put(tmp_path / ".env"))
+
+
+def test_a_store(put: Put, tmp_path: Path) -> None:
+    """Named with --db."""
+    with pytest.raises(NotAStoreError, match="no regular file"):
+        Store(put(tmp_path / "state.db")).open()
+
+
+def test_links_and_sizes(tmp_path: Path) -> None:
+    """A link to a file is followed; more bytes than allowed are an error; a folder is no file."""
+    (tmp_path / "real").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert read_regular(tmp_path / "link", 5) == b"12345"
+    with pytest.raises(FileTooLargeError):
+        read_regular(tmp_path / "link", 4)
+    with pytest.raises(IsADirectoryError):
+        read_regular(tmp_path, 4)

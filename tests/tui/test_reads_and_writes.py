@@ -1,0 +1,202 @@
+"""Jobs behind the screen: leased connections that are interrupted alone and closed when idle, and
+one queue of writes."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pruning import family
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import QueryInterruptedError, StoreError
+from hermes_browse.tui.work import reads as working
+from hermes_browse.tui.work.reads import THREADS, Reads
+from hermes_browse.tui.work.writes import Writes
+
+_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+
+def count(store: OpenStore) -> object:
+    """Read something."""
+    return store.reader.value("SELECT count(*) FROM sessions")
+
+
+def read_endlessly(store: OpenStore) -> object:
+    """Read until interrupted."""
+    return store.reader.value(_ENDLESS)
+
+
+@pytest.fixture
+def reads(tmp_path: Path) -> Reads:
+    store = Store(family(tmp_path / "state.db"))
+    return Reads(lambda: OpenStore(store))
+
+
+async def until(holds: object) -> None:
+    """Wait until a condition holds."""
+    assert callable(holds)
+    for _ in range(2_000):
+        if holds():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("it never came")
+
+
+async def test_a_connection_is_used_again_and_closed_when_idle(
+    reads: Reads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "IDLE_SECONDS", 0.2)
+    first = await reads.run(lambda store: (count(store), id(store)))
+    assert await reads.run(lambda store: (count(store), id(store))) == first
+    assert reads.holds_store and not reads.is_busy
+    await until(lambda: not reads.holds_store)
+    reads.stop()
+
+
+async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads: Reads) -> None:
+    """The connection of the job that was cancelled is not used before its thread has ended."""
+    may_end = threading.Event()
+
+    def wait(store: OpenStore) -> object:
+        assert may_end.wait(20.0)
+        return count(store)
+
+    other = asyncio.create_task(reads.run(wait))
+    endless = asyncio.create_task(reads.run(read_endlessly))
+    await asyncio.sleep(0.1)
+    begun = time.monotonic()
+    endless.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await endless
+    assert time.monotonic() - begun < 0.5
+    may_end.set()
+    assert await other == await reads.run(count)
+    await until(lambda: not reads.is_busy)
+    reads.stop()
+
+
+async def test_cancelled_jobs_do_not_pile_up(reads: Reads) -> None:
+    """Those that had to wait for a thread never run."""
+    ran: list[int] = []
+    may_end = threading.Event()
+
+    def wait(number: int) -> None:
+        ran.append(number)
+        may_end.wait(20.0)
+
+    tasks = [
+        asyncio.create_task(reads.run(lambda store, number=number: wait(number)))  # type: ignore[misc]  # bound now
+        for number in range(THREADS + 20)
+    ]
+    await until(lambda: len(ran) == THREADS)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    may_end.set()
+    await until(lambda: not reads.is_busy)
+    assert len(ran) == THREADS
+    reads.stop()
+
+
+async def test_stopping_interrupts_before_it_waits(reads: Reads) -> None:
+    endless = [asyncio.create_task(reads.run(read_endlessly)) for _ in range(3)]
+    await asyncio.sleep(0.1)
+    begun = time.monotonic()
+    reads.stop()
+    assert time.monotonic() - begun < 2.0 and not reads.holds_store
+    for outcome in await asyncio.gather(*endless, return_exceptions=True):
+        assert isinstance(outcome, QueryInterruptedError)
+    with pytest.raises(asyncio.CancelledError):
+        await reads.run(count)
+
+
+async def test_release_closes_the_store_and_reads_go_on(reads: Reads) -> None:
+    before = await reads.run(count)
+    assert reads.holds_store
+    await asyncio.to_thread(reads.release)
+    assert not reads.holds_store
+    assert await reads.run(count) == before
+    reads.stop()
+
+
+async def test_a_replaced_file_is_opened_again(tmp_path: Path) -> None:
+    store = Store(family(tmp_path / "state.db"))
+    reads = Reads(lambda: OpenStore(store))
+    assert await reads.run(count)
+    other = family(tmp_path / "other.db")
+    with closing(sqlite3.connect(other, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM sessions")
+    other.replace(store.path)
+    assert await reads.run(count) == 0
+    reads.stop()
+
+
+async def test_a_failure_closes_the_connection_and_comes_back(reads: Reads) -> None:
+    def fail(store: OpenStore) -> object:
+        count(store)
+        raise StoreError("no")
+
+    with pytest.raises(StoreError):
+        await reads.run(fail)
+    assert not reads.holds_store
+    assert await reads.run(count)
+    reads.stop()
+
+
+async def test_writes_come_one_after_another_and_outlive_who_asked() -> None:
+    writes, done = Writes(), list[int]()
+    may_end = threading.Event()
+
+    def write(number: int) -> int:
+        assert may_end.wait(20.0)
+        done.append(number)
+        return number
+
+    tasks = [asyncio.create_task(writes.run(lambda n=n: write(n))) for n in range(4)]  # type: ignore[misc]  # bound now
+    await asyncio.sleep(0.05)
+    tasks[0].cancel()
+    tasks[2].cancel()
+    assert writes.is_busy
+    may_end.set()
+    results = await asyncio.gather(*tasks, return_exceptions=True)
+    assert results[1] == 1 and results[3] == 3
+    assert done == [0, 1, 2, 3] and not writes.is_busy
+    writes.stop()
+
+
+async def test_progress_comes_before_the_result() -> None:
+    writes, told = Writes(), list[str]()
+
+    def write() -> None:
+        for number in range(50):
+            writes.tell(told.append, str(number))
+
+    await writes.run(write)
+    assert len(told) == 50
+    writes.stop()
+
+
+async def test_stopping_drops_the_writes_that_wait_and_waits_for_the_running_one() -> None:
+    writes, done = Writes(), list[str]()
+    begun = threading.Event()
+
+    def long() -> None:
+        begun.set()
+        writes.stopping.wait(20.0)
+        done.append("long")
+
+    first = asyncio.create_task(writes.run(long))
+    second = asyncio.create_task(writes.run(lambda: done.append("second")))
+    await asyncio.to_thread(begun.wait)
+    writes.stop()
+    assert done == ["long"]
+    await asyncio.gather(first, second, return_exceptions=True)
+    with pytest.raises(asyncio.CancelledError):
+        await writes.run(lambda: None)

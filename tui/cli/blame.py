@@ -1,0 +1,86 @@
+"""`blame`: which message wrote each line of a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+
+from hermes_browse.store.changes.blame import BlameLine, read_blame
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.files import read_regular
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+
+from .command_context import CommandContext, Subcommand
+from .output import print_json, print_table
+from .parser import count_arg, text_arg
+
+_LARGEST = 50_000_000
+"""Bytes of a file."""
+
+
+class BlameCommand(Subcommand):
+    """Print the lines of a file with the messages that wrote them."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE[:LINE]", type=text_arg)
+        parser.add_argument("--line", metavar="N", type=count_arg, help=_("this line alone"))
+
+    def run(self, context: CommandContext) -> int:
+        path, line = _file_and_line(context.arguments.file)
+        wanted = context.arguments.line or line
+        with context.store.reader() as reader:
+            blame = read_blame(reader, path, _text_of(path), context.now)
+        if not blame.lines and not blame.on_disk:
+            raise NotFoundError(_("No message wrote {path}, and it is not here.").format(path=path))
+        lines = [each for each in blame.lines if wanted in (None, each.number)]
+        if wanted is not None and not lines:
+            raise NotFoundError(_("{path} has no line {line}.").format(path=path, line=wanted))
+        if context.json:
+            print_json({"file": path, "lines": [_line_json(each) for each in lines]})
+            return 0
+        headers = [_("line"), _("message"), _("asked for"), _("text")]
+        rows = [
+            [
+                str(each.number),
+                str(each.message_id or ""),
+                one_line(each.prompt or "", 40),
+                each.text,
+            ]
+            for each in lines
+        ]
+        print_table(headers, rows, right=(0, 1), flexible=3, optional=(2,))
+        return 0
+
+
+def _file_and_line(given: str) -> tuple[str, int | None]:
+    """Split `FILE:LINE`, unless there is a file of that name."""
+    match = re.fullmatch(r"(.+):(\d+)", given)
+    if match and not os.path.lexists(given):
+        return os.path.abspath(match[1]), int(match[2])
+    return os.path.abspath(given), None
+
+
+def _text_of(path: str) -> str | None:
+    """Return the text of a file; None if it is not there."""
+    try:
+        return read_regular(Path(path), _LARGEST).decode("utf-8", "replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        sentence = _("{path} cannot be read: {reason}.")
+        raise NotFoundError(sentence.format(path=path, reason=error.strerror)) from error
+
+
+def _line_json(line: BlameLine) -> Json:
+    return {
+        "line": line.number,
+        "text": line.text,
+        "message_id": line.message_id,
+        "session_id": line.session_id,
+        "prompt_id": line.prompt_id,
+        "prompt": line.prompt,
+    }

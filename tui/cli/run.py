@@ -1,0 +1,109 @@
+"""`run`: how a conversation went, what it cost with its subagents, and what stands out."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.run.marks import RunMark, find_marks
+from hermes_browse.store.run.run import Run, Stretch, Subagent, read_run
+from hermes_browse.store.sessions.resolve import resolve_session
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+
+from ..formats import cost_below, counted, dollars, timestamp
+from .command_context import CommandContext, Subcommand
+from .output import OutputLine, print_json, print_lines
+from .parser import text_arg
+
+
+class RunCommand(Subcommand):
+    """Print how a conversation went."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("id", metavar="ID", type=text_arg)
+
+    def run(self, context: CommandContext) -> int:
+        with context.store.reader() as reader:
+            session_id = resolve_session(reader, context.arguments.id)
+            run = read_run(reader, session_id, context.now)
+            marks = find_marks(reader, run)
+        if context.json:
+            print_json(_run_json(run, marks))
+        else:
+            print_lines(_lines(run, marks))
+        return 0
+
+
+def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
+    return {
+        "conversation": run.conversation_id,
+        "from": run.from_at,
+        "to": run.to_at,
+        "cost_usd": run.cost_usd,
+        "tree_cost_usd": run.tree_cost_usd,
+        "turns": len(run.turns),
+        "tool_calls": len(run.tools),
+        "compressions": list(run.compressions),
+        "parts": [_part_json(each) for each in run.stretches],
+        "marks": [
+            {"kind": mark.kind.value, "message_id": mark.message_id, "text": mark.text}
+            for mark in marks
+        ],
+        "subagents": [_subagent_json(each) for each in run.subagents],
+    }
+
+
+def _part_json(part: Stretch) -> Json:
+    return {
+        "session": part.session_id,
+        "message_id": part.first_message_id,
+        "model": part.model,
+        "cost_usd": part.cost_usd,
+        "cache_share": part.cache_share,
+    }
+
+
+def _subagent_json(subagent: Subagent) -> Json:
+    return {
+        "session": subagent.session_id,
+        "from": subagent.from_at,
+        "to": subagent.to_at,
+        "cost_usd": subagent.cost_usd,
+    }
+
+
+def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
+    costs = f"{dollars(run.cost_usd)} {cost_below(run.cost_usd, run.tree_cost_usd, dollars)}"
+    facts = (
+        _span(run.from_at, run.to_at),
+        counted(len(run.turns), "turn"),
+        counted(len(run.tools), "call"),
+        costs.strip(),
+    )
+    yield OutputLine("title", one_line(" · ".join(filter(None, facts))))
+    for part in run.stretches:
+        yield OutputLine("said", one_line(_part_line(part)), 2)
+    if not any(turn.tokens for turn in run.turns):
+        yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
+    for each in run.subagents:
+        line = _("subagent {id}: {span} · {cost}").format(
+            id=each.session_id, span=_span(each.from_at, each.to_at), cost=dollars(each.cost_usd)
+        )
+        yield OutputLine("tool", one_line(line), 2)
+    for mark in marks:
+        text = mark.text
+        if mark.message_id is not None:
+            text = _("message {id}: {text}").format(id=mark.message_id, text=text)
+        yield OutputLine("seam", one_line(text), 2)
+
+
+def _part_line(part: Stretch) -> str:
+    share = part.cache_share
+    cache = "" if share is None else _("cache {share} %").format(share=round(100 * share))
+    return " · ".join(filter(None, (part.session_id, part.model, dollars(part.cost_usd), cache)))
+
+
+def _span(start: float | None, end: float | None) -> str:
+    return f"{timestamp(start, seconds=True)} – {timestamp(end, seconds=True)}"

@@ -1,0 +1,1 @@
+"""What happens behind the screen: reads and writes of a store."""
