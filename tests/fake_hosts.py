@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError, fault
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Hello, Reply
@@ -62,20 +63,20 @@ class FakeLink:
     ) -> None:
         self.host, self.conversations, self.hits = host, list(conversations), list(hits)
         self.total = len(self.conversations)
-        self.hello = Hello("1.0", f"/home/{host.name}/.hermes/state.db", "")
+        self.hello = Hello("1.0", f"/home/{host.name}/.hermes/state.db", "", PROTOCOL)
         self.error: HostError | None = None
         """Set by `fail`: why it is away."""
         self.away_since: float | None = None
         self.fingerprint: tuple[int, ...] = ()
         self.asked: list[tuple[str, Json]] = []
         """The calls so far, with their arguments."""
-        self.statements = 0
-        """How many statements were sent."""
+        self.reads = 0
+        """How many reads of the store were asked for."""
         self.cancelled: list[int] = []
         self.gate = threading.Event()
         """A call waits for it."""
         self.reading = threading.Event()
-        """A statement waits for it."""
+        """A read waits for it."""
         self.gate.set()
         self.reading.set()
         self.answer: Callable[[str, Json], str] = self._answer
@@ -123,9 +124,9 @@ class FakeLink:
         self.open()
         return Reply(0, self.answer(name, values), "")
 
-    def send(self, question: Json) -> int:
+    def send(self, question: Json, arguments: bytes = b"{}") -> int:
         """As of `Link`, but it has no store to read: the connection is lost while it is read."""
-        self.statements += 1
+        self.reads += 1
         self.reading.wait()
         self.open()
         raise fault(self.host, "host-lost")

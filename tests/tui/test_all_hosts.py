@@ -379,7 +379,7 @@ async def test_a_preview_that_takes_long_holds_up_nothing(
         assert "Chat v1" in browser.text("#preview")
         await browser.send("down", "down")
         await browser.wait_until(lambda: "the lighthouse here" in browser.text("#preview"))
-        assert vps.statements
+        assert vps.reads
         vps.reading.set()
         await browser.settle()
         assert "the lighthouse here" in browser.text("#preview") and "Own s00" in browser.text(

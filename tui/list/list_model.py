@@ -166,9 +166,12 @@ class RowDetails:
         return conversation._replace(preview=preview, rows=rows), is_fresh
 
     def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
-        """Return those that have no title, and no preview read so far."""
-        completed = [self.complete(each)[0] for each in conversations if not each.title]
-        return [each for each in completed if not each.preview]
+        """Return those that have no title, and whose preview has not been read.
+
+        That of a conversation without messages stays empty.
+        """
+        completed = [self.complete(each) for each in conversations if not each.title]
+        return [each for each, is_fresh in completed if not (each.preview or is_fresh)]
 
     def job_title(self, run: Conversation) -> str:
         """Return the title of a job, given any run of it: its name, else its task, else its id;
