@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # for the builders of the
 
 SMALL = (300, 10_000)
 LARGE = (3000, 60_000)
-PARTS = ("screen", "store", "writer", "prune", "hosts")
+PARTS = ("screen", "store", "writer", "prune", "hosts", "rebuild")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -72,6 +72,7 @@ def _store(folder: Path, sessions: int, messages: int) -> Path:
 
 def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
     """The parts that can be measured on this system, in order."""
+    import measures_rebuild
     import measures_store
 
     found: dict[str, Callable[[Bench], list[Line]]] = {}
@@ -87,7 +88,7 @@ def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
             "prune": measures_prune.measure,
         }
         found["hosts"] = measures_hosts.measure
-    return found | {"store": measures_store.measure}
+    return found | {"store": measures_store.measure, "rebuild": measures_rebuild.measure}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -33,3 +33,11 @@ def test_what_was_known_is_shown_until_it_is_read_again() -> None:
     details.set_amount(Sort.MESSAGES, "a", 3)
     later, is_fresh = details.complete(_conversation(2.0))
     assert (later.preview, later.rows, is_fresh) == ("hello", 3, False)
+
+
+def test_an_empty_preview_is_read_once() -> None:
+    """A conversation without messages has no name, and none to read again."""
+    details, conversation = RowDetails(), _conversation(1.0)
+    assert details.nameless([conversation]) == [conversation]
+    details.add([conversation._replace(preview="", rows=0)])
+    assert details.nameless([conversation]) == []

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pytest
+from figures import Bench, Figure, Line
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
@@ -17,8 +17,6 @@ from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session import Session
 
 SESSIONS = 100_000
-LONGEST = 0.05
-"""Seconds of processor time that another thread may have to wait for Python's lock."""
 
 
 def _sessions() -> list[Session]:
@@ -47,7 +45,7 @@ def _sessions() -> list[Session]:
 
 @contextmanager
 def _pauses() -> Iterator[list[float]]:
-    """Processor seconds of this process between two turns of another thread."""
+    """Processor milliseconds of this process between two turns of another thread."""
     pauses: list[float] = []
     is_done = threading.Event()
 
@@ -55,7 +53,7 @@ def _pauses() -> Iterator[list[float]]:
         last = time.process_time()
         while not is_done.wait(0.001):
             now = time.process_time()
-            pauses.append(now - last)
+            pauses.append((now - last) * 1000)
             last = now
 
     thread = threading.Thread(target=count)
@@ -67,23 +65,28 @@ def _pauses() -> Iterator[list[float]]:
         thread.join()
 
 
-@pytest.mark.slow
-def test_no_key_waits_for_a_rebuilt_forest() -> None:
+def _rebuild(sessions: dict[str, Session]) -> None:
+    forest = Forest(dict(sessions).values(), 2e9)
+    forest.counts()
+    catalog = Catalog(forest)
+    catalog.order(View.ALL, sort=Sort.TITLE)
+    catalog.order(View.CHATS, sort=Sort.COST)
+    list(catalog.named(["title", "999"]))
+
+
+def measure(bench: Bench) -> list[Line]:
     """As in `tui/list/listing.py`: without the garbage collector, which would find nothing."""
     sessions = {each.id: each for each in _sessions()}
+    longest, whole = [], []
     gc.collect()
     gc.disable()
     try:
-        with _pauses() as pauses:
-            for _round in range(2):
-                forest = Forest(dict(sessions).values(), 2e9)
-                forest.counts()
-                catalog = Catalog(forest)
-                catalog.order(View.ALL, sort=Sort.TITLE)
-                catalog.order(View.CHATS, sort=Sort.COST)
-                assert list(catalog.named(["title", "999"]))
-                del forest, catalog
+        for _round in range(bench.rounds):
+            with _pauses() as pauses:
+                _rebuild(sessions)
+            longest.append(max(pauses))
+            whole.append(sum(pauses))
     finally:
         gc.enable()
-    assert len(pauses) > 50
-    assert max(pauses) < LONGEST
+    name = f"rebuild the list of {SESSIONS:,} sessions: longest wait of another thread / all of it"
+    return [Figure("15", name, longest, whole, 0.03)]
