@@ -1,7 +1,7 @@
 """The time axis of a clean-up: what goes, what is spared and what stays, by the time of last
 activity.
 
-`make_axis` looks at every conversation and runs on a worker thread; `draw` looks at the columns
+`make_axis` looks at every conversation and runs on a reading thread; `draw` looks at the columns
 only.
 """
 

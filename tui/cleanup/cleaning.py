@@ -69,7 +69,7 @@ class PlanChoices:
 
 
 class Cleaning:
-    """Makes plans on a worker thread and carries them out on the writer's.
+    """Makes plans on a reading thread and carries them out on the writing one.
 
     `panes` show the cards; `done` takes the undo of what was done, and the sessions that have
     changed.
@@ -285,7 +285,7 @@ class Cleaning:
 
 
 def _restore(context: Context, left: list[Deleted]) -> tuple[str, tuple[str, ...]]:
-    """Restore deletions, and take them out of the list; on the writer's thread.
+    """Restore deletions, and take them out of the list; on the writing thread.
 
     Returns:
         A sentence, and the sessions that are back.

@@ -108,7 +108,7 @@ class PlanPane(Vertical):
         self._compute_view()
 
     def _compute_view(self) -> None:
-        """Work out the view on a worker thread: a large plan takes longer than a frame."""
+        """Work out the view on a reading thread: a large plan takes longer than a frame."""
         planned, order = self.planned, self.order
         if planned is None:
             return

@@ -1,4 +1,4 @@
-"""A plan as the screen shows it: rows, sums and words, computed on a worker thread.
+"""A plan as the screen shows it: rows, sums and words, computed on a reading thread.
 
 Laying out visits every conversation of the plan; making a row visits that row only.
 """

@@ -1,4 +1,4 @@
-"""The time axis as a widget; above a plan it is added up on a worker thread and has the cutoff of
+"""The time axis as a widget; above a plan it is added up on a reading thread and has the cutoff of
 the age rule."""
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class PartModel(TranscriptModel):
 
 
 class Inspection:
-    """The compactions of a conversation with all its segments; made on a worker's thread."""
+    """The compactions of a conversation with all its segments; made on a reading thread."""
 
     def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
         self.conversation, self.history = conversation, history
@@ -104,7 +104,7 @@ first."""
 
 
 def read_sides(store: OpenStore, inspection: Inspection, number: int) -> Sides:
-    """Read both sides of a compaction; on a worker's thread."""
+    """Read both sides of a compaction; on a reading thread."""
     replaced, instead = inspection.replaced(number), inspection.instead(number)
     summary = inspection.compactions[number].summary
     middle = instead.entry_of(summary) or 0

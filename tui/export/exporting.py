@@ -273,7 +273,7 @@ async def _export(
     card: ExportCard,
     part: Collection[int] | None,
 ) -> None:
-    """Write the files on the writer's thread, and report where they are."""
+    """Write the files on the writing thread, and report where they are."""
     notes: list[str] = []
     location, store, now = context.location, context.store, context.clock()
 

@@ -1,5 +1,5 @@
 """Read the facts that insights are computed from, once, and sum them up for each question, on a
-worker thread."""
+reading thread."""
 
 from __future__ import annotations
 

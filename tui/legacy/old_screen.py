@@ -43,7 +43,7 @@ _REFUSED = (
 def read_old_transcripts(
     folder: Path, store: Store, now: float, lines: int
 ) -> tuple[OldTranscripts, Catalog, list[Conversation]]:
-    """Read a first portion of the old transcripts that a store does not have; on a worker's thread.
+    """Read a first portion of the old transcripts that a store does not have; on a reading thread.
 
     Returns:
         The temporary store, the first page of its catalog (`lines` conversations), and these with

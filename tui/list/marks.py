@@ -91,7 +91,7 @@ class Undoable(NamedTuple):
     sentence: str
     """Description of the change, in the past tense."""
     undo: Callable[[], tuple[str, tuple[str, ...]]]
-    """Undoes it, on the writer's thread; returns a sentence about that and the ids of the sessions
+    """Undoes it, on the writing thread; returns a sentence about that and the ids of the sessions
     touched.
 
     Raises:

@@ -54,7 +54,7 @@ _MOST_PROFILES = 20
 def whole_catalog(
     store: OpenStore, catalog: Catalog, view: View, conditions: Conditions, now: float
 ) -> Catalog:
-    """Return the catalog, read in full if the search needs that; on a worker's thread."""
+    """Return the catalog, read in full if the search needs that; on a reading thread."""
     if catalog.exact or (view is View.ALL and not conditions.needs_catalog):
         return catalog
     return store.catalog(now)
@@ -127,7 +127,7 @@ def count_hits(
     """Count all hits of a search and the conversations they are in; look for others if there are
     none.
 
-    Called on a worker's thread. The catalog is from `whole_catalog`; the siblings of the location
+    Called on a reading thread. The catalog is from `whole_catalog`; the siblings of the location
     are the other profiles; `coverage` is None if it is to be read. `now` is in Unix seconds.
     """
 

@@ -1,4 +1,4 @@
-"""Run a search on a worker's thread: titles and hits, with their conversations."""
+"""Run a search on a reading thread: titles and hits, with their conversations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(
     now: float,
     earlier: SearchResults | None = None,
 ) -> SearchResults:
-    """Search, on a worker's thread.
+    """Search, on a reading thread.
 
     Args:
         store: Open.

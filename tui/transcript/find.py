@@ -93,7 +93,7 @@ def scan(
     store: OpenStore, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher
 ) -> Slice:
     """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a
-    worker's thread."""
+    reading thread."""
     until = time.monotonic() + _SECONDS
     callers: dict[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""Read what the transcript shows of a conversation; all of it runs on a worker's thread."""
+"""Read what the transcript shows of a conversation; all of it runs on a reading thread."""
 
 from __future__ import annotations
 

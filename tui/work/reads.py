@@ -148,7 +148,7 @@ class Reads:
             return job.run(lease.store)
         except QueryInterruptedError:
             raise
-        except Exception:
+        except Exception:  # whatever it was, the connection may be broken: the next job opens anew
             lease.store.close()
             raise
         finally:
