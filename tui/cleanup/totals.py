@@ -71,8 +71,10 @@ class TotalLines(Vertical):
         Args:
             is_old: The plan is that of the rules before.
         """
-        goes = Content.styled(" " + _("nothing to clean up"), "dim")
-        if view is not None and view.goes:
+        goes = Content("")
+        if view is not None and not view.goes:
+            goes = Content.styled(" " + _("nothing to clean up"), "dim")
+        elif view is not None:
             count = formats.counted(view.goes, "conversation")
             parts = [view.totals]
             if space is not None and space.total >= view.bytes > 0:  # else it was deleted by now
