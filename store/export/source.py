@@ -131,7 +131,7 @@ class Source:
             ("folder", self.redactor.text(each.cwd or "")),
             ("branch", self.redactor.text(each.git_branch or "")),
             ("messages", _("{count:,} messages").format(count=messages)),
-            ("segments", _("{count:,} segments").format(count=count) if count > 1 else ""),
+            ("segments", _("{count:,} parts").format(count=count) if count > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 

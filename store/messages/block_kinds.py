@@ -88,7 +88,7 @@ KINDS = (REASONING, SUMMARY, CONTEXT, SAID, RESULT)
 
 SEAM = BlockKind(
     "seam",
-    label=N_("compressed {time} · segment {number} of {count}"),
+    label=N_("compressed {time} · part {number} of {count}"),
     shown=N_("continued in {id}"),
 )
 """The rule at a compression; other rules are only on the screen (`tui/transcript/entries.py`)."""

@@ -128,7 +128,7 @@ def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
         ended = call(capsys, "--home", str(home), "delete", "root", *more)
         assert ended.code == 5 and ended.out == ""
         assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
-        assert re.search(r"branch · .+ is kept and becomes standalone", ended.err)
+        assert re.search(r"branch · .+ stays, without its parent", ended.err)
     assert dump(home / "state.db") == before and not trash_of().exists()
     name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
     ended = call(capsys, "--home", str(home), "trash", "drop", name)

@@ -82,7 +82,7 @@ READING = (
     Step("details", "i", shown="Esc back", leave=ESCAPE),
     Step("recap", "p", shown="the recap Hermes"),
     Step("back from it", "p"),
-    Step("what Hermes deletes", "W", shown="b copy to trash", leave=ESCAPE),
+    Step("what Hermes deletes", "W", shown="b back up", leave=ESCAPE),
     Step("rules", "P", 0.3, shown="take/leave", leave=ESCAPE),
     Step("trash", "X", shown="c check", leave=ESCAPE),
     Step("insights", "I", 0.3, shown="m measure", gone="adding up", leave=ESCAPE),

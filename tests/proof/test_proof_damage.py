@@ -56,7 +56,7 @@ KEYS = (
 )  # fmt: skip
 """What reads a list, transcripts, family trees, a search."""
 SCREENS = (
-    ("i", "Esc back"), ("W", "b copy to trash"), ("P", "take/leave"),
+    ("i", "Esc back"), ("W", "b back up"), ("P", "take/leave"),
     ("X", "c check"), ("I", "m measure"), ("H", "look again"),
 )  # fmt: skip
 """Keys that open a card or a screen, which may say instead why it does not open; what is then to be

@@ -90,11 +90,7 @@ async def test_the_line_of_keys_says_what_enter_does_here(tmp_path: Path) -> Non
         assert "Enter resume" in browser.text("#keys")
         await browser.press("tab")
         keys = browser.text("#keys")
-        assert (
-            "Enter resume" not in keys
-            and keys.count("Enter more, less") == 1
-            and "R resume" in keys
-        )
+        assert "Enter resume" not in keys and keys.count("Enter fold") == 1 and "R resume" in keys
         await browser.press("tab")
         assert browser.screen.lineage.has_focus and "Enter resume" in browser.text("#keys")
 

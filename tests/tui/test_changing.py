@@ -111,7 +111,7 @@ async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
             await browser.press("space")
         await browser.press("a")
         status = browser.text("#status")
-        assert "2 conversations archived" in status and "1 spared: pinned" in status
+        assert "2 conversations archived" in status and "1 protected: pinned" in status
         put_away = {id for id, flag in column_of(path, "archived").items() if flag}
         assert put_away == {"old", "boss", "put-away"}
         assert not len(browser.screen.controllers.changing.marks)

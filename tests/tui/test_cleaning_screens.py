@@ -76,7 +76,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
             and "7 sessions" in totals
             and "1 hidden" in browser.text("#stays")
         )
-        assert "2 related conversations are kept" in browser.text(
+        assert "2 related conversations stay" in browser.text(
             "#stays"
         ) and "state.db" in browser.text("#file")
         await browser.press("4")

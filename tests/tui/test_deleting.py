@@ -33,7 +33,7 @@ async def test_delete_one_and_undo(path: Path) -> None:
         assert (
             "1 conversation to the trash" in card
             and "with 2 subagents" in card
-            and "standalone" in card
+            and "without their parent" in card
         )
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteCard), "what asks is not what answers"
@@ -70,7 +70,7 @@ async def test_delete_several_asks_for_their_number(
             await browser.press("space")
         await browser.press("D")
         card = browser.card()
-        assert "2 conversations" in card and "1 spared: 1 pinned" in card and "Old plans" in card
+        assert "2 conversations" in card and "1 protected: 1 pinned" in card and "Old plans" in card
         await browser.press("y", "enter")
         assert isinstance(browser.app.screen, DeleteCard) and "not 2" in browser.text("#answer")
         await browser.press("backspace", "2", "enter")
@@ -141,7 +141,7 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
         await go_to(browser, "old")
         await browser.press("D")
         assert isinstance(browser.app.screen, MainScreen)
-        assert "left as it is" in browser.text(
+        assert "protected: Old plans" in browser.text(
             "#status"
         ) and "last write 5 seconds ago" in browser.text("#status")
     assert not differences(before, dump(path))

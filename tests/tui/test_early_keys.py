@@ -132,9 +132,9 @@ def test_an_escape_by_itself_is_one(slow: tuple[Terminal, Path]) -> None:
     terminal.send("j\x1b")
     terminal.read(0.3)
     assert cursor_row(terminal) == 1
-    assert "q leaves" not in terminal.text
+    assert "press q to quit" not in terminal.text
     signal.touch()
-    terminal.wait_for("q leaves")
+    terminal.wait_for("press q to quit")
     assert cursor_row(terminal) == 1
     terminal.send("q")
     assert terminal.wait_for_end() == 0

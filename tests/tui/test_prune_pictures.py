@@ -229,7 +229,7 @@ def test_the_file_before_and_after() -> None:
     file = FileSpace(1000_000, 100_000, 0, False)
     line = before_and_after("state.db", file, 200_000, 400_000, 120)
     bar = [text for text in line.plain if text in "█░"]
-    assert "frees 200 KB at once" in line.plain and "gives back 500 KB" in line.plain
+    assert "200 KB freed at once" in line.plain and "shrinks the file by 500 KB" in line.plain
     assert bar.count("░") == round(len(bar) / 10)
     assert cell_len(before_and_after("state.db", file, 200_000, 400_000, 60).plain) <= 60
 
@@ -328,8 +328,8 @@ async def test_without_colours_signs_tell_what_goes(
     monkeypatch.setenv("NO_COLOR", "1")
     async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
         await browser.press("P", "tab")
-        assert "█ goes" in browser.text("#axis") and "▒ spared" in browser.text("#axis")
-        assert "░ stays" in browser.text("#axis") and "░█" in browser.text("#file")
+        assert "█ delete" in browser.text("#axis") and "▒ protected" in browser.text("#axis")
+        assert "░ keep" in browser.text("#axis") and "░█" in browser.text("#file")
         tiles = _prune(browser).query_one(TileMap)
         for tile in tiles.tiles:
             sign = browser.text("#map").splitlines()[tile.region.y][tile.region.x]

@@ -220,7 +220,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
             assert "100,000 conversations" in browser.text("#totals")
             assert "cron big · 20,000 runs" in browser.text(
                 "#plan"
-            ) and "50,000 spared" in browser.text("#stays")
+            ) and "50,000 protected" in browser.text("#stays")
             await browser.press("space", "space", "home", "enter", "end", "home")
             assert "79,999 conversations" in browser.text("#totals"), (
                 "all runs of a job, and one more"

@@ -37,7 +37,7 @@ async def test_the_trash(path: Path) -> None:
             await browser.press("y")
         await browser.press("X")
         bundles = browser.app.screen.query_one("#bundles", ConversationList)
-        assert "2 bundles" in browser.text("#header") and len(bundles.source) == 2
+        assert "2 deletions" in browser.text("#header") and len(bundles.source) == 2
         names = [
             row.bundle.title
             for row in map(bundles.source.row, range(2))

@@ -186,9 +186,9 @@ class Cleaning:
                 conversation.title or conversation.preview or conversation.id
             )  # the preview may not have been read
             more = len(plan.spared) - 1
-            sentence = _("left as it is: {name}: {why}")
+            sentence = _("protected: {name}: {why}")
             if more:
-                sentence = _("left as they are: {name}: {why} (and {more:,} more)")
+                sentence = _("protected: {name}: {why} (and {more:,} more)")
             self._context.say(sentence.format(name=name, why=first.why.words, more=more))
         else:
             self._context.say(_("nothing to do"))
@@ -262,9 +262,9 @@ class Cleaning:
         spared = len(outcome.plan.spared) - outcome.refused
         if spared:
             why = outcome.plan.spared[0].why
-            words = _("{count:,} spared")
+            words = _("{count:,} protected")
             if spared == 1 and len(why.words) < _SHORT_REASON:  # leaves room for the hint at undo
-                words = _("{count:,} spared: {why}")
+                words = _("{count:,} protected: {why}")
             sentence += " · " + words.format(count=spared, why=why.words)
         if outcome.results:
             self._done(undoable(sentence, outcome.results), touched)

@@ -141,8 +141,8 @@ class PlanRow(NamedTuple):
         if self.job:
             return _("Enter shows the runs of this job · Space removes or adds all of them")
         planned = self.runs[0]
-        goes = _("goes with D · Space keeps it")
-        stays = _("stays, as you removed it · Space adds it again")
+        goes = _("D deletes it · Space keeps it")
+        stays = _("kept, as you removed it · Space adds it again")
         parts = [goes if self.goes else stays, _("Enter reads it")]
         if along := len(planned.subagents):
             sentence = ngettext(

@@ -283,8 +283,8 @@ def make_view(
     orphans = len(narrowed.reparented)
     if orphans:
         sentence = ngettext(
-            "1 related conversation is kept and becomes standalone",
-            "{count:,} related conversations are kept and become standalone",
+            "1 related conversation stays, without its parent",
+            "{count:,} related conversations stay, without their parent",
             orphans,
         )
         stays.append(sentence.format(count=orphans))
@@ -346,4 +346,4 @@ def spared_line(plan: Plan) -> str:
     if not plan.spared:
         return ""
     kinds = count_reasons(each.why for each in plan.spared)
-    return _("{count:,} spared: {kinds}").format(count=len(plan.spared), kinds=kinds)
+    return _("{count:,} protected: {kinds}").format(count=len(plan.spared), kinds=kinds)

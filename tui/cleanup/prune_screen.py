@@ -82,7 +82,7 @@ class PruneScreen(SubScreen):
 
     def on_mount(self) -> None:
         self.plan.rows.clock = self.context.clock
-        self.show_title(_("clean up"), " " + _("nothing is changed before you say so"))
+        self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
         self.set_focus(self.plan.rows)
         self.query_one(ToggleLine).show(self.rules.switches())
         self._make_plan()
@@ -193,7 +193,7 @@ class PruneScreen(SubScreen):
         self._was_early = False
         words = one_line(self.rules.parsed.text.strip(), _LONGEST)
         like = _("Nothing to clean up: no conversation matches {filters}.").format(filters=words)
-        self.plan.show(planned, like if words else _("Nothing goes."))
+        self.plan.show(planned, like if words else _("Nothing is selected."))
 
     @on(PlanPane.Marked)
     def marked(self, event: PlanPane.Marked) -> None:

@@ -126,7 +126,7 @@ class _Forecasts:
 class RetentionScreen(SubScreen):
     """Conversations by the day on which Hermes deletes them."""
 
-    HELP_TITLE = N_("What Hermes deletes by itself")
+    HELP_TITLE = N_("Retention: what Hermes will delete")
     KEYS = RETENTION
 
     def __init__(self, controllers: Controllers) -> None:
@@ -144,7 +144,7 @@ class RetentionScreen(SubScreen):
 
     def on_mount(self) -> None:
         self.forecasts.clock = self.context.clock
-        self.show_title(_("what Hermes deletes by itself"))
+        self.show_title(_("retention: what Hermes will delete"))
         self.set_focus(self.forecasts)
         self.forecasts.show(FixedRows([NoteRow(_("looking …"))]))
         self.catalog_changed()

@@ -83,7 +83,9 @@ class SpacePane(Vertical):
             return
         self.map = measured
         self._stop_updates()
-        note = _("{size} with index · Tab goes in").format(size=formats.size(measured.total))
+        note = _("{size} with index · Tab: select in the map").format(
+            size=formats.size(measured.total)
+        )
         title = (f"  {_('disk usage')}  ", "bold")
         self._show_title(Content.assemble(title, (note, "dim")))
         self.redraw()

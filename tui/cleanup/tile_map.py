@@ -43,11 +43,13 @@ class Tile(NamedTuple):
 
     def about(self) -> str:
         """Say what it is, and which keys work on it."""
-        sentence = _("{name}: {size}, of which {goes} goes") if self.goes else _("{name}: {size}")
+        sentence = (
+            _("{name}: {size}, of which {goes} is deleted") if self.goes else _("{name}: {size}")
+        )
         size, goes = formats.size(self.bytes), formats.size(self.goes)
         words = [sentence.format(name=formats.clip(self.name, 40), size=size, goes=goes)]
         if self.tip:
-            words.append(_("Space takes or leaves it · Enter reads it"))
+            words.append(_("Space selects or keeps it · Enter reads it"))
         return " · ".join(words)
 
 

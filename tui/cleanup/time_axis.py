@@ -93,7 +93,7 @@ class TimeAxis(Picture):
                 "title",
             )
         ]
-        kinds = {"goes": _("goes"), "spared": _("spared"), "stays": _("stays")}
+        kinds = {"goes": _("delete"), "spared": _("protected"), "stays": _("keep")}
         for look, words in kinds.items():
             if self._can_cut and any(getattr(each, look) for each in axis.columns):
                 cells += [Cell("▒" if look == "spared" else "█", look), Cell(f" {words}  ", "text")]

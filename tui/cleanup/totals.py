@@ -33,14 +33,14 @@ def before_and_after(
     parts += [(sign * count, look) for sign, count, look in zip(signs, counts, looks, strict=True)]
     words = []
     if goes:
-        words.append(_("the plan frees {size} at once").format(size=formats.size(goes)))
+        words.append(_("{size} freed at once").format(size=formats.size(goes)))
     if file.free_bytes:
         words.append(_("{size} free already").format(size=formats.size(file.free_bytes)))
     if file.shrinks_itself:
         words.append(_("the file gets smaller by itself"))
     elif given_back or file.free_bytes:
         returned = formats.size(given_back + file.free_bytes)
-        words.append(_("v then gives back {size}").format(size=returned))
+        words.append(_("v shrinks the file by {size}").format(size=returned))
     if file.wal_bytes:
         words.append(_("log {size}").format(size=formats.size(file.wal_bytes)))
     used = sum(cell_len(text) for text, _look in parts) + 1

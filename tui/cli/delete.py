@@ -42,7 +42,7 @@ class DeleteCommand(Subcommand):
                 )
             for orphan in doomed.affected.orphaned:
                 name = f"{orphan.id} · {one_line(orphan.title or no_title(), _TITLE_WIDTH)}"
-                note(_("{name} is kept and becomes standalone.").format(name=name))
+                note(_("{name} stays, without its parent.").format(name=name))
             context.confirm(len(doomed.conversations), _action_text(doomed))
         deleted = delete(
             context.store,

@@ -80,7 +80,7 @@ def conversation_line(conversation: Conversation, now: float) -> str:
         _(standing) if standing else "",
         status("pinned") if conversation.pinned else "",
         status("archived") if conversation.archived else "",
-        counted(segments, "segment") if segments > 1 else "",
+        counted(segments, "part") if segments > 1 else "",
         counted(subagents, "subagent") if subagents else "",
     ]
     return _("{words}.").format(words=_clauses(parts))

@@ -362,7 +362,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> No
             flexible=1,
             optional=(1,),
         )
-        summary = _("{count:,} spared: {kinds}")
+        summary = _("{count:,} protected: {kinds}")
         note(
             summary.format(
                 count=len(plan.spared), kinds=count_reasons(each.why for each in plan.spared)

@@ -55,7 +55,10 @@ MAIN = at(
     Command("pin", "f", N_("pin"), N_("Pin, which protects from Hermes' auto-delete, or unpin")),
     Command("rename", "T,f2", N_("rename"), N_("Rename this conversation")),
     Shown(
-        "prune", "P", N_("prune"), N_("Clean up by rules: preview what goes and what that frees")
+        "prune",
+        "P",
+        N_("clean up"),
+        N_("Clean up by rules: preview what is deleted and what that frees"),
     ),
     Command("trash", "X", N_("trash"), N_("Deleted conversations: read, restore or remove them")),
     Command("retention", "W", N_("retention"), N_("What Hermes will delete, and when")),
@@ -72,9 +75,7 @@ MAIN = at(
     Shown("lineage", "l", N_("lineage"), N_("To the family tree of this conversation")),
     Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full")),
     Command("reasoning", "r", N_("reasoning"), N_("Show reasoning")),
-    Shown(
-        "reading", "v", N_("said/live"), N_("What was said, what the model still sees, everything")
-    ),
+    Shown("reading", "v", N_("view"), N_("What was said, what the model still sees, everything")),
     Command("details", "i", N_("details"), N_("Everything about this conversation")),
     Command(
         "seen-here",
@@ -144,9 +145,9 @@ TRANSCRIPT = at(
     Command("previous-message", "left_curly_bracket", N_("previous message"), call="step(-1, '')"),
     Command("next-day", "right_square_bracket", N_("next day"), call="step_rule(1, 'day')"),
     Command("previous-day", "left_square_bracket", N_("previous day"), call="step_rule(-1, 'day')"),
-    Command("next-segment", "right_parenthesis", N_("next segment"), call="step_rule(1, 'seam')"),
+    Command("next-segment", "right_parenthesis", N_("next part"), call="step_rule(1, 'seam')"),
     Command(
-        "previous-segment", "left_parenthesis", N_("previous segment"), call="step_rule(-1, 'seam')"
+        "previous-segment", "left_parenthesis", N_("previous part"), call="step_rule(-1, 'seam')"
     ),
     Command("mark", "m", N_("mark"), N_("Remember this place"), "mark"),
     Command(
@@ -186,7 +187,7 @@ TRANSCRIPT = at(
     Shown(
         "more-less",
         "enter,ctrl+j",
-        N_("more, less"),
+        N_("fold"),
         N_("Unfold or fold this message"),
         "toggle_fold",
         printed="Enter",

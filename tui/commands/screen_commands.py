@@ -75,12 +75,12 @@ TRASH = at(
         "restore",
         "r",
         N_("restore"),
-        N_("Restore the marked bundles, or the current one"),
+        N_("Restore the marked deletions, or the current one"),
         "restore",
     ),
-    Shown("mark", "space", N_("mark"), N_("Mark this bundle, or unmark it"), "mark"),
-    Shown("check", "c", N_("check"), N_("Check the whole bundle against its checksums"), "check"),
-    Shown("drop", "D", N_("drop"), N_("Remove for good, after a question"), "drop"),
+    Shown("mark", "space", N_("mark"), N_("Mark this deletion, or unmark it"), "mark"),
+    Shown("check", "c", N_("check"), N_("Check the whole deletion against its checksum"), "check"),
+    Shown("drop", "D", N_("delete for good"), N_("Remove for good, after a question"), "drop"),
     *_EVERY,
 )
 RETENTION = at(
@@ -89,7 +89,7 @@ RETENTION = at(
     Shown(
         "bundle",
         "b",
-        N_("copy to trash"),
+        N_("back up"),
         N_("Put a copy into the trash, from where it can be restored"),
         "bundle",
     ),

@@ -134,17 +134,17 @@ def _kept(sessions: Sequence[Session]) -> str:
     count = len(sessions)
     if len(titles) < count:
         text = ngettext(
-            "1 related conversation is kept and becomes standalone",
-            "{count:,} related conversations are kept and become standalone",
+            "1 related conversation stays, without its parent",
+            "{count:,} related conversations stay, without their parent",
             count,
         )
         return text.format(count=count)
     names = pgettext("list", ", ").join(titles[:_ORPHANS])
     if count > _ORPHANS:
-        more = _("{names} and {count:,} more are kept and become standalone")
+        more = _("{names} and {count:,} more stay, without their parent")
         return more.format(names=names, count=count - _ORPHANS)
     text = ngettext(
-        "{names} is kept and becomes standalone", "{names} are kept and become standalone", count
+        "{names} stays, without its parent", "{names} stay, without their parent", count
     )
     return text.format(names=names)
 
@@ -237,7 +237,7 @@ class DeleteCard(CountCard):
             lines.append(Content.styled(f"  {self._spared}", "$warning"))
             for spared in plan.spared[:SPARED]:
                 name = one_line(formats.name(spared.conversation), 42)
-                stays, why = "    " + _("stays") + "  ", f"  {one_line(spared.why.words, 300)}"
+                stays, why = "    " + _("kept") + "  ", f"  {one_line(spared.why.words, 300)}"
                 lines.append(Content.assemble((stays, "dim"), name, (why, "dim")))
         return lines
 

@@ -46,7 +46,7 @@ class InsightsScreen(InsightPanes):
             N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
         ),
         (
-            N_("fresh cached out"),
+            N_("input cached out"),
             N_(
                 "new input; input read from and written to the cache; output, which includes reasoning"
             ),

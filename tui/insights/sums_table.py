@@ -39,7 +39,7 @@ _COLUMNS: Columns[Group] = Columns(
     _CONVERSATIONS,
     Column(N_("begun"), 10, _number(lambda group: group.sessions), 112, order="sessions"),
     Column(N_("msgs"), 7, _number(lambda group: group.messages), order="messages"),
-    Column(N_("fresh"), 7, _number(lambda group: group.tokens.input), 96),
+    Column(N_("input"), 7, _number(lambda group: group.tokens.input), 96),
     Column(
         N_("cached"),
         8,

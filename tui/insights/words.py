@@ -92,7 +92,7 @@ def tokens_line(group: Group, width: int) -> str:
     kind."""
     tokens = group.tokens
     cached = tokens.cache_read + tokens.cache_write
-    kinds = _("{fresh} fresh, {cached} cached, {out} out").format(
+    kinds = _("{fresh} input, {cached} cached, {out} output").format(
         fresh=formats.number(tokens.input),
         cached=formats.number(cached),
         out=formats.number(tokens.output),

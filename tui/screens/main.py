@@ -126,7 +126,7 @@ class MainScreen(Panes):
         if self.context.host.is_choice_printed:
             self.context.host.finish()  # used as a picker, which Esc cancels
         else:
-            self.context.say(_("q leaves"))  # not quit: Esc is easily pressed once too often
+            self.context.say(_("press q to quit"))  # not quit: Esc is easily pressed once too often
 
     def _step_back(self) -> None:
         """Step back once, by the first of these that there is.

@@ -62,16 +62,16 @@ LEGENDS = (
         ("☐ ☑", N_("to do, done")),
     )),
     Legend(N_("Signs here"), "cleanup", "prune", (
-        ("✓", N_("goes")),
+        ("✓", N_("is deleted")),
         ("·", N_("removed from the plan: Space adds it again")),
-        ("−", N_("some runs of this job go, or a part of this tile")),
-        ("⊘", N_("matches the rules and stays, with the reason")),
-        ("⊕2", N_("2 subagents go along")),
+        ("−", N_("some runs of this job are deleted, or a part of this tile")),
+        ("⊘", N_("matches the rules and is protected, with the reason")),
+        ("⊕2", N_("2 subagents are deleted too")),
         ("▸ ▾", N_("folded, unfolded")),
-        ("█", N_("bytes: amber goes, grey stays; without colours █ goes, ░ stays")),
-        ("▒", N_("matches the rules and stays")),
+        ("█", N_("bytes: amber is deleted, grey is kept; without colours █ is deleted, ░ is kept")),
+        ("▒", N_("matches the rules and is protected")),
         ("░", N_("free in the file already")),
-        ("│", N_("the cutoff: what is older goes")),
+        ("│", N_("the cutoff: what is older is deleted")),
         ("▼", N_("sorted by this column")),
     )),
     Legend(N_("Signs here"), "cleanup", "retention", (
@@ -86,7 +86,7 @@ LEGENDS = (
     Legend(N_("Signs here"), "trash", "trash", (
         ("✓", N_("marked")),
         ("!", N_("damaged")),
-        ("·", N_("a bundle")),
+        ("·", N_("a deletion")),
         ("◆", N_("the session that a resume opens")),
     )),
     Legend(N_("Signs here"), "insights", "insights", (

@@ -33,7 +33,7 @@ BYTES_PER_TOKEN = 4
 """Hermes' own estimate (agent/model_metadata.py, 0.19: four characters)."""
 _TITLE_SOURCES = {
     "user": N_("given by you"),
-    "llm": N_("found by a model"),
+    "llm": N_("written by a model"),
     "derived": N_("from the first message"),
 }
 _COST_STATUS = {
@@ -251,7 +251,7 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
 def _identity(conversation: Conversation) -> Iterator[Row]:
     for number, segment in enumerate(conversation.segments, 1):
         label = (
-            "id" if len(conversation.segments) == 1 else _("segment {number}").format(number=number)
+            "id" if len(conversation.segments) == 1 else _("part {number}").format(number=number)
         )
         yield (
             label,

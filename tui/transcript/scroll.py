@@ -23,8 +23,8 @@ from .entries import EntryKind, TranscriptModel
 from .layout_cache import Key, draw
 from .page import Page
 
-_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further segment")}
-_NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier segment")}
+_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
+_NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier part")}
 
 _GUTTER = 2
 """Cells on the left that mark the current message."""

@@ -157,7 +157,7 @@ def contents(row: BundleRow, now: float) -> Content:
         ),
     ]
     if bundle.restored_at is not None:
-        text = _("restored {day}; the bundle stays until it is removed")
+        text = _("restored {day}; its file stays in the trash until it is deleted for good")
         facts.append(text.format(day=formats.day(bundle.restored_at)))
     facts += [
         _("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "",
@@ -230,11 +230,11 @@ class DropCard(CountCard):
     def words(self, count: int) -> CountWords:
         """Return the texts for this number."""
         return CountWords(
-            ngettext("type {count} to drop it", "type {count} to drop them", count).format(
-                count=count
-            ),
-            _("{count} and Enter drop").format(count=count),
-            _("that is not {count} · nothing is dropped").format(count=count),
+            ngettext(
+                "type {count} to delete it for good", "type {count} to delete them for good", count
+            ).format(count=count),
+            _("{count} and Enter delete for good").format(count=count),
+            _("that is not {count} · nothing is deleted").format(count=count),
         )
 
     def compose(self) -> ComposeResult:
@@ -242,8 +242,8 @@ class DropCard(CountCard):
         with Vertical(id="card"):
             size = formats.size(sum(each.bytes for each in self._bundles))
             question = ngettext(
-                "Remove 1 bundle for good? ({size})",
-                "Remove {count:,} bundles for good? ({size})",
+                "Delete 1 deletion for good? ({size})",
+                "Delete {count:,} deletions for good? ({size})",
                 count,
             )
             yield Static(Content.styled(question.format(count=count, size=size), "bold"))

@@ -211,7 +211,7 @@ class TrashScreen(SubScreen):
             return
         context, folder = self.context, self._folder
         store, now, files = context.store, context.clock(), sessions_folder(context.location)
-        text = ngettext("restoring 1 bundle …", "restoring {count:,} bundles …", len(bundles))
+        text = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", len(bundles))
         self.say(text.format(count=len(bundles)))
         progress = self._show_progress(bundles)
 
@@ -266,7 +266,7 @@ class TrashScreen(SubScreen):
         messages = sum(each.messages for each in bundles)
         if messages < _MANY:
             return None
-        count = ngettext("1 bundle to restore", "{count:,} bundles to restore", len(bundles))
+        count = ngettext("1 deletion to restore", "{count:,} deletions to restore", len(bundles))
         title = f"{count.format(count=len(bundles))} · {formats.counted(messages, 'message')}"
         progress = ProgressCard(title)
         self.app.push_screen(progress)
@@ -306,7 +306,9 @@ class TrashScreen(SubScreen):
                 drop(folder, bundle.name)
 
         await self.write(drop_all)
-        text = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
+        text = ngettext(
+            "deleted 1 deletion for good", "deleted {count:,} deletions for good", count
+        )
         self.say(text.format(count=count))
         self._marked.clear()
         self._read()
