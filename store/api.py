@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from .connection.connect import Far, Store
-from .errors import QueryInterruptedError, ValueTooLongError
+from .errors import QueryInterruptedError
 from .hermes.homes import Location
 from .messages.chat_message import ChatMessage, Hit, Reading
 from .sessions.models import Conversation, View
@@ -280,30 +280,12 @@ class OpenStore:
 
         return read_outline(self.reader, segments, reading)
 
-    def messages(self, ids: Sequence[int]) -> list[ChatMessage]:
-        """Read messages, in the order of the ids; those that do not exist are left out. One that is
-        longer than a host sends says so in place of its text."""
-        try:
-            return self.whole_messages(ids)
-        except ValueTooLongError as error:
-            if len(ids) == 1:
-                return self.messages_without_text(ids[0], error.sentence)
-        half = len(ids) // 2
-        return [*self.messages(ids[:half]), *self.messages(ids[half:])]
-
     @call
-    def whole_messages(self, ids: Sequence[int]) -> list[ChatMessage]:
-        """Read messages with their texts; ValueTooLongError if they are more than a host sends."""
+    def messages(self, ids: Sequence[int]) -> list[ChatMessage]:
+        """Read messages, in the order of the ids; those that do not exist are left out."""
         from .messages.transcript import read_messages_of
 
         return read_messages_of(self.reader, ids)
-
-    @call
-    def messages_without_text(self, message_id: int, text: str) -> list[ChatMessage]:
-        """Read what is short of a message, with another text; nothing if it does not exist."""
-        from .messages.transcript import read_without_text
-
-        return read_without_text(self.reader, message_id, text)
 
     @call
     def messages_around(self, hit: Hit, count: int) -> list[tuple[int, str, str]]:

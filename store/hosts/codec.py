@@ -75,6 +75,18 @@ CALLBACKS = ("stopped", "tell", "portion")
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
 
+LONG = {
+    "messages",
+    "raw_message",
+    "system_prompt",
+    "image",
+    "stored_session",
+    "stored_messages",
+}
+"""Calls whose answers hold whole texts; such an answer may come in windows."""
+WINDOW = 8_000_000
+"""Characters of an answer in a window: as a JSON text they take at most 32 MB."""
+
 
 class _Arguments(msgspec.Struct):
     """The arguments on a line of a caller."""
@@ -192,6 +204,11 @@ def encode(value: object) -> bytes:
         return _encoder.encode(value)
     except UnicodeEncodeError:
         return _encoder.encode(_clean(msgspec.to_builtins(value, enc_hook=_encode_hook)))
+
+
+def window(answer: bytes, start: int) -> bytes:
+    """Return the characters of an encoded answer from `start` on, as a JSON text."""
+    return encode(answer.decode()[start : start + WINDOW])
 
 
 def _clean(value: object) -> object:

@@ -6,11 +6,12 @@ import itertools
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from .. import errors
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
-from ..errors import BrowseError, QueryInterruptedError
+from ..errors import BrowseError, QueryInterruptedError, ValueTooLongError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..text import one_line
 from ..wording import _
@@ -31,15 +32,8 @@ _OF_THE_HOST = {
 """Errors that keep a host from being read at all."""
 _PLAIN_BYTES = 16_000_000
 """Of an answer without long texts."""
-_LONG = {
-    "whole_messages",
-    "raw_message",
-    "system_prompt",
-    "image",
-    "stored_session",
-    "stored_messages",
-}
-"""Calls whose answers hold whole texts."""
+_WINDOWS = 16
+"""Most windows of an answer: some 128 million characters."""
 
 
 class Lease:
@@ -49,7 +43,7 @@ class Lease:
         self._link, self._number, self._running = link, next(_LEASES), 0
 
     def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
-        """Return the answer of a call.
+        """Return the answer of a call; whole texts that are longer than a line come in windows.
 
         Raises:
             HostError: The host did not answer, or not with what was asked.
@@ -59,8 +53,35 @@ class Lease:
         hello = self._link.open()
         if hello.protocol != codec.PROTOCOL:
             raise fault(host, "host-version", version=hello.version)
+        answer = codec.signature(name).answer
+        try:
+            return self._asked(name, values, answer)
+        except ValueTooLongError as error:
+            if name not in codec.LONG:
+                raise
+            return self._decoded(name, self._windows(name, values, error), answer)
+
+    def _windows(self, name: str, values: Mapping[str, object], error: BrowseError) -> bytes:
+        """Read the text of an answer window by window; the error, if it has too many."""
+        text = ""
+        for _number in range(_WINDOWS):
+            window = self._asked(name, values, str, {"from": len(text)})
+            assert isinstance(window, str)
+            text += window
+            if len(window) < codec.WINDOW:
+                return text.encode()
+        raise error
+
+    def _asked(
+        self,
+        name: str,
+        values: Mapping[str, object],
+        answer: object,
+        more: Mapping[str, object] = MappingProxyType({}),
+    ) -> object:
+        """Ask once, and return the answer as a value of the type `answer`."""
         types = codec.signature(name)
-        question = {"lease": self._number, "ask": name}
+        question = {"lease": self._number, "ask": name, **more}
         number = self._running = self._link.send(question, codec.encode(codec.sent(name, values)))
         stopped, told = values.get("stopped"), False
 
@@ -75,21 +96,24 @@ class Lease:
                 kind = float if line.kind == "tell" else types.portion
                 report = values.get(line.kind)
                 if callable(report):
-                    report(self._decoded(name, line, kind))
+                    report(self._decoded(name, line.value, kind))
             elif line.kind == "answer":
-                return self._decoded(name, line, types.answer)
+                return self._decoded(name, line.value, answer)
             elif line.kind == "error":
                 raise self._error(line)
-        raise fault(host, "host-noise", said=line.text[:80].decode("utf-8", "replace"))
+        raise self._noise(line.text)
 
-    def _decoded(self, name: str, line: AnswerLine, kind: object) -> object:
+    def _decoded(self, name: str, value: bytes | memoryview, kind: object) -> object:
         try:
-            if name not in _LONG and len(line.text) > _PLAIN_BYTES:
-                raise ValueError(len(line.text))
-            return codec.decode(line.value, kind)
+            if name not in codec.LONG and len(value) > _PLAIN_BYTES:
+                raise ValueError(len(value))
+            return codec.decode(value, kind)
         except ValueError as error:
-            said = line.text[:80].decode("utf-8", "replace")
-            raise fault(self._link.host, "host-noise", said=said) from error
+            raise self._noise(value) from error
+
+    def _noise(self, said: bytes | memoryview) -> BrowseError:
+        text = bytes(said[:80]).decode("utf-8", "replace")
+        return fault(self._link.host, "host-noise", said=text)
 
     def _error(self, line: AnswerLine) -> BrowseError:
         """Return the error of the program there, with its sentence as of here."""
@@ -97,7 +121,7 @@ class Lease:
         try:
             said = codec.decode(line.value, codec.Failure)
         except ValueError:
-            return fault(host, "host-noise", said=line.text[:80].decode("utf-8", "replace"))
+            return self._noise(line.text)
         assert isinstance(said, codec.Failure)
         kind = _KINDS.get(said.kind, BrowseError)
         if kind is QueryInterruptedError:

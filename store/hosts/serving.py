@@ -245,6 +245,8 @@ class _Answering:
             answer = codec.encode(CALLS_OF_STORE[name](self._store, **values))
         finally:
             server.stopped.discard(number)
+        if isinstance(start := question.get("from"), int) and start >= 0:
+            answer = codec.window(answer, start)
         if len(answer) > ANSWER_BYTES - _SPARE:
             raise _too_large()
         return b'{"id": %b, "answer": %b}\n' % (_bytes(number), answer)

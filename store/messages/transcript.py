@@ -189,26 +189,6 @@ def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
     return [messages[id] for id in ids if id in messages]
 
 
-def read_without_text(reader: Reader, message_id: int, text: str) -> list[ChatMessage]:
-    """Read what is short of a message, with another text; nothing if there is no such row."""
-    schema = reader.schema
-    columns = f"m.session_id, {schema.message('role')}, {schema.message('timestamp')}"
-    statement = (
-        f"SELECT {columns}, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.id = ?"
-    )
-    return [
-        ChatMessage(
-            id=message_id,
-            session_id=text_of(session_id),
-            role=text_of(role, "unknown"),
-            text=text,
-            timestamp=as_time(stamp),
-            state=state_of(active, compacted),
-        )
-        for session_id, role, stamp, active, compacted in reader.rows(statement, [message_id])
-    ]
-
-
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:
     """Read the system prompt of a session; None if none is stored. Segments of a conversation may
     differ.

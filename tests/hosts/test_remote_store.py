@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 from server import ThrowAwayServer
@@ -13,11 +14,17 @@ from server import ThrowAwayServer
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import NotFoundError, RefusedError, StoreError
+from hermes_browse.store.errors import (
+    NotFoundError,
+    RefusedError,
+    StoreError,
+    ValueTooLongError,
+)
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hosts import edits
-from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there, store_at
+from hermes_browse.store.hosts import codec, edits, remote
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import AnswerLine, Hello, Link, Links
+from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there, store_at
 from hermes_browse.store.insights.sums import make_report
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.search.query import parse
@@ -105,6 +112,49 @@ def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape:
     with open_store(locate_file(path)) as here, open_store(store) as far:
         for expected, answer in zip(_answers(here), _answers(far), strict=True):
             assert answer == expected
+
+
+class LongAnswers:
+    """A link to a host whose whole answers are too large for a line."""
+
+    host = Host("vps", "vps")
+
+    def __init__(self, answer: object) -> None:
+        self.answer = codec.encode(answer)
+        self.starts: list[int | None] = []
+        """Of the windows that were asked for; None for the whole answer."""
+
+    def open(self) -> Hello:
+        return Hello("1.0", "/srv/state.db", "", codec.PROTOCOL)
+
+    def send(self, question: dict[str, int], arguments: bytes) -> int:
+        self.starts.append(question.get("from"))
+        return 1
+
+    def lines(self, number: int, poll: Callable[[], object]) -> Iterator[AnswerLine]:
+        start = self.starts[-1]
+        if start is None:
+            failure = codec.Failure("ValueTooLongError", "This is too large.", "")
+            yield AnswerLine("error", codec.encode(failure) + b"}", 0)
+        else:
+            yield AnswerLine("answer", codec.window(self.answer, start) + b"}", 0)
+
+
+def test_a_long_answer_comes_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts only, as many windows as it has; more than the most are refused."""
+    monkeypatch.setattr(codec, "WINDOW", 10)
+    text = 'Zoë said: "no"\n' * 5
+    link = LongAnswers(text)
+    lease = Lease(cast(Link, link))
+    assert lease.call("system_prompt", ("one",), {}) == text
+    length = len(link.answer.decode())
+    assert link.starts == [None, *range(0, length + 1, 10)]
+    monkeypatch.setattr(remote, "_WINDOWS", 2)
+    with pytest.raises(ValueTooLongError, match="vps: This is too large"):
+        lease.call("system_prompt", ("one",), {})
+    with pytest.raises(ValueTooLongError):
+        lease.call("state", (), {})
+    assert link.starts[-1] is None, "no text, so no windows"
 
 
 def test_flags_titles_and_deletes_go_through_the_program_there(

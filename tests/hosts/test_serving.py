@@ -127,8 +127,8 @@ def caller(hermes_home: Path) -> Iterator[Caller]:
         b'{"unknown": true}',
         b'{"id": 7, "ask": 5}',
         b'{"id": 7, "ask": "state", "with": []}',
-        b'{"id": 7, "ask": "whole_messages", "with": {"ids": [1e999]}}',
-        b'{"id": 7, "ask": "whole_messages", "with": {"ids": [99999999999999999999999]}}',
+        b'{"id": 7, "ask": "messages", "with": {"ids": [1e999]}}',
+        b'{"id": 7, "ask": "messages", "with": {"ids": [99999999999999999999999]}}',
         b'{"id": 7, "ask": "resolve", "with": {"word": "\\ud800"}}',
     ],
 )
@@ -174,9 +174,9 @@ def test_no_statement_is_run(caller: Caller, hermes_home: Path, tmp_path: Path, 
         ("__init__", {}, "no call"),
         ("close", {}, "no call"),
         ("old_files", {"folder": "/"}, "no call"),
-        ("whole_messages", {}, "needs the argument ids"),
-        ("whole_messages", {"ids": ["a"]}, "Expected `int`"),
-        ("whole_messages", {"ids": [1], "more": 1}, "no argument more"),
+        ("messages", {}, "needs the argument ids"),
+        ("messages", {"ids": ["a"]}, "Expected `int`"),
+        ("messages", {"ids": [1], "more": 1}, "no argument more"),
         ("vocabulary", {"catalog": {"sessions": []}}, "no argument catalog"),
         ("measure", {"sessions": []}, "no call"),
         ("plan", {"selection": {"marks": []}, "now": 0.0}, "Expected `array`"),
@@ -242,6 +242,26 @@ def test_an_answer_that_is_too_large_is_refused(
     kind, sentence, _remedy = caller.ask("sessions_after", rowid=None)["error"]
     assert kind == "ValueTooLongError" and "too large" in sentence
     assert caller.is_answered()
+
+
+def test_windows_of_an_answer_are_the_whole(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is too large for a line is asked for from a character on."""
+    question: dict[str, Any] = {"lease": 1, "ask": "messages", "with": {"ids": [1, 2, 3]}}
+    whole = caller.heard("id", caller.send(**question))["answer"]
+    assert len(whole) == 3
+    monkeypatch.setattr(codec, "WINDOW", 100)
+    text, window = "", "-"
+    while window:
+        number = caller.send(**question, **{"from": len(text)})
+        window = caller.heard("id", number)["answer"]
+        text += window
+        assert len(window) <= 100
+    assert json.loads(text) == whole
+    for start in (-1, "0", None, 1e9):
+        number = caller.send(**question, **{"from": start})
+        assert caller.heard("id", number)["answer"] == whole, "no window was asked for"
 
 
 @pytest.mark.parametrize("question", [ENDLESS_CALL, ENDLESS_COMMAND], ids=["call", "command"])
@@ -330,7 +350,7 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
 
 GREEDY: list[tuple[str, dict[str, object]]] = [
     ("search", {"query": "the", "limit": 0}),
-    ("whole_messages", {"ids": list(range(200_000))}),
+    ("messages", {"ids": list(range(200_000))}),
     ("count_rows", {"session_ids": ["x" * 30] * 100_000}),
     ("resolve", {"word": "x" * 3_900_000}),
     ("recap", {"segments": [["s", "cli"]] * 200_000}),
