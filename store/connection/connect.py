@@ -73,6 +73,11 @@ class Store:
         return False
 
     @property
+    def is_several(self) -> bool:
+        """Whether it is several stores as one: no hit has a position to read on from."""
+        return False
+
+    @property
     def wal_path(self) -> Path:
         """Path of the write-ahead log, which may not exist."""
         return Path(f"{self.path}-wal")

@@ -15,8 +15,9 @@ from pathlib import Path
 from ..files import read_regular
 from .session import Session
 
-# `cron_<job>_20241206_175337`; a suffix distinguishes runs that began in the same second.
-_RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:_.*)?")
+# `cron_<job>_20241206_175337`; a suffix distinguishes runs that began in the same second, and a
+# name behind a space says in which of several stores the run is.
+_RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:[_ ].*)?")
 # `Morning paper · Nov 22 07:00`, followed by ` #2` if another run has that title.
 _TITLE = re.compile(r"(.+) · \S+ \d\d \d\d:\d\d(?: #\d+)?", re.DOTALL)
 _MAX_BYTES = 4_000_000

@@ -19,7 +19,6 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.context import Arrival
 from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.profiles.asking import list_there
 from hermes_browse.tui.screens.main import MainScreen
 
 NOW = 1_800_000_000.0
@@ -220,6 +219,6 @@ def test_an_older_program_there_is_named_as_such(machine: ThrowAwayServer) -> No
     links = Links()
     try:
         with pytest.raises(HostError, match="too old"):
-            list_there(links.of(machine.host._replace(command=f"sh {script}")), id, View.ALL)
+            links.of(machine.host._replace(command=f"sh {script}")).open()
     finally:
         links.close()

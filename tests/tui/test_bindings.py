@@ -18,7 +18,7 @@ from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.retention_screen import RetentionScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.profiles.everywhere import EverywhereScreen
+from hermes_browse.tui.profiles.places_screen import PlacesScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.transcript.view import TranscriptView
 from hermes_browse.tui.trash.screen import TrashScreen
@@ -74,7 +74,7 @@ def test_a_key_is_bound_once(kind: type[DOMNode]) -> None:
         # Reading has its own page, find and steps; t and r do there what they do from the list.
         (MainScreen, TranscriptView, {"space", "n", "N", "ctrl+s", "t", "r", "escape"}),
         (MainScreen, ConversationList, set()),
-        (EverywhereScreen, ConversationList, set()),
+        (PlacesScreen, ConversationList, set()),
         (InsightsScreen, ConversationList, set()),
         (PruneScreen, ConversationList, set()),
         (RetentionScreen, ConversationList, set()),

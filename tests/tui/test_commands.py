@@ -50,7 +50,6 @@ _MODULES = {
     "deleting": "edit.change_cards",
     "doctor": "doctor.screen",
     "dropping": "trash.bundles",
-    "everywhere": "profiles.everywhere",
     "exporting": "export.exporting",
     "preflight": "resume.preflight",
     "progress": "edit.change_cards",

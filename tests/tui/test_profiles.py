@@ -9,15 +9,14 @@ from pathlib import Path
 import pytest
 from browsing import Browser, browsing, demo_app, open_app
 from builders import make_store
-from rich.cells import cell_len
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file
-from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.places.names import place_of
 from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.list.list_rows import ListRow, NoteRow
-from hermes_browse.tui.profiles.everywhere import EverywhereScreen
-from hermes_browse.tui.profiles.profile_rows import FoundRow, snippet_spans
+from hermes_browse.tui.list.hit_rows import HitRow
+from hermes_browse.tui.list.list_rows import ListRow
+from hermes_browse.tui.profiles.places_screen import AwayRow, PlacesScreen
 from hermes_browse.tui.profiles.profiles_card import ProfilesCard
 from hermes_browse.tui.resume.preflight import PreflightCard
 from hermes_browse.tui.screens.main import MainScreen
@@ -54,10 +53,20 @@ async def until(browser: Browser, kind: type[object]) -> None:
     await browser.settle()
 
 
-def rows_of(screen: object) -> list[ListRow]:
+async def everything(browser: Browser) -> None:
+    """Open the list of all profiles, and wait until they are read."""
+    await browser.press("0")
+    await until(browser, ProfilesCard)
+    await browser.press("a")
+    await until(browser, PlacesScreen)
+    await browser.wait_until(lambda: browser.screen.context.catalog.exact)
+    await browser.settle()
+
+
+def rows_of(browser: Browser) -> list[ListRow]:
     """What the list of all profiles shows."""
-    assert isinstance(screen, EverywhereScreen)
-    return [screen.found.source.row(index) for index in range(len(screen.found))]
+    rows = browser.screen.rows
+    return [rows.source.row(index) for index in range(len(rows))]
 
 
 async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(root: Path) -> None:
@@ -105,76 +114,53 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
 
 
 async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
-    """Newest first whatever the profile, ids that are alike kept apart; a hit opens in its own
-    profile."""
-    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
-        await browser.press("a")
-        await until(browser, EverywhereScreen)
-        rows = rows_of(browser.app.screen)
-        assert [row.text.split(" cannot")[0] for row in rows if isinstance(row, NoteRow)] == [
-            "broken"
-        ]
-        found = [row.found for row in rows if isinstance(row, FoundRow)]
-        assert [(each.profile, each.conversation.title) for each in found] == [
-            ("coder", "Coder chat"),
-            ("default", "Root chat"),
-        ]
-        assert len({row.key for row in rows}) == 3
-        await browser.press("slash")
-        await browser.type("lighthouse")
-        for _ in range(300):
-            await browser.settle()
-            if "hits" in browser.text("#status"):
-                break
-        hits = [row.found for row in rows_of(browser.app.screen) if isinstance(row, FoundRow)]
-        assert [each.profile for each in hits] == ["coder", "default"]
-        assert all(each.hit is not None for each in hits)
-        assert "2 hits in 2 profiles" in browser.text("#status")
-        await browser.press("enter", "enter")
-        for _ in range(300):
-            await browser.settle()
-            if (
-                browser.screen.context.location.profile == "coder"
-                and browser.screen.transcript.has_focus
-            ):
-                break
-        assert browser.screen.context.location.profile == "coder"
-        assert "lighthouse of the coder" in browser.text("#transcript")
-
-
-async def test_what_the_cursor_is_on_is_shown_beside_the_list(root: Path) -> None:
-    """The recap of a conversation, the messages around a hit, a store that is gone; not on a narrow
-    terminal."""
+    """Newest first whatever the profile, ids that are alike kept apart; a hit is read here, and
+    opens in its own profile."""
     async with browsing(open_app(locate_file(root / "state.db")), (120, 30)) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
-        await browser.press("a")
-        await until(browser, EverywhereScreen)
-        shown = browser.text("#preview")
-        assert (
-            "Coder chat" in shown and "coder · " in shown and "the lighthouse of the coder" in shown
+        await everything(browser)
+        rows = rows_of(browser)
+        assert [row.place.name for row in rows if isinstance(row, AwayRow)] == ["broken"]
+        found = [row.conversation for row in rows if isinstance(row, ConversationRow)]
+        assert [(each.id, each.title) for each in found] == [
+            ("same coder", "Coder chat"),
+            ("same default", "Root chat"),
+        ]
+        assert "all profiles" in browser.text("#header")
+        assert "coder" in browser.text("#list") and "the lighthouse of the coder" in browser.text(
+            "#transcript"
         )
-        await browser.press("down")
-        assert "the lighthouse of the root" in browser.text("#preview")
         await browser.press("slash")
         await browser.type("lighthouse")
-        await browser.wait_until(lambda: "hits" in browser.text("#status"))
-        await browser.settle()
-        lit = [segment.text for strip in browser.app.screen.query_one("#preview").render_lines(
-            browser.app.screen.query_one("#preview").size.region) for segment in strip
-            if segment.style is not None and segment.style.reverse]  # fmt: skip
-        assert "lighthouse" in "".join(lit)
+        await browser.wait_until(lambda: "2 hits" in browser.text("#status"))
+        hits = [row for row in rows_of(browser) if isinstance(row, HitRow)]
+        assert [place_of(row.hit.session_id) for row in hits] == ["coder", "default"]
+        assert "2 hits in 2 conversations" in browser.text("#status")
         await browser.press("enter")
-        (root / "state.db").unlink()
-        await browser.press("down")
-        assert "Root chat" in browser.text("#preview") and "not been used yet" in browser.text(
-            "#preview"
-        )
-        await browser.pilot.resize_terminal(80, 30)
-        await browser.settle()
-        assert not browser.app.screen.query_one("#side").display
+        assert "the lighthouse of the coder" in browser.text("#transcript")
+        await browser.press("o")
+        await browser.wait_until(lambda: browser.screen.context.location.profile == "coder")
+        await browser.wait_until(lambda: browser.screen.transcript.has_focus)
+        assert "the lighthouse of the coder" in browser.text("#transcript")
+
+
+async def test_esc_leads_back_to_the_store_and_0_to_another(root: Path) -> None:
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        await everything(browser)
+        await browser.press("escape")
+        assert not isinstance(browser.app.screen, PlacesScreen)
+        await everything(browser)
+        await browser.press("0")
+        await until(browser, ProfilesCard)
+        await browser.press("home", "down", "down", "enter")
+        await browser.wait_until(lambda: browser.screen.context.location.profile == "coder")
+        assert len(browser.app.screen_stack) == 1
+
+
+async def test_the_id_that_is_copied_is_that_of_its_own_store(root: Path) -> None:
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        await everything(browser)
+        await browser.press("y")
+        assert browser.app.clipboard == "same"
 
 
 async def test_a_row_resumes_in_its_own_profile(
@@ -188,10 +174,7 @@ async def test_a_row_resumes_in_its_own_profile(
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     app = open_app(locate_file(root / "state.db"))
     async with browsing(app) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
-        await browser.press("a")
-        await until(browser, EverywhereScreen)
+        await everything(browser)
         await browser.pilot.press("enter")
         for _ in range(12_000):
             await browser.pilot.pause(0.01)
@@ -219,23 +202,17 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
         await browser.press("0")
         await until(browser, ProfilesCard)
         assert all(name in browser.text("#profiles") for name in ("default", "harbour"))
-        await browser.press("a")
-        await until(browser, EverywhereScreen)
-        assert isinstance(browser.app.screen, EverywhereScreen)
-        rows = rows_of(browser.app.screen)
-        at = next(
-            at
-            for at, row in enumerate(rows)
-            if isinstance(row, FoundRow) and row.found.profile == "harbour"
-        )
-        await browser.press(*["down"] * at, "enter")
+        await browser.press("escape")
+        await everything(browser)
+        places = [place_of(row.key) for row in rows_of(browser)]
+        await browser.press(*["down"] * places.index("harbour"), "enter")
         await until(browser, PreflightCard)
         assert (
             "there is nothing to resume" in browser.card()
             and "hermes -p harbour --resume=" in browser.card()
         )
         await browser.press("escape", "o")
-        await until(browser, MainScreen)
+        await browser.wait_until(lambda: not isinstance(browser.app.screen, PlacesScreen))
         location = browser.screen.context.location
         assert location.name == "demo · harbour" and "who is on duty" in browser.text("#title")
         assert trash_folder(location).is_relative_to(tmp_path)
@@ -244,12 +221,10 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
 async def test_messages_are_counted_as_in_the_list_of_one_profile(root: Path) -> None:
     """By rows, not by Hermes' own counters, which say 7 here."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        listed = browser.text("#list").splitlines()[0].split()[-1]
-        await browser.press("0", "a")
-        await until(browser, EverywhereScreen)
-        await browser.wait_until(lambda: "Root chat" in browser.text("#found"))
-        (line,) = (line for line in browser.text("#found").splitlines() if "Root chat" in line)
-        assert line.split()[-1] == listed == "1"
+        assert isinstance(browser.row, ConversationRow) and browser.row.conversation.rows == 1
+        await everything(browser)
+        rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
+        assert [row.conversation.rows for row in rows] == [1, 1]
 
 
 async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) -> None:
@@ -268,27 +243,7 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) ->
         ],
     )
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        await browser.press("0")
-        await until(browser, ProfilesCard)
-        await browser.press("a")
-        await until(browser, EverywhereScreen)
+        await everything(browser)
         await browser.press("end")
-        for _ in range(300):
-            await browser.settle()
-            if "words of m299" in browser.text("#found"):
-                break
-        assert "words of m299" in browser.text("#found")
-        assert "no text" not in browser.text("#found")
-
-
-@pytest.mark.parametrize("width", [9, 14, 22, 40, 90])
-@pytest.mark.parametrize(
-    "text", ["…a long text before the *ferry* that goes on", "ferry", "…部署了之后的 ferry"]
-)
-def test_a_hit_shows_what_was_looked_for(text: str, width: int) -> None:
-    """Whole, in exactly the room there is, however much stands before it."""
-    start = text.index("ferry")
-    hit = Hit(1, "s", "user", None, text, ((start, start + 5),))
-    spans = snippet_spans(hit, width)
-    assert sum(cell_len(part) for part, _look in spans) == width
-    assert ("ferry", "hit") in spans and "……" not in "".join(part for part, _look in spans)
+        await browser.wait_until(lambda: "words of m299" in browser.text("#list"))
+        assert "no text" not in browser.text("#list")

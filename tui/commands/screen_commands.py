@@ -162,23 +162,6 @@ DOCTOR = at(
     Shown("copy", "y", N_("copy"), N_("Copy the report, to ask someone with it"), "copy"),
     *_EVERY,
 )
-EVERYWHERE = at(
-    "everywhere",
-    Shown("search", "slash", N_("search"), N_("Search all profiles"), "search"),
-    Shown(
-        "resume",
-        "R",
-        N_("resume"),
-        N_("Resume it in Hermes, in its own profile"),
-        "resume",
-        printed="Enter",
-    ),
-    Shown("open", "o,right", N_("open"), N_("Open it in its own profile"), "open"),
-    Command("chats", "1", N_("chats"), N_("Show the chats"), "view('chats')"),
-    Command("all", "4", N_("all"), N_("Show every session"), "view('all')"),
-    Command("reload", "f5", N_("reload"), N_("Read all profiles again"), "reload"),
-    *_EVERY,
-)
 HELP = at(
     "help",
     Shown("filter", "slash", N_("filter"), N_("Type to narrow what is listed"), "filter"),
@@ -267,7 +250,7 @@ DELETING = at(
 )
 DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(False)"))
 
-SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, INSIGHTS, DOCTOR, EVERYWHERE)
+SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, DETAILS, EXPORTING),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from hermes_browse.store.places.names import place_of
 from hermes_browse.store.sessions.models import Conversation, Sort, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -80,6 +81,11 @@ COLUMNS: dict[str, Column[Conversation]] = {
     ),
 }
 """Columns by their names in the configuration."""
+_EVERY = {
+    **COLUMNS,
+    "place": Column(N_("where"), 12, lambda each, now: one_line(place_of(each.root_id)), lead=2),
+}
+"""With the one of a list of several stores."""
 _OF_SORT = {column.order: name for name, column in COLUMNS.items() if column.order is not None}
 """The column that shows each sort key; titles are at the left of every row."""
 
@@ -96,6 +102,8 @@ class ListLayout(NamedTuple):
     """Keys of `COLUMNS`; none for the default columns that fit."""
     sort: Sort = Sort.ACTIVITY
     reverse: bool = False
+    has_places: bool = False
+    """Whether the conversations are of several stores."""
 
     @property
     def shows_sizes(self) -> bool:
@@ -106,13 +114,15 @@ class ListLayout(NamedTuple):
         """Return the columns of a row of `width` cells: the sort key is last, unless it has a place
         already."""
         by = _OF_SORT.get(self.sort, "")
+        place = ["place"] if self.has_places else []
         if self.chosen:
-            return [*self.chosen, *([by] if by not in (*self.chosen, "", "age") else [])]
+            return [*place, *self.chosen, *([by] if by not in (*self.chosen, "", "age") else [])]
         extra = COLUMNS[by].width if by and by not in _DEFAULT else 0
+        extra += _EVERY["place"].width if self.has_places else 0
         names = [name for name in _DEFAULT if width - extra >= COLUMNS[name].least]
         if by in ("", "age"):
-            return names
-        return [*(name for name in names if name != by), by]
+            return [*place, *names]
+        return [*place, *(name for name in names if name != by), by]
 
     def _cells(self, width: int) -> list[tuple[str, int]]:
         """Return name and cells of each column that fits into a row of `width` cells."""
@@ -120,9 +130,9 @@ class ListLayout(NamedTuple):
         columns: list[tuple[str, int]] = []
         for name in names:
             gap = 1 if name != names[0] else 0
-            cells = COLUMNS[name].width or formats.AGE_WIDTH + gap
+            cells = _EVERY[name].width or formats.AGE_WIDTH + gap
             if name == by:  # room for the arrow
-                cells = max(cells, cell_len(_(COLUMNS[name].head)) + 1 + gap)
+                cells = max(cells, cell_len(_(_EVERY[name].head)) + 1 + gap)
             columns.append((name, cells))
         removable = [column for column in columns if column[0] != by]
         # Chosen columns get half a row at most, and the title the other half.
@@ -146,7 +156,7 @@ class ListLayout(NamedTuple):
         columns: list[tuple[str, str, Sort | None]] = []
         cells_of = self._cells(width)
         for name, cells in cells_of:
-            column = COLUMNS[name]
+            column = _EVERY[name]
             order = column.order if isinstance(column.order, Sort) else None
             text, look = self._named(column.head, order, is_sorted=is_sorted)
             columns.append((column.fitted(text, cells), look, order))
@@ -181,7 +191,7 @@ class ListLayout(NamedTuple):
         text, taken = "", 0
         is_counted = complete or conversation.message_count or conversation.status is Status.EMPTY
         for name, cells in self._cells(width):
-            column = COLUMNS[name]
+            column = _EVERY[name]
             is_known = is_counted or name != "messages"
             text += column.fitted(column.text(conversation, now) if is_known else "…", cells)
             taken += cells

@@ -26,7 +26,7 @@ from ..screens.by_name import load
 from ..screens.panes import Panes
 from .columns import ListLayout
 from .list_model import CatalogRows, Order, make_rows
-from .list_rows import FixedRows, NoteRow, RowSource
+from .list_rows import FixedRows, NotedRows, NoteRow, RowSource
 
 if TYPE_CHECKING:
     from .measuring import Measuring
@@ -172,7 +172,9 @@ class Listing:
     ) -> None:
         """Show rows as `ConversationList.show` does, unless the list shows search results."""
         if not self._is_searching():
-            self._panes.rows.show(rows, key=key, top=top, at=at)
+            notes = self._panes.notes()
+            source = NotedRows(notes, rows) if notes else rows
+            self._panes.rows.show(source, key=key, top=top, at=at + len(notes))
 
     def _maker(self) -> Callable[[Catalog], CatalogRows]:
         """Return a function that makes the rows in the current view and order, on any thread."""
@@ -296,7 +298,12 @@ class Listing:
     @property
     def columns(self) -> ListLayout:
         """The columns of the rows, and what they are sorted by."""
-        return ListLayout(self._context.options.columns, self.sort, self.reverse)
+        return ListLayout(
+            self._context.options.columns,
+            self.sort,
+            self.reverse,
+            self._context.store.is_several,
+        )
 
     @property
     def order(self) -> Order:

@@ -21,7 +21,7 @@ from hermes_browse.store.wording import N_, _
 from .. import formats
 from ..commands.screen_commands import PROFILES
 from ..screens.card import Card, keys_line
-from .read_profiles import Profile
+from .read_profiles import Figures, Profile
 
 
 class ProfilesCard(Card["Profile | Host | bool | None"]):
@@ -37,7 +37,7 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
 
     def __init__(self, profiles: Sequence[Profile], current: Location, now: float) -> None:
         super().__init__()
-        self.profiles, self.current, self._now = profiles, current, now
+        self.profiles, self.current, self.now = profiles, current, now
 
     def compose(self) -> ComposeResult:
         with Vertical(id="card"):
@@ -66,7 +66,7 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
 
     def sessions(self) -> int:
         """Return how many sessions there are in all."""
-        return sum(each.sessions for each in self.profiles)
+        return sum(each.figures.sessions for each in self.profiles)
 
     def last_line(self) -> Content:
         """Return the line for all of them."""
@@ -89,14 +89,14 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
             return Content.assemble(
                 mark, (name, ""), (wrong, "$error"), one_line(profile.error, 200)
             )
-        figures = self.figures(profile.sessions, profile.bytes, profile.last_active)
-        return Content.assemble(mark, (name, "bold"), (figures, "dim"))
+        return Content.assemble(mark, (name, "bold"), (self.figures(profile.figures), "dim"))
 
-    def figures(self, sessions: int, size: int, last_active: float | None) -> str:
+    def figures(self, figures: Figures) -> str:
         """Return the columns of a line."""
-        count = _("{count:>9,} sessions").format(count=sessions)
-        age = formats.age(last_active, self._now) if last_active is not None else _("never used")
-        return f"{count}  {formats.fit(formats.size(size), 9, right=True)}  {age}"
+        count = _("{count:>9,} sessions").format(count=figures.sessions)
+        active = figures.last_active
+        age = formats.age(active, self.now) if active is not None else _("never used")
+        return f"{count}  {formats.fit(formats.size(figures.bytes), 9, right=True)}  {age}"
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:

@@ -7,6 +7,7 @@ reason.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,9 +17,9 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissingError
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.places.reason import short_reason
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
-from hermes_browse.store.wording import _
 
 NAMED = 200
 """Conversations per profile whose previews are read if they have no title."""
@@ -26,14 +27,20 @@ _HITS = 200
 """Maximum hits per profile."""
 
 
-class Profile(NamedTuple):
-    """The figures of a profile, or why it cannot be read."""
+class Figures(NamedTuple):
+    """What a card says of a store."""
 
-    location: Location
     sessions: int = 0
     bytes: int = 0
     last_active: float | None = None
     """Unix seconds."""
+
+
+class Profile(NamedTuple):
+    """The figures of a profile, or why it cannot be read."""
+
+    location: Location
+    figures: Figures = Figures()
     error: str = ""
     """Why it cannot be read; else empty."""
 
@@ -103,31 +110,27 @@ class FoundHits(NamedTuple):
     """False if a store could not be searched, or not to its end; a host says so in its notes."""
 
 
-def read_profiles(here: Location, now: float) -> list[Profile]:
-    """Read the figures of all profiles of the root of a store, from a few rows of each; `now` is in
-    Unix seconds."""
-    return [_profile(location, now) for location in here.profiles()]
+def read_profiles(here: Location) -> list[Profile]:
+    """Read the figures of all profiles of the root of a store, from a few rows of each."""
+    return [_profile(location) for location in here.profiles()]
 
 
-def short_reason(error: StoreError, location: Location) -> str:
-    """Return why a store cannot be read, without its folder, which the profile's name implies."""
-    if isinstance(error, StoreMissingError | StoreEmptyError):
-        return _("it has not been used yet")
-    return error.sentence.replace(str(location.path), location.path.name)
-
-
-def _profile(location: Location, now: float) -> Profile:
+def _profile(location: Location) -> Profile:
     store = Store(location.path)
     try:
-        with OpenStore(store, location) as opened:
-            summary = opened.summary()
-            page = opened.first_page(now, view=View.ALL, limit=1)
-            newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
+        return Profile(location, read_figures(OpenStore(store, location)))
     except StoreError as error:
-        return Profile(location, bytes=store.sizes()[0], error=short_reason(error, location))
-    return Profile(
-        location, summary.sessions or 0, summary.size, newest[0].last_active if newest else None
-    )
+        return Profile(location, error=short_reason(error, location))
+
+
+def read_figures(store: OpenStore) -> Figures:
+    """Read the figures of a store from a few rows, and close it."""
+    with store:
+        summary = store.summary()
+        page = store.first_page(time.time(), view=View.ALL, limit=1)
+        newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
+    active = newest[0].last_active if newest else None
+    return Figures(summary.sessions or 0, summary.size, active)
 
 
 def read_everywhere(

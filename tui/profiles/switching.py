@@ -3,13 +3,15 @@ there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.remote import locate_there, store_at
+from hermes_browse.store.places.reason import short_reason
 from hermes_browse.store.wording import _
 
 from ..context import Arrival, Context
@@ -17,14 +19,19 @@ from ..list.list_model import read_first
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from .profiles_card import ProfilesCard
-from .read_profiles import Profile, ProfileMatch, read_profiles, short_reason
+from .read_profiles import Profile, read_profiles
+
+if TYPE_CHECKING:
+    from hermes_browse.store.places.merged import MergedStore
+    from hermes_browse.store.sessions.catalog import Catalog
+    from hermes_browse.store.sessions.models import Conversation
 
 
 class Switching:
     """Switches the store of the browser and closes the previous one.
 
-    `arrive` performs the arrival if the target is the store on screen; `show_all` opens the screen
-    of all profiles.
+    `arrive` performs the arrival if the target is the store on screen; `show_places` opens the
+    screen of all profiles and hosts, given their store and its first page.
     """
 
     def __init__(
@@ -32,9 +39,10 @@ class Switching:
         context: Context,
         panes: Panes,
         arrive: Callable[[Arrival], None],
-        show_all: Callable[[], None],
+        show_places: Callable[[MergedStore, Catalog, list[Conversation]], None],
     ) -> None:
-        self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
+        self._context, self._panes, self._arrive = context, panes, arrive
+        self._show_places = show_places
 
     def choose(self) -> None:
         """Show the card of this root's profiles and of the hosts; a message if there can be none of
@@ -47,7 +55,7 @@ class Switching:
         now = context.clock()
 
         async def show() -> None:
-            profiles = await panes.call(lambda: read_profiles(here, now))
+            profiles = await panes.call(lambda: read_profiles(here))
             if panes.is_current:
                 facts = profiles, context.location, now
                 card = (
@@ -59,7 +67,7 @@ class Switching:
 
         def chosen(choice: Profile | Host | bool | None) -> None:
             if choice is True:
-                self._show_all()
+                self.show_all()
             elif isinstance(choice, Host):
                 self.to_host(choice)
             elif choice:
@@ -67,10 +75,21 @@ class Switching:
 
         panes.start("profiles", show)
 
-    def open(self, found: ProfileMatch) -> None:
-        """Open a conversation in its own profile, at its hit if there is one."""
-        message = found.hit.message_id if found.hit is not None else None
-        self.to(found.location, Arrival(found.conversation, message))
+    def show_all(self) -> None:
+        """Show all profiles and hosts as one list."""
+        context = self._context
+        if context.store.is_several:
+            return
+        self._panes.start("profiles", self._show_all, context.host.here, context.options.hosts)
+
+    async def _show_all(self, here: Location, hosts: Sequence[Host]) -> None:
+        now, lines = self._context.clock(), max(self._panes.size.height, 20)
+        links = self._context.host.links
+        store, first, shown = await self._panes.call(
+            lambda: load("merged-places")(here, hosts, links, now, lines)
+        )
+        if self._panes.is_current:
+            self._show_places(store, first, shown)
 
     def search(self, profile: str, query: str) -> None:
         """Switch to another profile of this root, by its name in Hermes, and search it."""

@@ -12,9 +12,7 @@ from textual.app import SuspendNotSupported
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
-from hermes_browse.store.hosts.remote import store_at
 from hermes_browse.store.messages.details import Details
 from hermes_browse.store.messages.recap import RecapLine
 from hermes_browse.store.wording import _
@@ -40,20 +38,6 @@ class Resuming:
     def start(self, session_id: str) -> None:
         """Resume the conversation of a session in the configured mode."""
         self._panes.start("resume", self._plan, session_id, self._begin)
-
-    def start_there(self, location: Location, session_id: str) -> None:
-        """Resume the conversation of a session of another profile, whose store is at `location`, in
-        that profile."""
-        context = self._context
-
-        def read() -> _Planned:
-            with OpenStore(store_at(location, context.host.links), location) as store:
-                return self._read_planned(store, session_id)
-
-        async def plan() -> None:
-            self._begin(await self._panes.call(read))
-
-        self._panes.start("resume", plan)
 
     def _begin(self, planned: _Planned) -> None:
         host, mode = self._context.host, self._context.options.resume
@@ -166,7 +150,7 @@ class Resuming:
 
     async def _plan_command(self, session_id: str, done: Callable[[str], None]) -> None:
         location = self._context.location
-        if location.host is None:
+        if location.host is None and not self._context.store.is_several:
             # A command of the sample store would open an empty chat.
             location.refuse_without_home("resume")
         plan = await self._panes.read(lambda store: self._read_plan(store, session_id))

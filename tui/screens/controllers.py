@@ -143,8 +143,7 @@ class Controllers:
     def switching(self) -> Switching:
         """Switch to other profiles."""
         make: type[Switching] = load("switching")
-        screen = "hosts" if self.context.options.hosts else "everywhere"
-        return make(self.context, self._panes, self.arrive, lambda: self.open_screen(screen))
+        return make(self.context, self._panes, self.arrive, partial(self.open_screen, "places"))
 
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about

@@ -411,11 +411,16 @@ class MainScreen(Panes):
                 _("{count:,} old transcripts"),
             )
             shown += " · " + (unsearched if controllers.is_searching else old).format(count=count)
+        shown = " · ".join(filter(None, (self.covered(), shown)))
         self.line("header").update(header.title(self.context.location, shown, width))
         offered = controllers.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
         has_hits = controllers.is_searching and controllers.searching.has_hits
         self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits)
+
+    def covered(self) -> str:
+        """Return what the counts in the header do not cover; empty if they cover everything."""
+        return ""
 
     def view_line(self) -> Content:
         """Build the line of views, with the list's order."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
 
 from ..list.conversation_list import ConversationList, ListHead
+from ..list.list_rows import ListRow
 from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
 from ..search.box import SearchBox
 from ..shared.keys import KeyLine
@@ -60,6 +63,10 @@ class Panes(StoreScreen[object]):
             id="keys",
             more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
         )
+
+    def notes(self) -> Sequence[ListRow]:
+        """Return rows above those of the list: what is missing in it."""
+        return ()
 
     def show_family(self, shown: bool) -> None:
         """Show or hide the lineage tree below the transcript.

@@ -46,7 +46,7 @@ def run(
     """
     limit = PAGE
     before = earlier
-    if earlier is not None and sort == "relevance":
+    if earlier is not None and (sort == "relevance" or store.store.is_several):
         # These hits have no position to read on from: all pages are read again.
         limit += len(earlier.hits)
         before = None

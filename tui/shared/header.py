@@ -10,6 +10,7 @@ from textual.style import Style
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.places.names import id_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
 from hermes_browse.store.text import one_line
@@ -133,7 +134,9 @@ def conversation_facts(
         state,
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
-        _("resumes …{id} (newest of {count} parts)").format(id=conversation.id[-6:], count=count)
+        _("resumes …{id} (newest of {count} parts)").format(
+            id=id_of(conversation.id)[-6:], count=count
+        )
         if count > 1
         else "",
         one_line(conversation.cwd or "", 60),

@@ -379,6 +379,8 @@ async def _show_details(context: Context, app: App[Any], conversation: Conversat
                 forest.sessions[each] for each in affected_by_delete(forest, [detailed.id]).sessions
             ]
             detailed = detailed._replace(size=added(store.measure(sessions).values()).total)
+        if store.store.is_several:  # each has rules of its own
+            return detailed, details_lines(detailed, store.details(detailed), now, "")
         forecast = store.retention(now).forecast(detailed)
         words = forecast.reason
         if forecast.prune_in_days is not None:

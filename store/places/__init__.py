@@ -1,0 +1,1 @@
+"""Several stores as one: the profiles of a root, and the stores of hosts."""

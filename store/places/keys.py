@@ -1,0 +1,124 @@
+"""Ids of sessions and messages that name their place, since ids of two stores can be equal.
+
+A session `20261124_101500_ab12` of the profile work is `20261124_101500_ab12 work`; a message has
+the number of its place in front of its own id. `Keys` rewrites the ids in whatever a store is asked
+and answers, by the names of their fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from ..messages.chat_message import ToolCall
+from ..messages.transcript import END
+from ..sessions.relations import ORPHANED
+from ..sessions.session import Session
+from .names import place_of
+
+T = TypeVar("T")
+_BITS = 64
+"""Of the ids that SQLite gives."""
+_HALF = 1 << (_BITS - 1)
+_OF_SESSION = ("id", "parent_id", "branched_from", "delegate_from", "reset_from")
+"""Fields of a `Session`."""
+_ID_FIELDS = frozenset(
+    {
+        *_OF_SESSION,
+        *("session_id", "session_ids", "into_session_id", "empty_sessions", "parent_root_id"),
+        *("focus", "predicted", "message_id", "last_message_id", "copies", "lost_calls"),
+        *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
+        *("first", "last", "known", "forgotten", "at", "of", "messages"),
+    }
+)
+"""Fields that hold nothing but ids: texts those of sessions, whole numbers those of messages."""
+_KEYED_FIELDS = frozenset({"gaps"})
+"""Fields with a mapping whose keys alone are ids."""
+
+
+def numbers_in(value: object, numbers: Mapping[str, int]) -> Iterator[int]:
+    """Yield the numbers of the places that the keys in a value name.
+
+    Args:
+        numbers: By the name of the place.
+    """
+    found: list[int] = []
+
+    def note(key: str | int) -> str | int:
+        if isinstance(key, str):
+            found.extend(numbers[name] for name in [place_of(key)] if name in numbers)
+        elif key != END:
+            found.append((key + _HALF) >> _BITS)
+        return key
+
+    _changed(value, note, is_id=True)
+    yield from found
+
+
+class Keys(NamedTuple):
+    """Keys of one place.
+
+    In rows, ids are what stands in fields for them. Beside rows every text or number that is asked
+    is an id, and in answers every one in a list; an answer that is one text is none.
+    """
+
+    number: int
+    name: str
+
+    def here(self, value: T) -> T:
+        """Return what a store answered with keys in place of its ids."""
+        is_id = not isinstance(value, str | Mapping)
+        changed: T = _changed(value, self._key, is_id=is_id)
+        return changed
+
+    def there(self, value: T) -> T:
+        """Return what a store is asked with its own ids in place of keys."""
+        changed: T = _changed(value, self._id, is_id=True)
+        return changed
+
+    def _key(self, own: str | int) -> str | int:
+        if isinstance(own, str):
+            return own if own == ORPHANED else f"{own} {self.name}"
+        return own if own == END else own + (self.number << _BITS)
+
+    def _id(self, key: str | int) -> str | int:
+        if isinstance(key, str):
+            return key.removesuffix(f" {self.name}")
+        return key if key == END else key - (self.number << _BITS)
+
+
+def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
+    """Return a value with its ids changed; `is_id` says whether texts and numbers in it are."""
+    if isinstance(value, str | int):
+        return change(value) if is_id and type(value) in (str, int) else value
+    if isinstance(value, Session):
+        own = {name: getattr(value, name) for name in _OF_SESSION}
+        return value._replace(
+            **{name: change(each) for name, each in own.items() if each is not None}
+        )
+    if isinstance(value, ToolCall):  # its id is not that of a session
+        return value
+    names: tuple[str, ...] | None = getattr(value, "_fields", None)
+    if names is not None:  # a named tuple
+        return value._make(map(partial(_field, change), names, value))
+    if isinstance(value, Mapping):
+        return {
+            _changed(key, change, is_id=is_id): _changed(each, change, is_id=is_id)
+            for key, each in value.items()
+        }
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value)(_changed(each, change, is_id=is_id) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        names = tuple(each.name for each in fields(value) if each.init)
+        return replace(
+            value, **{each: _field(change, each, getattr(value, each)) for each in names}
+        )
+    return value
+
+
+def _field(change: Callable[[Any], Any], name: str, value: Any) -> Any:
+    if name in _KEYED_FIELDS:
+        return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}
+    return _changed(value, change, is_id=name in _ID_FIELDS)

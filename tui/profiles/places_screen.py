@@ -1,0 +1,205 @@
+"""The main screen over all profiles and hosts, with a column that says where a conversation is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+from textual.binding import BindingType
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.places.merged import MergedStore, places_of
+from hermes_browse.store.places.names import id_of
+from hermes_browse.store.places.place import Place
+from hermes_browse.store.places.reason import short_reason
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from .. import formats
+from ..bindings import bindings
+from ..commands.main_commands import MAIN
+from ..context import Arrival
+from ..list.hit_rows import HitRow
+from ..list.list_model import read_first
+from ..list.list_rows import ListRow
+from ..screens.callees import show_help
+from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
+from ..shared.styled import Span
+
+_REFUSED = (
+    *("archive", "delete", "pin", "rename", "undo", "prune", "trash", "retention", "view-old"),
+    *("insights", "doctor"),
+)
+"""Commands about one store."""
+_CHANGED: Mapping[str, dict[str, Any]] = {
+    "hit-order": {
+        "title": N_("open there"),
+        "tooltip": N_("Open it in its own profile or host"),
+        "footer": True,
+    },
+    "back": {"footer": True},
+    **{each: {"footer": False} for each in _REFUSED},
+}
+"""How commands are shown here, where it differs; hits have one order, so its key opens."""
+
+
+def read_places(
+    here: Location, hosts: Sequence[Host], links: Links, now: float, lines: int
+) -> tuple[MergedStore, Catalog, list[Conversation]]:
+    """Return the store of all profiles and hosts, and the first page of the profiles (`lines`
+    conversations) with previews; on a reading thread."""
+    store = MergedStore(here.path.parent / "places", places_of(here, hosts, links))
+    return store, *read_first(store, now, lines)
+
+
+class AwayRow(NamedTuple):
+    """A place of which nothing can be shown."""
+
+    place: Place
+    reason: str
+
+    @property
+    def key(self) -> str:
+        return f"a{self.place.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        name = f"{one_line(self.place.name, 40)}  "
+        reason = formats.fit(self.reason, max(width - 3 - len(name), 0))
+        return [(" ! ", "note"), (name, "accent"), (reason, "note")]
+
+
+def reason_of(place: Place, error: BrowseError, now: float) -> str:
+    """Return why a place is away, and since when; `now` is in Unix seconds."""
+    if place.link is None:
+        return _("it cannot be read: {reason}").format(
+            reason=one_line(short_reason(error, place.location()), 300)
+        )
+    own = one_line(error.sentence.removeprefix(f"{place.name[1:]}: "), 300)
+    since = place.link.away_since
+    if since is None:
+        return _("no answer: {reason}").format(reason=own)
+    is_today = formats.day_key(since) == formats.day_key(now)
+    time = formats.clock(since).strip() if is_today else formats.timestamp(since)
+    return _("away since {time}: {reason}").format(time=time, reason=own)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names of places, as many as a line takes."""
+    shown = ", ".join(names[:3])
+    more = _("{names} and {count:,} more")
+    return shown if len(names) <= 3 else more.format(names=shown, count=len(names) - 3)
+
+
+def _remedy(error: BrowseError) -> str:
+    return one_line(error.mend if isinstance(error, HostError) else error.remedy, 300)
+
+
+class PlacesScreen(MainScreen):
+    """The main screen over a `MergedStore`; `first` and `shown` are as of `MainScreen`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        each._replace(**_CHANGED[each.id]) for each in MAIN if each.id in _CHANGED
+    )
+
+    def __init__(
+        self,
+        parent: Controllers,
+        store: MergedStore,
+        first: Catalog,
+        shown: Sequence[Conversation],
+    ) -> None:
+        host = parent.context.host
+        has_hosts = bool(host.start.options.hosts)
+        name = _("all profiles and hosts") if has_hosts else _("all profiles")
+        location = host.here._replace(path=store.path, root=None, profile=name, note="", label=name)
+        super().__init__(host, location, store, first, shown)
+        self._merged = store
+        self.callees |= dict.fromkeys(_REFUSED, self._refuse)
+        self.callees["hit-order"] = self._open_there
+        self.callees["copy-id"] = partial(self.controllers.of_current, self._copy_id)
+        self.callees["help"] = lambda: show_help(self, _REFUSED)
+
+    def notes(self) -> Sequence[ListRow]:
+        now, places = self.context.clock(), self._merged.places
+        return [
+            AwayRow(each, reason_of(each, error, now))
+            for each in places
+            if (error := each.away) is not None
+        ]
+
+    def covered(self) -> str:
+        waited = [each.name for each in self._merged.places if each.is_waited_for]
+        away = [each.name for each in self._merged.places if each.away is not None]
+        asking, without = _("asking {hosts} …"), _("without {hosts}")
+        parts = [
+            asking.format(hosts=_names(waited)) if waited else "",
+            without.format(hosts=_names(away)) if away else "",
+        ]
+        return " · ".join(filter(None, parts))
+
+    def enter_words(self) -> str:
+        return _("Enter resumes it where it is")
+
+    def take(self, row: ListRow) -> None:
+        """Ask a place again that is away; other rows as on every main screen."""
+        if isinstance(row, AwayRow):
+            self._ask_again(row.place)
+        else:
+            super().take(row)
+
+    def _ask_again(self, place: Place) -> None:
+        self.context.say(_("asking {hosts} …").format(hosts=place.name))
+        self.start("again", self._read_again, place)
+
+    async def _read_again(self, place: Place) -> None:
+        await self.call(lambda: place.retry())
+        self.controllers.listing.read()
+
+    def _followed(self, is_moved: bool, by_hand: bool) -> None:
+        super()._followed(is_moved, by_hand)
+        row = self.rows.current
+        if isinstance(row, AwayRow) and row.place.away is not None:
+            self.context.about_row(self._about(row.place, row.place.away), is_live=False)
+
+    def _about(self, place: Place, error: BrowseError) -> str:
+        """Return what to do about a place that is away."""
+        parts = [_("Enter asks it again"), _remedy(error)]
+        if place.host is not None:
+            more = _("`hermes-browse hosts check {name}` says more")
+            parts.insert(1, more.format(name=place.host.name))
+        return " · ".join(filter(None, parts))
+
+    def _open_there(self) -> None:
+        """Open the current conversation, at the hit under the cursor, in its own place."""
+        conversation, row = self.controllers.current.conversation, self.rows.current
+        place = self._merged.place(conversation.root_id) if conversation is not None else None
+        if conversation is None or place is None:
+            return
+        own = place.keys.there(conversation)
+        message = row.hit.message_id if isinstance(row, HitRow) else self.controllers.message_id
+        own_message = place.keys.there(message) if message is not None else None
+        self.start("open", self._open, place, Arrival(own, own_message))
+
+    async def _open(self, place: Place, arrival: Arrival) -> None:
+        location = await self.call(place.location)
+        self.controllers.switching.to(location, arrival)
+
+    def _copy_id(self, conversation: Conversation) -> None:
+        self.controllers.copying.copy(id_of(conversation.id))
+
+    def _refuse(self) -> None:
+        self.context.say(
+            _("these are several stores: o opens the one of this conversation, 0 another")
+        )
+
+    def leave(self) -> None:
+        """Go back to the store."""
+        self.dismiss(None)
