@@ -261,14 +261,14 @@ class Link:
         until = time.monotonic() + seconds
         try:
             while True:
+                if time.monotonic() > until:
+                    error = fault(self.host, "host-silent", seconds=seconds)
+                    self._end(process, error)
+                    raise error
                 try:
                     line = waiting.get(timeout=_POLL)
                 except queue.Empty:
                     poll()
-                    if time.monotonic() > until:
-                        error = fault(self.host, "host-silent", seconds=seconds)
-                        self._end(process, error)
-                        raise error from None
                     continue
                 if isinstance(line, BrowseError):
                     raise line.with_traceback(None)
@@ -310,7 +310,7 @@ class Link:
         number = self.send({"call": name}, json.dumps(dict(values or {})).encode())
         if sent is not None:
             sent(number)
-        (line,) = self.lines(number, seconds)
+        line = next(self.lines(number, seconds))
         answer = _object(line.text)
         if isinstance(said := answer.get("refused"), str):
             raise fault(self.host, "host-refused", said=said)

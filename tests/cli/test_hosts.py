@@ -99,6 +99,7 @@ def test_a_check_says_what_mends_it(
     assert ended.code == 3
     (problem,) = ended.document["problems"]
     assert problem["code"] == code and remedy in problem["remedy"]
+    assert "hosts check" not in problem["remedy"], "that is what runs"
 
 
 def test_a_program_that_cannot_be_run_is_not_looked_for(

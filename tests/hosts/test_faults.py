@@ -154,6 +154,21 @@ def test_a_machine_that_falls_silent(
     assert one.reconnect() and asked(one)
 
 
+def test_progress_without_end(links: Links, server: ThrowAwayServer) -> None:
+    """It is no answer: a read is given up at its time limit, and a command has no progress."""
+    said = """while printf '{"id": 1, "tell": 0.5}\n{"id": 2, "tell": 0.5}\n'; do :; done #"""
+    one = links.of(server.host._replace(command=HELLO + said))
+    number = one.send({"lease": 1, "ask": "state"})
+    with pytest.raises(HostError) as caught:
+        for line in one.lines(number, 0.5):
+            assert line.kind == "tell"
+    assert caught.value.code == "host-silent"
+    one.reconnect()
+    with pytest.raises(HostError) as caught:
+        one.call("list")
+    assert caught.value.code == "host-noise"
+
+
 # What comes back
 
 

@@ -66,6 +66,7 @@ def test_a_host_that_is_away_does_not_open(tmp_path: Path) -> None:
     config_path().write_text('[[hosts]]\nname = "vps"\nssh = "-F none -p 1 127.0.0.1"\n')
     terminal = Terminal(["--host", "vps"])
     assert terminal.wait_for_end() == 3
+    assert "asking vps" in terminal.text
     assert "cannot be reached" in terminal.text and "hosts check vps" in terminal.text
 
 

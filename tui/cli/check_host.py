@@ -37,9 +37,10 @@ class HostProblem(NamedTuple):
 
 def problem_of(host: Host, error: BrowseError) -> HostProblem:
     """Return what is wrong with a host that gave an error."""
-    # Its hermes-browse has said so.
-    if not isinstance(error, HostError) or error.code == "host-refused":
+    if not isinstance(error, HostError):
         return HostProblem("host-store", error.sentence, error.remedy)
+    if error.code == "host-refused":  # its hermes-browse has said so
+        return HostProblem("host-store", error.sentence, error.mend)
     if error.code == "host-program":
         return _about_program(host, error)
     if error.code == "host-login":

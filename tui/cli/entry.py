@@ -176,6 +176,7 @@ def _run_there(arguments: SimpleNamespace, command: Subcommand | None, argv: Seq
         )
     if not _has_terminal():
         return USAGE
+    note(_("asking {name} …").format(name=arguments.host))  # which may take seconds
     with opened_there(arguments.host) as (location, store, links):
         return _browse(location, arguments, store, links)
 
