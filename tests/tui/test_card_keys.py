@@ -98,7 +98,7 @@ CASES = {
     "progress": _Case(
         lambda _: ProgressCard("title"), "Esc stops; what is done stays done, and can be undone"
     ),
-    "drop": _Case(_drop, "1 and Enter drop · Esc back"),
+    "drop": _Case(_drop, "1 and Enter delete for good · Esc back"),
 }
 
 
