@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from ..api import OpenStore
+from ..api import OpenStore, Stopped, never
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
@@ -266,7 +266,7 @@ class MergedLease:
     def _ask_all(
         self,
         ask: Callable[[Place, OpenStore], T],
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Stopped = never,
         answered: Callable[[Place, T], object] = lambda place, answer: None,
     ) -> tuple[list[tuple[Place, T]], list[str]]:
         """Ask all places, hosts on threads of their own.
@@ -323,8 +323,8 @@ class MergedLease:
         is_typed: bool = False,
         after: object = None,
         past_edits: bool = False,
-        stopped: Callable[[], bool],
-        tell: Callable[[float], None],
+        stopped: Stopped = never,
+        tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] | None = None,
     ) -> Found:
         """Search all places; the hits of each join the others when they come."""
@@ -359,7 +359,7 @@ class MergedLease:
         view: View,
         now: float,
         *,
-        stopped: Callable[[], bool],
+        stopped: Stopped = never,
         seconds: float = 20.0,
     ) -> Total:
         def ask(place: Place, store: OpenStore) -> Total:
@@ -382,7 +382,7 @@ class MergedLease:
         view: View,
         now: float,
         *,
-        stopped: Callable[[], bool],
+        stopped: Stopped = never,
     ) -> Suggestion | None:
         def ask(place: Place, store: OpenStore) -> Suggestion | None:
             own = place.catalog or _nothing(now)
@@ -399,7 +399,7 @@ class MergedLease:
         view: View,
         now: float,
         *,
-        stopped: Callable[[], bool],
+        stopped: Stopped = never,
     ) -> tuple[Suggestion, ...]:
         def ask(place: Place, store: OpenStore) -> tuple[Suggestion, ...]:
             own = place.catalog or _nothing(now)

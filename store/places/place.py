@@ -77,15 +77,20 @@ class Place:
         return (self.reads,)
 
     @property
+    def _problem(self) -> BrowseError | None:
+        of_link = self.link.error if self.link is not None else None
+        return of_link or self.error
+
+    @property
     def away(self) -> BrowseError | None:
         """Why nothing of it is shown; None if it was read, or is not in use yet."""
-        error = self.link.error if self.link is not None and self.link.error else self.error
+        error = self._problem
         return None if isinstance(error, StoreMissingError | StoreEmptyError) else error
 
     @property
     def shown(self) -> list[Session]:
-        """The sessions that are shown, with keys: none while it is away."""
-        return [] if self.away is not None else self.sessions
+        """The sessions that are shown, with keys: none while it cannot be read."""
+        return self.sessions if self._problem is None else []
 
     def refresh(self) -> None:
         """Read what has changed; a host is asked in the background, once at a time."""

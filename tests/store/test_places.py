@@ -1,0 +1,164 @@
+"""Several stores as one: ids that name their place, calls that go there, one search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from builders import make_store
+from store_builder import T0
+
+from hermes_browse.store.api import CALLS, OpenStore
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.demo import build_home
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.hermes.homes import Location, locate_file
+from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.places import merged
+from hermes_browse.store.places.keys import Keys
+from hermes_browse.store.places.merged import MergedLease, MergedStore, places_of
+from hermes_browse.store.places.names import id_of, place_of
+from hermes_browse.store.places.place import Place
+from hermes_browse.store.sessions.models import View
+
+NOW = T0 + 1000.0
+HERE, THERE = Keys(0, "default"), Keys(3, "work")
+REFUSED = {
+    *("content_bytes", "resolve", "last", "messages_around", "plan", "why_changed"),
+    *("file_space", "space_map", "retention", "read_facts", "summary", "search_health"),
+}
+"""Calls about one store, as changes are."""
+
+
+def merged_store(root: Location) -> MergedStore:
+    """All profiles of a root as one store."""
+    return MergedStore(root.path.parent / "places", places_of(root, (), Links()))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Location:
+    """A root and a profile with the same ids of sessions and messages."""
+    for path, said in ((tmp_path, "a lighthouse"), (tmp_path / "profiles" / "work", "lighthouses")):
+        path.mkdir(parents=True, exist_ok=True)
+        make_store(
+            path / "state.db",
+            sessions=[
+                {"id": f"s{number}", "title": f"{said} {number}", "started_at": T0 + number}
+                for number in range(5)
+            ],
+            messages=[
+                {
+                    "session_id": f"s{number}",
+                    "content": f"{said} {number}",
+                    "timestamp": T0 + number,
+                }
+                for number in range(5)
+            ],
+        )
+    return locate_file(tmp_path / "state.db")
+
+
+def test_every_call_is_carried_out_or_refused() -> None:
+    """So that a new one is not forgotten."""
+    done = {name for name in CALLS if name in merged._OF_ONE or hasattr(MergedLease, f"_{name}")}
+    assert done | REFUSED == set(CALLS) and not done & REFUSED
+
+
+def test_a_refused_call_says_so(root: Location) -> None:
+    with (
+        OpenStore(merged_store(root)) as several,
+        pytest.raises(RefusedError, match="one store at a time"),
+    ):
+        several.summary()
+
+
+@pytest.mark.parametrize("keys", [HERE, THERE])
+@pytest.mark.parametrize("message_id", [1, 2**62, -3])
+def test_a_key_leads_back_to_its_id(keys: Keys, message_id: int) -> None:
+    assert keys.there(keys.here(["a b"])) == ["a b"]
+    assert keys.there(keys.here([message_id])) == [message_id]
+    key = keys.here(["cron_x_20241206_175337"])[0]
+    assert (id_of(key), place_of(key)) == ("cron_x_20241206_175337", keys.name)
+
+
+def test_ids_that_are_alike_are_kept_apart(root: Location) -> None:
+    """Each conversation is read in its own store, with its own messages."""
+    with OpenStore(merged_store(root)) as several:
+        catalog = several.catalog(NOW)
+        keys = catalog.order(View.ALL)
+        assert sorted(keys) == sorted(
+            f"s{number} {place}" for number in range(5) for place in ("default", "work")
+        )
+        texts = {}
+        for key in keys:
+            outline = several.outline(catalog.conversation(key).segments)
+            (message,) = several.messages([row.id for row in outline.rows])
+            assert message.session_id == key
+            texts[key] = message.text
+    assert texts["s3 default"] == "a lighthouse 3" and texts["s3 work"] == "lighthouses 3"
+
+
+def test_hits_are_merged_by_time_and_read_on(root: Location) -> None:
+    """The newest of all, and a longer page continues it."""
+    with OpenStore(merged_store(root)) as several:
+        catalog = several.catalog(NOW)
+        hits = several.search("lighthouse*", catalog, now=NOW, limit=4).answer
+        more = several.search("lighthouse*", catalog, now=NOW, limit=8).answer
+        every = several.search("lighthouse*", catalog, now=NOW, limit=20).answer
+    assert [each.timestamp for each in hits.hits] == [T0 + 4, T0 + 4, T0 + 3, T0 + 3]
+    assert hits.more and hits.total is None and more.hits[:4] == hits.hits
+    assert len(every.hits) == 10 == every.total and not every.more and every.complete
+
+
+def test_a_broken_profile_is_away_and_the_others_are_read(root: Location) -> None:
+    broken = root.path.parent / "profiles" / "broken"
+    broken.mkdir()
+    (broken / "state.db").write_bytes(b"no database at all" * 100)
+    store = merged_store(root)
+    with OpenStore(store) as several:
+        catalog = several.catalog(NOW)
+    assert len(catalog.order(View.ALL)) == 10
+    assert [each.name for each in store.places if each.away is not None] == ["broken"]
+
+
+def test_what_is_written_to_a_place_is_read_again(root: Location) -> None:
+    store = merged_store(root)
+    with OpenStore(store) as several:
+        several.catalog(NOW)
+        before = store.fingerprint()
+        (root.path.parent / "profiles" / "work" / "state.db").unlink()
+        assert store.fingerprint() != before
+        assert {place_of(key) for key in several.catalog(NOW).order(View.ALL)} == {"default"}
+
+
+def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path: Path) -> None:
+    """Lineage, compactions, what the model saw, details and export rows of the sample store: the
+    same as asked directly, with keys for ids."""
+    location = locate_file(build_home(tmp_path / "home", now=NOW))
+    backwards = reversed(location.profiles())
+    places = [Place(number, at, Links()) for number, at in enumerate(backwards)]
+    several = OpenStore(MergedStore(tmp_path / "places", places))
+    one, keys = OpenStore(Store(location.path), location), places[-1].keys
+    assert keys.name == "default" and keys.number > 0
+    with several, one:
+        catalog, own = several.catalog(NOW), one.catalog(NOW)
+        for root_id in own.order(View.ALL)[:60]:
+            conversation = own.conversation(root_id)
+            key = keys.here([root_id])[0]
+            merged_one = catalog.conversation(key)
+            assert merged_one == keys.here(conversation)
+            segments, of_key = conversation.segments, merged_one.segments
+            ids = [row.id for row in one.outline(segments, Reading.EVERYTHING).rows]
+            asked = keys.here(ids)
+            assert [row.id for row in several.outline(of_key, Reading.EVERYTHING).rows] == asked
+            assert several.messages(asked) == keys.here(one.messages(ids))
+            assert several.lineage(key, NOW) == keys.here(one.lineage(root_id, NOW))
+            assert several.compactions(of_key) == keys.here(one.compactions(segments))
+            assert several.recap(of_key) == one.recap(segments)
+            assert several.details(merged_one) == one.details(conversation)
+            stored, direct = several.stored_session(key), one.stored_session(root_id)
+            assert stored is not None and direct is not None
+            assert several.stored_messages([each for each, _state in stored.messages]) == (
+                one.stored_messages([each for each, _state in direct.messages])
+            )
