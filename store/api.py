@@ -22,7 +22,7 @@ from .connection.connect import Far, Store
 from .errors import QueryInterruptedError
 from .hermes.homes import Location
 from .messages.chat_message import ChatMessage, Hit, Reading
-from .sessions.models import Conversation, View
+from .sessions.models import Conversation, Sort, View
 from .sessions.session import Session
 from .wording import _
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .hermes.index_health import SearchHealth
     from .hermes.resume_command import ResumePlan
     from .insights.facts import Facts
+    from .insights.sums import Report
     from .legacy.transcript_files import Count
     from .messages.details import Details
     from .messages.recap import RecapLine
@@ -49,9 +50,11 @@ if TYPE_CHECKING:
     from .search.engine import Total
     from .search.filter_values import Vocabulary
     from .search.found import Found
+    from .search.hit_page import HitPage
     from .search.query import Query
     from .search.suggest import Suggestion
     from .sessions.catalog import Catalog, StoreChanges, StoreState
+    from .sessions.list_page import ListPage
     from .sessions.models import Lineage
     from .sessions.session_rows import SessionsPortion
 
@@ -251,6 +254,32 @@ class OpenStore:
         return content_bytes(self.reader, session_ids)
 
     @call
+    def list_page(
+        self,
+        now: float,
+        view: View,
+        *,
+        sort: Sort = Sort.ACTIVITY,
+        reverse: bool = False,
+        sources: Sequence[str] = (),
+        offset: int = 0,
+        limit: int = 50,
+    ) -> ListPage:
+        """Read a page of the whole list in any order; see `read_list_page`."""
+        from .sessions.list_page import read_list_page
+
+        return read_list_page(
+            self.reader,
+            now,
+            view,
+            sort=sort,
+            reverse=reverse,
+            sources=sources,
+            offset=offset,
+            limit=limit,
+        )
+
+    @call
     def lineage(self, session_id: str, now: float) -> Lineage:
         """Read the family tree of a session, given by its exact id."""
         from .sessions.lineage import read_lineage
@@ -383,6 +412,35 @@ class OpenStore:
             stopped=stopped,
             tell=tell,
             portion=portion,
+        )
+
+    @call
+    def hit_page(
+        self,
+        query: Query,
+        now: float,
+        view: View = View.ALL,
+        *,
+        sources: Sequence[str] = (),
+        roles: Sequence[str] = (),
+        sort: str = "newest",
+        limit: int = 50,
+        context: int = 0,
+    ) -> HitPage:
+        """Search for the first hits, with their number, context and conversations; see
+        `read_hit_page`."""
+        from .search.hit_page import read_hit_page
+
+        return read_hit_page(
+            self.reader,
+            query,
+            now,
+            view,
+            sources=sources,
+            roles=roles,
+            sort=sort,
+            limit=limit,
+            context=context,
         )
 
     @call
@@ -600,6 +658,13 @@ class OpenStore:
         if of_tools:
             return read_tools(self.reader, catalog, stopped=stopped, tell=tell)
         return read_facts(self.reader, catalog, sizes=sizes, stopped=stopped, tell=tell)
+
+    @call
+    def report(self, by: str, period: str, now: float) -> Report:
+        """Add up the whole store or a period; see `read_report`."""
+        from .insights.sums import read_report
+
+        return read_report(self.reader, by, period, now)
 
     @call
     def summary(self) -> StoreSummary:

@@ -25,11 +25,13 @@ from ..compression.compactions import Compaction, CompactionHistory
 from ..compression.losses import Losses
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
+from ..errors import Advice
 from ..export.source import StoredRows, StoredSession
 from ..hermes.health import StoreSummary
 from ..hermes.index_health import SearchHealth
 from ..hermes.resume_command import Caution, ResumePlan
 from ..insights.facts import Facts
+from ..insights.sums import Report
 from ..legacy.transcript_files import Count
 from ..messages.details import Details
 from ..messages.recap import RecapLine
@@ -38,10 +40,12 @@ from ..search.coverage import Coverage
 from ..search.engine import Total
 from ..search.filter_values import Vocabulary
 from ..search.found import Found
+from ..search.hit_page import HitPage
 from ..search.query import Query, parse
 from ..search.suggest import Suggestion
 from ..sessions.catalog import Catalog, StoreChanges, StoreState
 from ..sessions.conversations import Forest
+from ..sessions.list_page import ListPage
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
@@ -65,7 +69,7 @@ _TYPES = {
         *(Losses, Memory, ModelContext, Reader, StoredRows, StoredSession, StoreSummary),
         *(SearchHealth, Caution, ResumePlan, Facts, Count, Details, RecapLine, Outline),
         *(Coverage, Total, Vocabulary, Found, Query, Suggestion, Catalog, SessionsPortion),
-        *(StoreChanges, StoreState, Lineage, Path),
+        *(StoreChanges, StoreState, Lineage, Path, ListPage, HitPage, Report),
     )
 }
 _STAYS = {Catalog, Catalog | None, MutableMapping[str, Sizes] | None}
@@ -100,6 +104,7 @@ class Failure(NamedTuple):
     kind: str
     sentence: str
     remedy: str
+    advice: Advice = Advice.NONE
 
 
 class SentSelection(NamedTuple):
@@ -248,6 +253,10 @@ def decode(line: bytes | memoryview | msgspec.Raw, kind: object) -> object:
 def _conversations(value: object) -> Iterable[Conversation]:
     if isinstance(value, Conversation):
         yield value
+    elif isinstance(value, ListPage):
+        yield from value.conversations
+    elif isinstance(value, HitPage):
+        yield from value.conversations.values()
     elif isinstance(value, Found):
         yield from (*value.titles, *value.conversations.values())
     elif isinstance(value, Plan):

@@ -7,7 +7,7 @@ import re
 import shlex
 
 from ..connection.schema import NO_CHAT, NO_STORE
-from ..errors import StoreError
+from ..errors import RefusedError, StoreError
 from ..text import one_line
 from ..wording import N_, _
 from .host import Host
@@ -137,9 +137,11 @@ def fault(
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     remedy = _(_REMEDIES[code]).format(**fields) if code in _REMEDIES else ""
-    return HostError(
-        host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy
-    )
+    sentence = _(_SENTENCES[code]).format(**fields)
+    error = HostError(host, _CODES.get(code, code), sentence, remedy=remedy)
+    if code == "host-rights":  # it answers, and refuses
+        error.exit_code = RefusedError.exit_code
+    return error
 
 
 def cannot_start(host: Host, error: OSError | ValueError) -> HostError:

@@ -130,7 +130,7 @@ class Lease:
         if kind in _OF_THE_HOST:
             return refused(host, text)
         sentence, remedy = advised(host, text)
-        return kind(f"{host.name}: {sentence}", remedy=remedy)
+        return kind(f"{host.name}: {sentence}", remedy=remedy, advice=said.advice)
 
     def begin(self) -> None:
         """Nothing to do: an interrupt ends with the call."""

@@ -260,7 +260,7 @@ def _failed(number: object, error: BrowseError) -> bytes:
     """Return the line that says what went wrong."""
     is_memory = isinstance(error.__cause__, MemoryError)
     said = _no_memory() if is_memory else error
-    failure = codec.Failure(type(said).__name__, said.sentence, said.remedy)
+    failure = codec.Failure(type(said).__name__, said.sentence, said.remedy, said.advice)
     return b'{"id": %b, "error": %b}\n' % (_bytes(number), codec.encode(failure))
 
 

@@ -275,7 +275,7 @@ def test_a_change_there(machines: Machines, capsys: Capture) -> None:
     configure(machines, "nas")
     newest = ask(capsys, "list", "--host", "nas", "--limit", "1")["conversations"][0]["id"]
     ended = call(capsys, "rename", "--host", "nas", newest, "Called from afar")
-    assert ended.code == 0 and "renamed to “Called from afar”" in ended.out
+    assert ended.code == 0 and "renamed “Called from afar” on nas" in ended.out
     shown = ask(capsys, "show", newest, "--host", "nas")["conversation"]
     assert (shown["title"], shown["host"]) == ("Called from afar", "nas")
 
@@ -340,15 +340,17 @@ def test_resuming_there(
     configure(machines, "vps")
     made = ask(capsys, "resume", "--host", "vps", "--last", "--print")
     holds(made | {"env": {"HERMES_HOME": ""}}, RESUME)
-    assert made["argv"][:2] == ["ssh", "-t"] and made["argv"][-1] == "hermes-browse resume --last"
+    assert made["argv"][:2] == ["ssh", "-t"]
+    assert made["argv"][-1] == f"hermes-browse resume --yes -- {made['target']}"
     assert "BatchMode=yes" not in made["argv"]
     ended = call(capsys, "resume", "--host", "vps", "--last")
     assert ended.code == 5 and "needs a terminal" in ended.err
     became: list[list[str]] = []
-    monkeypatch.setattr("hermes_browse.tui.cli.on_host.on_a_terminal", lambda: True)
+    monkeypatch.setattr("hermes_browse.tui.cli.resume.on_a_terminal", lambda: True)
     monkeypatch.setattr(
         "signal.signal", lambda *_arguments: None
     )  # a broken pipe would end this process from then on
     monkeypatch.setattr("os.execvpe", lambda _file, command, _environment: became.append(command))
-    call(capsys, "resume", "--host", "vps", "--last")
+    assert "Say --yes" in call(capsys, "resume", "--host", "vps", "--last").err
+    call(capsys, "resume", "--host", "vps", "--last", "--yes")
     assert became == [made["argv"]]

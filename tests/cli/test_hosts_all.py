@@ -164,25 +164,11 @@ def test_an_answer_that_is_none(machines: Machines, capsys: Capture, answer: str
     assert not liar["answered"] and "not an answer of hermes-browse" in liar["error"]
 
 
-def test_an_older_version_knows_less(machines: Machines, capsys: Capture) -> None:
-    """What it does not say is null."""
-    configure(machines, "liar")
-    lies(
-        machines,
-        '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1], "host": "vps"}]}',
-    )
-    page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "2")["conversations"]
-    assert (page[0]["host"], page[0]["title"], page[0]["future"]) == ("liar", None, [1])
-    assert (page[1]["host"], page[1]["future"]) == (None, None)
-    people = call(capsys, "--demo", "list", "--all-hosts", "--limit", "2")
-    assert people.code == 0 and "x␛[2J" in people.out and "\x1b" not in people.out
-
-
 def test_what_is_printed_there_cannot_act_here(machines: Machines, capsys: Capture) -> None:
     """Neither on standard output nor on standard error."""
     configure(machines, "liar")
     lies(machines, "one\x1b[2J\r\ntwo\u202e\nthree")
-    ended = call(capsys, "list", "--host", "liar")
+    ended = call(capsys, "doctor", "--host", "liar")
     assert ended.out == "one␛[2J\ntwo\ufffd\nthree" and ended.err == "bad␛[31m\n"
 
 

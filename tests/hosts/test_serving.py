@@ -185,7 +185,7 @@ def test_no_statement_is_run(caller: Caller, hermes_home: Path, tmp_path: Path, 
 def test_a_call_has_its_arguments_and_no_others(
     caller: Caller, name: str, values: dict[str, object], said: str
 ) -> None:
-    kind, sentence, _remedy = caller.ask(name, **values)["error"]
+    kind, sentence, *_remedy = caller.ask(name, **values)["error"]
     assert kind == "RefusedError" and said in sentence
 
 
@@ -239,7 +239,7 @@ def test_an_answer_that_is_too_large_is_refused(
 ) -> None:
     """The caller would end the connection."""
     monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
-    kind, sentence, _remedy = caller.ask("sessions_after", rowid=None)["error"]
+    kind, sentence, *_remedy = caller.ask("sessions_after", rowid=None)["error"]
     assert kind == "ValueTooLongError" and "too large" in sentence
     assert caller.is_answered()
 

@@ -15,7 +15,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .command_context import CommandContext, Subcommand
-from .output import print_json, print_table
+from .output import TableColumn, fields, print_json, print_table
 from .parser import count_arg, text_arg
 
 _LARGEST = 50_000_000
@@ -25,6 +25,8 @@ _LARGEST = 50_000_000
 class BlameCommand(Subcommand):
     """Print the lines of a file with the messages that wrote them."""
 
+    runs_there = True
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE[:LINE]", type=text_arg)
         parser.add_argument("--line", metavar="N", type=count_arg, help=_("this line alone"))
@@ -32,28 +34,27 @@ class BlameCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         path, line = _file_and_line(context.arguments.file)
         wanted = context.arguments.line or line
-        with context.store.reader() as reader:
-            blame = read_blame(reader, path, _text_of(path), context.now)
+        blame = read_blame(context.store.reader, path, _text_of(path), context.now)
+        context.store.close()
         if not blame.lines and not blame.on_disk:
             raise NotFoundError(_("No message wrote {path}, and it is not here.").format(path=path))
         lines = [each for each in blame.lines if wanted in (None, each.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.").format(path=path, line=wanted))
         if context.json:
-            print_json({"file": path, "lines": [_line_json(each) for each in lines]})
-            return 0
-        headers = [_("line"), _("message"), _("asked for"), _("text")]
-        rows = [
-            [
-                str(each.number),
-                str(each.message_id or ""),
-                one_line(each.prompt or "", 40),
-                each.text,
-            ]
-            for each in lines
-        ]
-        print_table(headers, rows, right=(0, 1), flexible=3, optional=(2,))
+            print_json({"file": path, "lines": list(map(_line_json, lines))})
+        else:
+            print_table(_columns(), lines)
         return 0
+
+
+def _columns() -> list[TableColumn[BlameLine]]:
+    return [
+        TableColumn(_("line"), lambda line: str(line.number), True),
+        TableColumn(_("message"), lambda line: str(line.message_id or ""), True),
+        TableColumn(_("asked for"), lambda line: one_line(line.prompt or "", 40), dropped=1),
+        TableColumn(_("text"), lambda line: line.text, is_flexible=True),
+    ]
 
 
 def _file_and_line(given: str) -> tuple[str, int | None]:
@@ -76,11 +77,5 @@ def _text_of(path: str) -> str | None:
 
 
 def _line_json(line: BlameLine) -> Json:
-    return {
-        "line": line.number,
-        "text": line.text,
-        "message_id": line.message_id,
-        "session_id": line.session_id,
-        "prompt_id": line.prompt_id,
-        "prompt": line.prompt,
-    }
+    names = ("text", "message_id", "session_id", "prompt_id", "prompt")
+    return fields(line, *names) | {"line": line.number}

@@ -7,28 +7,29 @@ from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.run.marks import RunMark, find_marks
-from hermes_browse.store.run.run import Run, Stretch, Subagent, read_run
-from hermes_browse.store.sessions.resolve import resolve_session
+from hermes_browse.store.run.run import Run, Stretch, read_run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..formats import cost_below, counted, dollars, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, print_json, print_lines
-from .parser import text_arg
+from .output import OutputLine, fields, print_json, print_lines
+from .parser import add_id
 
 
 class RunCommand(Subcommand):
     """Print how a conversation went."""
 
+    runs_there = True
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text_arg)
+        add_id(parser)
 
     def run(self, context: CommandContext) -> int:
-        with context.store.reader() as reader:
-            session_id = resolve_session(reader, context.arguments.id)
-            run = read_run(reader, session_id, context.now)
-            marks = find_marks(reader, run)
+        store = context.store
+        run = read_run(store.reader, store.resolve(context.arguments.id), context.now)
+        marks = find_marks(store.reader, run)
+        store.close()
         if context.json:
             print_json(_run_json(run, marks))
         else:
@@ -37,40 +38,23 @@ class RunCommand(Subcommand):
 
 
 def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
-    return {
+    return fields(run, "cost_usd", "tree_cost_usd", "compressions") | {
         "conversation": run.conversation_id,
         "from": run.from_at,
         "to": run.to_at,
-        "cost_usd": run.cost_usd,
-        "tree_cost_usd": run.tree_cost_usd,
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "compressions": list(run.compressions),
-        "parts": [_part_json(each) for each in run.stretches],
-        "marks": [
-            {"kind": mark.kind.value, "message_id": mark.message_id, "text": mark.text}
-            for mark in marks
+        "parts": [
+            fields(part, "model", "cost_usd", "cache_share")
+            | {"session": part.session_id, "message_id": part.first_message_id}
+            for part in run.stretches
         ],
-        "subagents": [_subagent_json(each) for each in run.subagents],
-    }
-
-
-def _part_json(part: Stretch) -> Json:
-    return {
-        "session": part.session_id,
-        "message_id": part.first_message_id,
-        "model": part.model,
-        "cost_usd": part.cost_usd,
-        "cache_share": part.cache_share,
-    }
-
-
-def _subagent_json(subagent: Subagent) -> Json:
-    return {
-        "session": subagent.session_id,
-        "from": subagent.from_at,
-        "to": subagent.to_at,
-        "cost_usd": subagent.cost_usd,
+        "marks": [fields(mark, "kind", "message_id", "text") for mark in marks],
+        "subagents": [
+            fields(subagent, "cost_usd")
+            | {"session": subagent.session_id, "from": subagent.from_at, "to": subagent.to_at}
+            for subagent in run.subagents
+        ],
     }
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import Location
@@ -80,7 +82,7 @@ class ServeCommand(Subcommand):
         questions, answers = take_standard_streams()
         run = partial(carry_out_call, location)
         Server(
-            context.store, location, run, answers, may_change=context.arguments.may_change
+            context.store.store, location, run, answers, may_change=context.arguments.may_change
         ).serve(questions, hello)
         return 0
 
@@ -112,7 +114,8 @@ def carry_out_call(location: Location, name: str, values: Json, stop: Callable[[
             complain(message)
             return USAGE
         try:
-            return command.run(CommandContext(arguments, location, stop))
+            with OpenStore(Store(location.path), location) as store:
+                return command.run(CommandContext(arguments, store, stop))
         except MemoryError:
             raise RefusedError(_("This takes more memory than a question may have.")) from None
 
