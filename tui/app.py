@@ -330,7 +330,5 @@ class BrowseApp(_App):
 
     def action_command_palette(self) -> None:
         """Ask for a command by name."""
-        from .screens.palette import open_palette  # start: with the first use
-
         if self._is_ready and not isinstance(self.screen, ModalScreen):
-            open_palette(self, self.keymap)
+            load("palette")(self, self.keymap)

@@ -21,7 +21,7 @@ from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.block_layout import Shown
 from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.page import Page, lay_out, lay_out_message
-from hermes_browse.tui.transcript.paragraphs import Layout
+from hermes_browse.tui.transcript.paragraphs import MessageLayout
 
 LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200
 SHORT = "The *ferry* is late."
@@ -173,7 +173,7 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(
 
     lay_out = Shown.lay_out
 
-    def noted(shown: Shown) -> Layout:
+    def noted(shown: Shown) -> MessageLayout:
         threads["long" if shown.is_heavy else "short"].add(threading.current_thread())
         return lay_out(shown)
 

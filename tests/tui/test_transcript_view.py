@@ -25,7 +25,7 @@ from hermes_browse.tui.transcript.block_layout import Shown
 from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.transcript.page import Heights
-from hermes_browse.tui.transcript.paragraphs import Layout, wrap
+from hermes_browse.tui.transcript.paragraphs import MessageLayout, wrap
 from hermes_browse.tui.transcript.view import TranscriptView
 
 START = 1_700_000_000.0
@@ -138,7 +138,7 @@ async def test_fifty_thousand_messages_lay_out_one_page(
 
     lay_out = Shown.lay_out
 
-    def counted(shown: Shown) -> Layout:
+    def counted(shown: Shown) -> MessageLayout:
         laid.add(shown.message.id)
         return lay_out(shown)
 

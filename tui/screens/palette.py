@@ -21,14 +21,14 @@ from .choices import Choice, ChoiceCard, ThemeCard
 _HERE = N_("Here")
 
 
-class Entry(NamedTuple):
+class PaletteEntry(NamedTuple):
     """A command of the palette."""
 
     choice: Choice
     run: Callable[[], object]
 
 
-def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> list[Entry]:
+def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteEntry]:
     """Return the commands that a screen can run, in groups."""
     of_screen: tuple[Command, ...] = getattr(screen, "KEYS", ())
     is_main = not of_screen
@@ -42,7 +42,7 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
         if command.action not in known and (command.place == "main" or "screen." in command.call)
     ]
     focused = screen.focused or screen
-    found: list[Entry] = []
+    found: list[PaletteEntry] = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
         node = focused if command.place == "transcript" else screen
         is_here = command.place == "transcript" and command.action in known
@@ -52,10 +52,10 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     theme = Choice(
         "theme", _title(N_("theme")), "", _("Colours, shown as the cursor moves"), of_app
     )
-    found.append(Entry(theme, partial(choose_theme, app)))
+    found.append(PaletteEntry(theme, partial(choose_theme, app)))
     if not is_main:
         leave = Choice("quit", _title(N_("quit")), key_names("ctrl+q"), _("Leave"), of_app)
-        found.append(Entry(leave, partial(app.call_later, app.run_action, "quit")))
+        found.append(PaletteEntry(leave, partial(app.call_later, app.run_action, "quit")))
     return list(_by_group(found))
 
 
@@ -64,12 +64,12 @@ def _title(title: str) -> str:
     return _(title).capitalize() if language() == "en" else _(title)
 
 
-def _entry(app: App[Any], node: DOMNode, command: Command, keys: str, group: str) -> Entry:
+def _entry(app: App[Any], node: DOMNode, command: Command, keys: str, group: str) -> PaletteEntry:
     choice = Choice(command.action, _title(command.title), keys, _(command.tooltip), group)
-    return Entry(choice, partial(app.call_later, app.run_action, command.action, node))
+    return PaletteEntry(choice, partial(app.call_later, app.run_action, command.action, node))
 
 
-def _by_group(found: list[Entry]) -> Iterator[Entry]:
+def _by_group(found: list[PaletteEntry]) -> Iterator[PaletteEntry]:
     for group in dict.fromkeys(entry.choice.group for entry in found):
         yield from (entry for entry in found if entry.choice.group == group)
 

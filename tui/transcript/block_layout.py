@@ -18,7 +18,7 @@ from .. import formats
 from ..shared.styled import Line, clip_line, line_width, safe_text
 from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
 from .markdown_layout import render_markdown
-from .paragraphs import Layout, Paragraph, first_lines, fixed, indent, plain
+from .paragraphs import MessageLayout, Paragraph, first_lines, fixed, indent, plain
 from .tool_text import Hint, hint_of, tool_text
 
 CALL_LIMIT = 100
@@ -108,11 +108,11 @@ class Shown(NamedTuple):
             weight += _weight_of(message.reasoning or "")
         return weight
 
-    def lay_out(self) -> Layout:
+    def lay_out(self) -> MessageLayout:
         """Lay it out; on any thread."""
         return _layout([*_message(self), Paragraph([])], self.width)
 
-    def lay_out_plain(self) -> Layout:
+    def lay_out_plain(self) -> MessageLayout:
         """Lay out its beginning without formatting, to be shown until the layout is ready."""
         text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
         body = indent(plain(text, "text"), ("  ", "text"))
@@ -124,8 +124,8 @@ def _weight_of(text: str) -> float:
     return len(text) / (_LIGHT if len(text) <= MARKDOWN_LIMIT else _LIGHT_PLAIN)
 
 
-def _layout(paragraphs: Sequence[Paragraph], width: int) -> Layout:
-    return Layout(paragraphs, [paragraph.wrap(width) for paragraph in paragraphs])
+def _layout(paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
+    return MessageLayout(paragraphs, [paragraph.wrap(width) for paragraph in paragraphs])
 
 
 def _message(shown: Shown) -> list[Paragraph]:

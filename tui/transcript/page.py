@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
 
     from .block_layout import Shown
-    from .paragraphs import Layout
+    from .paragraphs import MessageLayout
 
 _ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
 _RULE, _OTHER = 2, 4
@@ -137,7 +137,7 @@ class Page:
         """Long messages are laid out on another thread, and shown without formatting until then."""
         self.deferred: set[Shown] = set()
         """Messages to be laid out there."""
-        self._layouts: OrderedDict[Shown, Layout] = OrderedDict()
+        self._layouts: OrderedDict[Shown, MessageLayout] = OrderedDict()
         self._lines: dict[_Fold, list[Line]] = {}
         """The final lines of entries."""
         self._plain: set[_Fold] = set()
@@ -294,20 +294,20 @@ class Page:
         is_open = index in self.opened
         return Shown.of(message, self.model, self.width, self.look, is_open=is_open)
 
-    def _layout(self, shown: Shown) -> Layout:
+    def _layout(self, shown: Shown) -> MessageLayout:
         if shown not in self._layouts:
             self.add({shown: shown.lay_out()})
         self._layouts.move_to_end(shown)
         return self._layouts[shown]
 
-    def add(self, layouts: Mapping[Shown, Layout]) -> None:
+    def add(self, layouts: Mapping[Shown, MessageLayout]) -> None:
         """Cache layouts made elsewhere; those that were not used for the longest time go."""
         self._layouts.update(layouts)
         self.deferred.difference_update(layouts)
         while len(self._layouts) > _MAX_LAYOUTS:
             self._layouts.popitem(last=False)
 
-    def take(self, layouts: Mapping[Shown, Layout]) -> None:
+    def take(self, layouts: Mapping[Shown, MessageLayout]) -> None:
         """Show messages that have been laid out elsewhere; the top line stays about where it
         was."""
         self.add(layouts)
@@ -437,14 +437,14 @@ class Page:
         return following if following is not None else self.model.step(index, -1)
 
 
-def lay_out(messages: Iterable[Shown]) -> dict[Shown, Layout]:
+def lay_out(messages: Iterable[Shown]) -> dict[Shown, MessageLayout]:
     """Lay out messages; on any thread."""
     return {shown: shown.lay_out() for shown in messages}
 
 
 def lay_out_message(
     model: TranscriptModel, message_id: int | None, width: int, look: Look
-) -> dict[Shown, Layout]:
+) -> dict[Shown, MessageLayout]:
     """Lay out a message before it is shown, if the model has it; on any thread."""
     from .block_layout import Shown
 

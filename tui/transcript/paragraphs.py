@@ -117,7 +117,7 @@ def first_lines(
     return kept, left
 
 
-class Layout(NamedTuple):
+class MessageLayout(NamedTuple):
     """A message laid out for a width: paragraphs, and the lines of each."""
 
     paragraphs: Sequence[Paragraph]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ..work.store_screen import StoreScreen
     from .block_layout import Shown
-    from .paragraphs import Layout
+    from .paragraphs import MessageLayout
     from .view import TranscriptView
 
 _NAMES = {
@@ -55,7 +55,7 @@ class _Opening(NamedTuple):
 
     def read(
         self, store: OpenStore, reading: Reading, width: int, look: Look
-    ) -> tuple[TranscriptModel, int | None, dict[Shown, Layout]]:
+    ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
         """Read the conversation; return also the message to begin at, and the layout of that."""
         conversation, begin = self.conversation, self.message_id
         model = open_conversation(store, conversation, reading, begin, self.segment)

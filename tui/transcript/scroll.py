@@ -24,7 +24,7 @@ from .page import Page, lay_out
 
 if TYPE_CHECKING:
     from .block_layout import Shown
-    from .paragraphs import Layout
+    from .paragraphs import MessageLayout
 
 _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
 _NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier part")}
@@ -71,7 +71,7 @@ class TranscriptScroll(LongView, can_focus=True):
     class LaidOut(Message, namespace="transcript_view"):
         """Long messages have been laid out on another thread."""
 
-        layouts: dict[Shown, Layout]
+        layouts: dict[Shown, MessageLayout]
 
     class Resized(Message, namespace="transcript_view"):
         """The width has changed."""
@@ -121,7 +121,7 @@ class TranscriptScroll(LongView, can_focus=True):
         """Return the entry that keys act on: the one last stepped to, else one in sight."""
         return self._current if self._current is not None else self.page.entry_in_sight()
 
-    # Layout and painting
+    # MessageLayout and painting
 
     def _place(self) -> None:
         """Lay out the page and update the scroll bar; called after every change."""
