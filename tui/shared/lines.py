@@ -27,7 +27,7 @@ from ..textual_private import measure_anew, tell_scroll_bar
 from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
 
 
-class Paragraph(Static):
+class WrappedText(Static):
     """A text whose height is right even if a worker's answer changes it before the first layout is
     done."""
 
@@ -38,7 +38,7 @@ class Paragraph(Static):
         super().update(content, layout=layout)
 
 
-class TextLine(Paragraph):
+class TextLine(WrappedText):
     """One line of `Content`, without markup.
 
     With an automatic height in the style sheet it grows and shrinks with its text.
