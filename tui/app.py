@@ -35,7 +35,7 @@ from hermes_browse.store.wording import N_, _, language
 
 from .bindings import bindings, key_names, working
 from .commands import final_keys
-from .commands.main_commands import APP, MAIN, TRANSCRIPT
+from .commands.main_commands import APP, TRANSCRIPT
 from .config.start import LastState, Start
 from .context import Arrival
 from .list.conversation_list import AGES_SECONDS, ConversationList
@@ -230,6 +230,8 @@ class BrowseApp(_App):
                 yield
             finally:
                 signal.signal(signal.SIGINT, before)
+                if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
+                    drop()
 
     def switch_to(
         self,
@@ -246,8 +248,7 @@ class BrowseApp(_App):
         self.here = self.here if location.host is not None else location
         self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
-            listing = before.controllers.listing
-            screen.controllers.listing.begin_as(listing.view, listing.sort, reverse=listing.reverse)
+            screen.begin_as(before.view, before.sort, reverse=before.reverse)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
@@ -256,10 +257,10 @@ class BrowseApp(_App):
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
         if before is not None:
-            before.controllers.close()
+            before.close()
         if self._stores > 1:
             self.remove_mode(previous_mode)
-        screen.call_after_refresh(screen.controllers.arrive, arrival)
+        screen.call_after_refresh(setattr, screen, "arrival", arrival)
 
     @cached_property
     def links(self) -> Links:
@@ -297,7 +298,7 @@ class BrowseApp(_App):
         """Return the main screen of the first store."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
         memory = self.start.memory
-        screen.controllers.listing.begin_as(memory.view, memory.sort, reverse=memory.reverse)
+        screen.begin_as(memory.view, memory.sort, reverse=memory.reverse)
         return screen
 
     def on_mount(self) -> None:
@@ -342,7 +343,7 @@ class BrowseApp(_App):
         if self.handover.signal:
             self._end(self.handover.signal)
         if self.trouble and self._main is not None:
-            self._main.context.warn(self.trouble)
+            self._main.warn(self.trouble)
 
     def stop_input(self) -> None:
         """Stop the thread that reads the terminal.
@@ -371,8 +372,8 @@ class BrowseApp(_App):
         )
         if self._main is None or self.location.demo:
             return after
-        listing = self._main.controllers.listing
-        return after._replace(view=listing.view, sort=listing.sort, reverse=listing.reverse)
+        main = self._main
+        return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the entries of the palette: every command by name, and Textual's own."""
@@ -382,18 +383,14 @@ class BrowseApp(_App):
         """Yield the entries of the palette with their keys: first what works where the focus is,
         then the rest."""
         of_panes = (
-            [*TRANSCRIPT, *MAIN]
+            [*TRANSCRIPT, *screen.KEYS]
             if isinstance(screen, MainScreen)
             else list(getattr(screen, "KEYS", ()))
         )
         here = working((each for each in of_panes if each.task != "Move"), screen.active_bindings)
         known = {each.action for _keys, each in here}
         # The commands of the transcript that its screen carries out work from everywhere, by name.
-        rest = [
-            each
-            for each in of_panes
-            if each.action not in known and (each.place == "main" or "screen." in each.call)
-        ]
+        rest = [each for each in of_panes if each.does and each.action not in known]
         at = screen.focused or screen
         for keys, each in [*here, *working(final_keys(rest, self.keymap))]:
             # Capitals follow other rules in other languages, so translated titles stay as they are.

@@ -238,7 +238,7 @@ class ReferencesCard(Card[None]):
         self, context: Context, pictures: Pictures, title: str, targets: Sequence[Reference]
     ) -> None:
         super().__init__()
-        self.context, self._pictures, self._title, self._references = (
+        self.main, self._pictures, self._title, self._references = (
             context,
             pictures,
             title,
@@ -314,7 +314,7 @@ class ReferencesCard(Card[None]):
             self._tell_copies(_("no browser on this machine · {key} copies"))
         elif in_terminal:
             try:
-                with self.context.host.lend_terminal():
+                with self.main.host.lend_terminal():
                     is_opened = programs.open_here(reference.target)
             except SuspendNotSupported:
                 self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
@@ -338,10 +338,10 @@ class ReferencesCard(Card[None]):
             self._outside(Path(reference.target).expanduser())
             return
 
-        self.context.main.start("image", self._open_embedded, reference)
+        self.main.start("image", self._open_embedded, reference)
 
     async def _open_embedded(self, reference: Reference) -> None:
-        data = await self.context.main.read(
+        data = await self.main.read(
             lambda store: store.image(reference.message_id, reference.number)
         )
         path = self._pictures.write(data) if data is not None else None
