@@ -38,7 +38,7 @@ class BlameCommand(Subcommand):
         context.store.close()
         if not blame.lines and not blame.on_disk:
             raise NotFoundError(_("No message wrote {path}, and it is not here.").format(path=path))
-        lines = [each for each in blame.lines if wanted in (None, each.number)]
+        lines = [line for line in blame.lines if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.").format(path=path, line=wanted))
         if context.json:

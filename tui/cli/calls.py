@@ -30,5 +30,5 @@ def call_of(arguments: SimpleNamespace) -> tuple[str, Json] | None:
         is_asked = given["command"] == command and fixed.items() <= given.items()
         parameters = CALLS[name].parameters
         if is_asked and (name != "restore" or not arguments.yes):
-            return name, {each: given[each] for each in parameters}
+            return name, {parameter: given[parameter] for parameter in parameters}
     return None

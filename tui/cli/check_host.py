@@ -71,7 +71,9 @@ def resume_problem(host: Host, session_id: str) -> HostProblem | None:
         return HostProblem("host-resume", text.format(name=host.name), why)
     warnings = document.get("warnings")
     known = warnings if isinstance(warnings, list) else []
-    if not any(isinstance(each, dict) and each.get("code") == "no-hermes" for each in known):
+    if not any(
+        isinstance(warning, dict) and warning.get("code") == "no-hermes" for warning in known
+    ):
         return None
     text = _(
         "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there."

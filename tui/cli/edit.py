@@ -71,10 +71,15 @@ class _MarkCommand(Subcommand):
         add_ids(parser)
 
     def run(self, context: CommandContext) -> int:
-        found = {each.id: each for _session, each in context.find(context.arguments.ids)}
+        found = {
+            conversation.id: conversation
+            for _session, conversation in context.find(context.arguments.ids)
+        }
         context.store.close()
         touched = set(self.work(context.store.store, list(found)).session_ids)
-        own = {tip: {part.id for part in each.segments} for tip, each in found.items()}
+        own = {
+            tip: {part.id for part in conversation.segments} for tip, conversation in found.items()
+        }
         changed = [tip for tip in found if touched & own[tip]]
         unchanged = [tip for tip in found if tip not in changed]
         if context.json:

@@ -82,7 +82,7 @@ class ExportCommand(Subcommand):
         query = parse_line(arguments.query, time.time())
         if query.problems:
             return query.problems[0].text
-        if any(BY_KEY[each.key].is_cleanup_only for each in query.filters):
+        if any(BY_KEY[filter_.key].is_cleanup_only for filter_ in query.filters):
             return _("include: and free: work in a clean-up only")
         if not arguments.ids and not query.filters:
             return _("name conversations by their ids, or choose them with --query")
@@ -133,7 +133,9 @@ def _conversations(context: CommandContext) -> list[Conversation]:
             raise NotFoundError(sentence.format(filters=one_line(arguments.query, _LONGEST)))
         ordered = catalog.order(View.ALL)
         chosen += [catalog.conversation(root) for root in ordered if root in roots]
-    return store.with_details(list({each.root_id: each for each in chosen}.values()))
+    return store.with_details(
+        list({conversation.root_id: conversation for conversation in chosen}.values())
+    )
 
 
 class _Export:

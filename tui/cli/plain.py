@@ -290,7 +290,7 @@ class Dialogue:
             lines = [_hit_line(item) for item in items]
         else:
             page = [item.conversation for item in items if item.conversation is not None]
-            lines = [self._line(each) for each in self._store.with_details(page)]
+            lines = [self._line(conversation) for conversation in self._store.with_details(page)]
         for number, line in enumerate(lines, first + 1):
             self._say(f"{number}. {line}")
 

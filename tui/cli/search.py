@@ -168,7 +168,7 @@ def _in_order(answers: Answers[HitPage], sort: str) -> list[_Found]:
         for number in range(len(page.answer.hits))
     ]
     if answers.only is None:
-        found.sort(key=lambda each: each.hit.timestamp or FAR_PAST, reverse=sort == "newest")
+        found.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=sort == "newest")
     return found
 
 
@@ -200,8 +200,8 @@ class _Outcome(NamedTuple):
             "elapsed_ms": round(self.elapsed_ms, 3),
             "total": self.total.count if self.total is not None and is_exact else None,
             "suggestions": [
-                {"text": each.text, "query": each.query, "hits": each.hits}
-                for each in self.suggestions
+                {"text": suggestion.text, "query": suggestion.query, "hits": suggestion.hits}
+                for suggestion in self.suggestions
             ],
         }
 
@@ -210,7 +210,7 @@ def _outcome(answers: Answers[HitPage], *, is_cut: bool) -> _Outcome:
     pages = [page for _place, page in answers.answers]
     engines = {page.answer.engine for page in pages} - {"none"} or {"none"}
     totals = [page.total or Total(len(page.answer.hits), True) for page in pages]
-    total = Total(sum(each.count for each in totals), any(each.at_least for each in totals))
+    total = Total(sum(part.count for part in totals), any(part.at_least for part in totals))
     return _Outcome(
         engines.pop() if len(engines) == 1 else "mixed",
         answers.is_complete and all(page.answer.complete for page in pages),

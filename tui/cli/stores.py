@@ -291,7 +291,7 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
         here = list(_ask_here(arguments, ask, is_needed=not hosts))
         if not hosts:
             note(how_to_add())
-        return _merged(arguments, [*here, *(each.result() for each in there)])
+        return _merged(arguments, [*here, *(future.result() for future in there)])
 
 
 def ask_one(arguments: SimpleNamespace, store: OpenStore, ask: Ask[T]) -> Answers[T]:
@@ -366,27 +366,27 @@ def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
 def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T]:
     """Return the answers of several stores, and note which are missing."""
     answers = [
-        (_place(arguments, each.location), each.answer)
-        for each in tried
-        if not isinstance(each.answer, BrowseError)
+        (_place(arguments, place.location), place.answer)
+        for place in tried
+        if not isinstance(place.answer, BrowseError)
     ]
-    silent = [each for each in tried if each.is_silent]
-    for each in silent:
-        note(each.sentence())
+    silent = [place for place in tried if place.is_silent]
+    for place in silent:
+        note(place.sentence())
     facts: Json = {}
     summary: list[str] = []
     if arguments.all_profiles:
         profiles = [place["profile"] for place, _answer in answers if place.get("host") is None]
-        broken = [each.broken() for each in silent if each.location.host is None]
+        broken = [place.broken() for place in silent if place.location.host is None]
         facts |= {"profiles": profiles, "broken": broken}
         summary.append(_("{profiles:,} profiles").format(profiles=len(profiles)))
     code = 0
     if arguments.all_hosts:
-        hosts = [each for each in tried if each.location.host is not None]
-        shown = [each for each in tried if each.location.host is not None or each.is_silent]
-        answered = sum(not each.is_silent for each in hosts)
-        code = SOME_SILENT if any(each.is_silent for each in shown) else 0
-        facts["hosts"] = [each.answered() for each in shown]
+        hosts = [place for place in tried if place.location.host is not None]
+        shown = [place for place in tried if place.location.host is not None or place.is_silent]
+        answered = sum(not place.is_silent for place in hosts)
+        code = SOME_SILENT if any(place.is_silent for place in shown) else 0
+        facts["hosts"] = [place.answered() for place in shown]
         if hosts:
             of_hosts = _("{answered} of {count} hosts answered")
             summary.append(of_hosts.format(answered=answered, count=len(hosts)))
