@@ -79,8 +79,6 @@ def test_a_message_of_long_outputs_is_laid_out_to_its_end() -> None:
 
 
 _LISTS = [
-    "[]",
-    "[ ] ",
     "[]x",
     "[ ]]",
     ' [1, 2 ,"a]",{"x":[1]}]\n',
