@@ -193,7 +193,12 @@ class Reader:
         return rows[0][0] if rows else None
 
     def slices(
-        self, sql: str, key: str, size: int, parameters: Sequence[object] = ()
+        self,
+        sql: str,
+        key: str,
+        size: int,
+        parameters: Sequence[object] = (),
+        after: int | None = None,
     ) -> Iterator[list[Row]]:
         """Yield the rows of a SELECT in slices by a unique integer key, each in one short
         statement.
@@ -203,9 +208,10 @@ class Reader:
             key: SQL of the key.
             size: The most rows of a slice.
             parameters: Of `sql`.
+            after: The key behind which to begin.
         """
         sql = f"{sql} {key} > ? ORDER BY {key} LIMIT {size}"
-        last: object = -(2**63)
+        last: object = -(2**63) if after is None else after
         while rows := self.rows(sql, [*parameters, last]):
             yield rows
             if len(rows) < size:

@@ -50,14 +50,14 @@ class RowCache:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def get(self, message_id: int) -> Any:  # noqa: ANN401  # rows of the search
+    def get(self, message_id: int) -> Any:  # rows of the search
         """Return a row, which becomes the last to be dropped; None if it is not cached."""
         row = self._rows.pop(message_id, None)
         if row is not None:
             self._rows[message_id] = row
         return row
 
-    def add(self, row: Any) -> None:  # noqa: ANN401
+    def add(self, row: Any) -> None:
         """Cache a row that is not cached, and drop those that were not used for longest."""
         self._rows[row.id] = row
         self.size += row.size

@@ -98,7 +98,7 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
         "ring-a": (["ring-a", "ring-b"], Relation.ORPHAN),
         "branch-b": (["branch-b"], Relation.BRANCHED),
         "branch-a": (["branch-a"], Relation.ORPHAN),
-        "own-a": (["own-a", "own-b"], Relation.BRANCHED),
+        "own-a": (["own-a", "own-b"], Relation.ORPHAN),
         "self": (["self"], Relation.ORPHAN),
     }
     assert sorted(forest.listed(View.ALL)) == sorted(found)
