@@ -73,21 +73,18 @@ def ids_follow_time(
         or "started_at" not in reader.schema.session_columns
     ):
         return True
-    last = "(SELECT rowid AS place FROM sessions ORDER BY started_at DESC LIMIT ?1)"
-    behind = f"SELECT 1 FROM sessions WHERE rowid >= (SELECT min(place) FROM {last}) LIMIT ?1 + 1"
-    distances = [int(tail * _GROWTH**step) for step in range(_SAMPLES)]
-    ids = [f"(SELECT max(id) FROM messages) - {distance}" for distance in (0, *distances)]
-    moments = [
-        f"(SELECT timestamp FROM messages WHERE id <= {each} ORDER BY id DESC LIMIT 1)"
-        for each in ids
-    ]
-    count, *found = reader.rows(
-        f"SELECT (SELECT count(*) FROM ({behind})), {', '.join(moments)}", [started]
-    )[0]
-    times = [moment for moment in map(as_time, found) if moment is not None]
-    return as_int(count) <= started and all(
-        later > earlier - _STEP_BACK for later, earlier in pairwise(times)
+    newest = "(SELECT rowid AS place FROM sessions ORDER BY started_at DESC LIMIT ?1)"
+    behind = f"SELECT 1 FROM sessions WHERE rowid >= (SELECT min(place) FROM {newest}) LIMIT ?1 + 1"
+    if as_int(reader.value(f"SELECT count(*) FROM ({behind})", [started])) > started:
+        return False
+    distances = [0, *(int(tail * _GROWTH**step) for step in range(_SAMPLES))]
+    samples = reader.rows(
+        f"WITH back(rows) AS (VALUES {', '.join(f'({distance})' for distance in distances)}) "
+        "SELECT (SELECT timestamp FROM messages WHERE id <= (SELECT max(id) FROM messages) - rows "
+        "ORDER BY id DESC LIMIT 1) FROM back"
     )
+    times = [moment for sample in samples if (moment := as_time(sample[0])) is not None]
+    return all(later > earlier - _STEP_BACK for later, earlier in pairwise(times))
 
 
 def _gather(

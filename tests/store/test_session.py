@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.catalog import catalog_of, read_catalog
 from hermes_browse.store.sessions.session import Session, Tokens
+from hermes_browse.store.sessions.session_rows import read_all
 
 FULL: dict[str, Any] = {
     "id": "a",
@@ -125,8 +125,9 @@ def test_a_session_is_never_changed() -> None:
 
 def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
-        sessions = read_catalog(reader, T0).forest.sessions
-        again = read_catalog(reader, T0, Catalog(Forest(sessions.values(), T0))).forest.sessions
+        known = read_catalog(reader, T0)
+        sessions = known.forest.sessions
+        again = catalog_of(read_all(reader), T0, known).forest.sessions
     for name in ("source", "model", "end_reason", "session_key"):
         texts = [getattr(each, name) for each in sessions.values()]
         assert len(set(map(id, texts))) == len(set(texts))
