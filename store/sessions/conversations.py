@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any, TypeVar
 
@@ -46,17 +46,16 @@ def rank(conversation: Conversation) -> tuple[float, str]:
 
 
 def _kind(root: Session, relation: Relation) -> ConversationKind:
-    """Return the kind of a conversation: chat, automation or subagent."""
-    if relation is Relation.DELEGATED or root.source == "subagent":
-        return ConversationKind.SUBAGENT
-    is_marked = root.delegate_from is not None and root.delegate_from != ORPHANED
-    if is_marked and relation in (Relation.ROOT, Relation.ORPHAN):
+    is_agent = relation is Relation.DELEGATED or root.source == "subagent"
+    if relation in (Relation.ROOT, Relation.ORPHAN):  # a subagent whose parent is gone
+        is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
+    if is_agent:
         return ConversationKind.SUBAGENT
     is_automation = root.source in AUTOMATION_SOURCES
     return ConversationKind.AUTOMATION if is_automation else ConversationKind.CHAT
 
 
-class Forest:
+class Forest(ParentLinks):
     """All sessions of a store or of a neighbourhood, folded into conversations, each built once.
 
     Immutable data, without access to the store. If an id occurs twice, the later session replaces
@@ -67,17 +66,12 @@ class Forest:
     """
 
     def __init__(self, sessions: Iterable[Session], now: float = 0.0) -> None:
+        super().__init__({session.id: session for session in sessions})
         self.now = now
-        self.sessions: Mapping[str, Session] = {session.id: session for session in sessions}
-        """By id."""
-        self._links = ParentLinks(self.sessions)
-        roots = [each for each in self.sessions.values() if self._links.previous(each) is None]
-        chains = {root.id: self._links.segments(root) for root in roots}
+        roots = [session for session in self.sessions.values() if self.previous(session) is None]
+        chains = {root.id: self.segments(root) for root in roots}
         self._root_ids = {
-            segment.id: root
-            for root, segments in chains.items()
-            if len(segments) > 1
-            for segment in segments[1:]
+            segment.id: root for root, (_root, *others) in chains.items() for segment in others
         }
         """Of the sessions that continue another."""
         self._conversations = {root: self._alone(chains[root]) for root in chains}
@@ -88,7 +82,7 @@ class Forest:
         """Build a conversation as if it had no children; nearly all have none."""
         root, active = segments[0], newest_activity(segments)
         relation, note = self.relation(root)
-        above = None if root.id in self._links.cycle_roots else root.parent_id
+        above = None if root.id in self.cycle_roots else root.parent_id
         if root.hidden:
             hidden = _("hidden by Hermes, {note}").format(note=note)
             note = hidden if note else _("hidden by Hermes")
@@ -129,10 +123,6 @@ class Forest:
 
     # Sessions
 
-    def children_of(self, session_id: str) -> Sequence[Session]:
-        """Return the sessions with this parent id, whether or not the parent exists."""
-        return self._links.children_of(session_id)
-
     def root_of(self, session_id: str) -> str | None:
         """Return the root id of a session's conversation; None if there is no such session."""
         return self._root_ids.get(session_id, session_id) if session_id in self.sessions else None
@@ -140,11 +130,6 @@ class Forest:
     def is_root(self, session_id: str) -> bool:
         """Whether a session exists and is the first of its conversation."""
         return session_id in self._conversations
-
-    def relation(self, root: Session) -> tuple[Relation, str]:
-        """Return the relation of a conversation, given by its first session, to its parent, and
-        what is peculiar about it, in words."""
-        return self._links.relation(root)
 
     # Conversations
 

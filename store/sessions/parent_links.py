@@ -25,7 +25,8 @@ class ParentLinks:
     """The links between some sessions, given by id: immutable data."""
 
     def __init__(self, sessions: Mapping[str, Session]) -> None:
-        self._sessions = sessions
+        self.sessions = sessions
+        """By id."""
         self._children: dict[str, list[Session]] = {}
         for session in sessions.values():
             if session.parent_id is not None and session.parent_id != session.id:
@@ -39,7 +40,7 @@ class ParentLinks:
 
     def _find_continuations(self) -> Iterator[tuple[str, Session]]:
         for parent_id, children in self._children.items():
-            parent = self._sessions.get(parent_id)
+            parent = self.sessions.get(parent_id)
             if parent is None or parent.end_reason != "compression":
                 continue
             candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
@@ -56,7 +57,7 @@ class ParentLinks:
                 path.append(current.id)
                 current = self.parent(current)
             if current is not None and current.id in path:
-                cycle = [self._sessions[key] for key in path[path.index(current.id) :]]
+                cycle = [self.sessions[key] for key in path[path.index(current.id) :]]
                 roots = [session for session in cycle if self.previous(session) is None]
                 yield min(roots or cycle, key=start_key).id
 
@@ -65,7 +66,7 @@ class ParentLinks:
         parent_id = session.parent_id
         if parent_id is None or parent_id == session.id:
             return None
-        return self._sessions.get(parent_id)
+        return self.sessions.get(parent_id)
 
     def children_of(self, session_id: str) -> Sequence[Session]:
         """Return the sessions with this parent id, whether or not the parent exists."""
@@ -88,8 +89,8 @@ class ParentLinks:
         return tuple(segments)
 
     def relation(self, root: Session) -> tuple[Relation, str]:
-        """Return the relation of a conversation to its parent, and what is peculiar about it, in
-        words."""
+        """Return the relation of a conversation, given by its root, to its parent, and what is
+        peculiar about it, in words."""
         if root.parent_id is None and root.delegate_from is None:
             return Relation.ROOT, ""  # the usual case
         parent = self.parent(root)
