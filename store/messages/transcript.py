@@ -77,7 +77,7 @@ def _row_info(row: Row, segment: int) -> RowInfo:
     )
 
 
-def _is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
+def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
     """Tell whether a row is part of a reading.
 
     The model only receives the live rows of the tip, with a summary of earlier segments
@@ -166,7 +166,7 @@ def _select(
     for row in every:
         if reading is Reading.SAID and row.id in copies:
             continue
-        if _is_read(row, reading, is_tip=row.segment == tip):
+        if is_read(row, reading, is_tip=row.segment == tip):
             note(row.id)
             shown.append(row)
         elif not row.hidden:
