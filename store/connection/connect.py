@@ -36,11 +36,17 @@ _FileKey = tuple[int, int]
 """Device and inode."""
 
 
-def _size(path: Path) -> int:
+def _facts(path: Path) -> Fingerprint:
+    """Return device, inode, mtime and size of a file; zeros if it is missing."""
     try:
-        return path.stat().st_size
+        stat = path.stat()
     except OSError:
-        return 0
+        return 0, 0, 0, 0
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
+
+
+def _size(path: Path) -> int:
+    return _facts(path)[-1]
 
 
 class Far(Protocol):
@@ -101,15 +107,7 @@ class Store:
         in DELETE mode the database's; a replaced file has another inode. Takes microseconds and
         needs no handle.
         """
-        values: list[int] = []
-        for path in (self.path, self.wal_path):
-            try:
-                stat = path.stat()
-            except OSError:
-                values += [0, 0, 0, 0]
-            else:
-                values += [stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size]
-        return tuple(values)
+        return _facts(self.path) + _facts(self.wal_path)
 
     def sizes(self) -> tuple[int, int]:
         """Return the bytes of the database and of its log; 0 for a file that is missing."""

@@ -94,9 +94,9 @@ class Schema(NamedTuple):
         """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
         return f"s.{column}" if column in self.session_columns else default
 
-    def message(self, column: str, *, default: str = "NULL") -> str:
-        """Return SQL for a column of `messages m`, or the default where this file lacks it."""
-        return f"m.{column}" if column in self.message_columns else default
+    def message(self, column: str) -> str:
+        """Return SQL for a column of `messages m`, NULL where this file lacks it."""
+        return f"m.{column}" if column in self.message_columns else "NULL"
 
     def active(self) -> str:
         """Return SQL that is 1 for rows of `messages m` the model still sees; upgraded files hold

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.session import Session
@@ -55,23 +55,17 @@ class Outline(NamedTuple):
 def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     """Read the outline of one session."""
     names = ("role", "timestamp", "display_kind", "display_metadata", "display_order")
-    role, time, kind, metadata, order = map(reader.schema.message, names)
-    state = f"{reader.schema.active()}, {reader.schema.compacted()}"
-    statement = (
-        f"SELECT m.id, {role}, {time}, {state}, {kind}, {metadata}, {order} "
-        "FROM messages m WHERE m.session_id = ? AND"
-    )
-    slices = reader.slices(statement, "m.id", SLICE, [session_id])
-    return [_row_info(row, segment) for rows in slices for row in rows]
-
-
-def _row_info(row: Row, segment: int) -> RowInfo:
-    message_id, stored_role, time, active, compacted, kind, metadata, order = row
-    role = text_of(stored_role, "unknown")
-    hidden = is_hidden(role, as_text(kind), metadata)
-    return RowInfo(
-        as_int(message_id), segment, role, as_time(time), state_of(active, compacted), hidden, order
-    )
+    role_sql, time, *others = map(reader.schema.message, names)
+    columns = [role_sql, time, reader.schema.active(), reader.schema.compacted(), *others]
+    statement = f"SELECT m.id, {', '.join(columns)} FROM messages m WHERE m.session_id = ? AND"
+    infos: list[RowInfo] = []
+    for rows in reader.slices(statement, "m.id", SLICE, [session_id]):
+        for key, stored_role, moment, active, compacted, shown_as, metadata, place in rows:
+            role = text_of(stored_role, "unknown")
+            hidden = is_hidden(role, as_text(shown_as), metadata)
+            state = state_of(active, compacted)
+            infos.append(RowInfo(as_int(key), segment, role, as_time(moment), state, hidden, place))
+    return infos
 
 
 def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:

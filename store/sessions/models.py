@@ -67,7 +67,8 @@ class Relation(StrEnum):
 
 def newest_activity(segments: Sequence[Session]) -> float:
     """Return the newest activity of any segment; `FAR_PAST` if none is known."""
-    return max(FAR_PAST if (moment := each.last_active) is None else moment for each in segments)
+    moments = (segment.last_active for segment in segments)
+    return max((moment for moment in moments if moment is not None), default=FAR_PAST)
 
 
 def known_sum(amounts: Iterable[float | None]) -> float | None:

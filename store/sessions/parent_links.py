@@ -41,8 +41,6 @@ class ParentLinks:
     def _find_continuations(self) -> Iterator[tuple[str, Session]]:
         for parent_id, children in self._children.items():
             parent = self.sessions.get(parent_id)
-            if parent is None or parent.end_reason != "compression":
-                continue
             candidates = [child for child in children if edge(child, parent) is Relation.CONTINUED]
             if candidates:
                 yield parent_id, max(candidates, key=continuation_rank)
