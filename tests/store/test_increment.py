@@ -161,20 +161,6 @@ def test_changes_are_seen(store: Path, what: str) -> None:
     assert all(sessions_of[key] is known for key, known in step[0].forest.sessions.items())
 
 
-def test_a_continuation_joins_its_conversation(store: Path) -> None:
-    before = read(store)
-    change(store, "UPDATE sessions SET ended_at = 1, end_reason = 'compression' WHERE id = 'c299'")
-    change(
-        store,
-        "INSERT INTO sessions (id, source, started_at, parent_session_id) "
-        "VALUES ('c299b', 'cli', 1767258701.0, 'c299')",
-    )
-    step = increment(store, before)
-    assert step is not None
-    segments = step[0].forest.chain_of("c299").segments
-    assert [segment.id for segment in segments] == ["c299", "c299b"]
-
-
 def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> None:
     """Deleted, put back and changed in one go, a child cut loose along with it; what is gone and
     was not known to be touched asks for all."""
