@@ -43,7 +43,6 @@ class FtsKind(StrEnum):
     """In a copy of its own (schema 11 to 22, and upgraded files)."""
     EXTERNAL = "external"
     """In `messages` or a view over it (schema 6 to 9, and fresh files since 26)."""
-    CONTENTLESS = "contentless"
 
 
 class FtsIndex(NamedTuple):
@@ -52,12 +51,9 @@ class FtsIndex(NamedTuple):
     name: str
     columns: tuple[str, ...]
     kind: FtsKind
-    content: str = ""
-    """The table or view an external index reads, else empty."""
-    definition: str = ""
-    """The SQL of that view, else empty: tells which rows are left out."""
-    rowid: str = "rowid"
-    """The column of `content` that is `messages.id`."""
+    definition: str
+    """The SQL of the table or view that an external index reads, else empty: tells which rows are
+    left out."""
 
 
 class Schema(NamedTuple):
@@ -128,28 +124,19 @@ def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
         return None
     body = sql[start:].partition("(")[2].rpartition(")")[0]
     columns: list[str] = []
-    options: dict[str, str] = {}
+    content: str | None = None
     for argument in filter(None, map(str.strip, _ARGUMENT.findall(body))):
         word, is_option, value = argument.partition("=")
-        if is_option:
-            options[word.strip().lower()] = _unquoted(value.strip())
-        else:
+        if not is_option:
             columns.append(word.split()[0].strip("\"'`[]"))
-    content = options.get("content")
-    kinds = {None: FtsKind.INLINE, "": FtsKind.CONTENTLESS}
+        elif word.strip().lower() == "content":
+            content = value.strip().strip("\"'")
     return FtsIndex(
         name=name,
         columns=tuple(columns),
-        kind=kinds.get(content, FtsKind.EXTERNAL),
-        content=content or "",
+        kind=FtsKind.INLINE if content is None else FtsKind.EXTERNAL,
         definition=definitions.get(content or "", ""),
-        rowid=options.get("content_rowid", "rowid"),
     )
-
-
-def _unquoted(value: str) -> str:
-    quote = value[:1]
-    return value[1:-1].replace(quote * 2, quote) if quote in ("'", '"') else value
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:

@@ -201,13 +201,12 @@ def read_changes(
 def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
     """Return the ids of sessions whose changes leave no trace: the most recently used, those that
     were touched, and their children."""
-    ids: dict[str, None] = {}
-    for root in catalog.forest.listed(View.ALL)[-_REREAD:]:
-        ids.update(dict.fromkeys(each.id for each in catalog.conversation(root).segments))
+    forest = catalog.forest
+    recent = map(forest.chain_of, forest.listed(View.ALL)[-_REREAD:])
+    ids = [session.id for conversation in recent for session in conversation.segments]
     for each in touched:
-        ids[each] = None
-        ids.update(dict.fromkeys(child.id for child in catalog.forest.children_of(each)))
-    return list(ids)
+        ids += [each, *(child.id for child in forest.children_of(each))]
+    return list(dict.fromkeys(ids))
 
 
 def updated(

@@ -172,9 +172,9 @@ class Forest(ParentLinks):
         shows."""
         if self._lists is None:
             lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
-            for conversation in sort_in_pieces(list(self._conversations.values()), rank):
-                lists[conversation.view].append(conversation.root_id)
-                lists[View.ALL].append(conversation.root_id)
+            for conversation in sort_in_pieces(list(self.chains()), rank):
+                for shown in (conversation.view, View.ALL):
+                    lists[shown].append(conversation.root_id)
             self._lists = lists
         return self._lists[view]
 

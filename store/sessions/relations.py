@@ -86,11 +86,8 @@ def is_reset(child: Session, parent: Session) -> bool:
     """
     if child.reset_from is not None:
         return True
-    return (
-        parent.end_reason in RESET_REASONS
-        and bool(child.session_key)
-        and child.session_key == parent.session_key
-    )
+    has_key = bool(child.session_key) and child.session_key == parent.session_key
+    return has_key and parent.end_reason in RESET_REASONS
 
 
 def continuation_rank(child: Session) -> tuple[int, float, float, str]:
@@ -125,9 +122,8 @@ def idle_seconds(conversation: Conversation, now: float) -> float | None:
     """Return the seconds since the last activity of any segment; None if the store has no time for
     it."""
     newest = conversation.last_active
-    if newest is None:
-        newest = conversation.root.started_at
-    return None if newest is None else now - newest
+    moment = conversation.root.started_at if newest is None else newest
+    return None if moment is None else now - moment
 
 
 def is_stale(conversation: Conversation, now: float, after: float = STALE_AFTER) -> bool:
