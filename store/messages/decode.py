@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -246,25 +246,28 @@ def to_message(row: Row) -> ChatMessage:
 
 IMAGE_HEAD = 16
 """Bytes that `suffix_of` needs."""
-_STARTS: Sequence[tuple[bytes, str]] = (
-    (b"\x89PNG\r\n\x1a\n", ".png"),
-    (b"\xff\xd8\xff", ".jpg"),
-    (b"GIF87a", ".gif"),
-    (b"GIF89a", ".gif"),
-    (b"BM", ".bmp"),
-    (b"II*\x00", ".tiff"),
-    (b"MM\x00*", ".tiff"),
-)
+_IMAGE_STARTS = {
+    rb"\x89PNG\r\n\x1a\n": ".png",
+    rb"\xff\xd8\xff": ".jpg",
+    rb"GIF8[79]a": ".gif",
+    rb"BM": ".bmp",
+    rb"II\*\x00|MM\x00\*": ".tiff",
+    rb"RIFF....WEBP": ".webp",
+    rb"....ftypavif": ".avif",
+    rb"....ftyp(heic|mif1)": ".heic",
+}
+"""Suffixes by patterns of the first bytes."""
 
 
 def suffix_of(head: bytes) -> str:
     """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which
     may have scripts."""
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return ".webp"
-    if head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"heic", b"mif1"):
-        return ".avif" if head[8:12] == b"avif" else ".heic"
-    return next((suffix for start, suffix in _STARTS if head.startswith(start)), "")
+    found = (
+        suffix
+        for start, suffix in _IMAGE_STARTS.items()
+        if re.match(start, head, re.DOTALL) is not None
+    )
+    return next(found, "")
 
 
 def decode_data_url(url: str) -> bytes | None:

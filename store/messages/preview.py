@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple
 
 from ..connection.reader import Reader, Row, chunks
 from ..connection.stored_values import as_flag
 from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..text import as_text, one_line, text_of
-from .chat_message import State
+from .chat_message import SPEAKERS, State
 from .decode import SENTINEL, decode_content, is_hidden, state_of
 from .summaries import split_summary, without_injections
 from .transcript import count_rows
@@ -29,7 +28,6 @@ _HEAD = 4000  # code points read of a row, which may hold megabytes
 _OPENING, _FIRST_ROWS = 3, 40
 """Rows of a session among which a text is looked for: first in few of them, then in more."""
 _TOGETHER = 100  # sessions whose first rows are read in one statement
-_SPEAKERS = ("user", "assistant")
 _PREAMBLES = ("[IMPORTANT", "[SYSTEM")
 
 
@@ -55,16 +53,11 @@ def _readable(content: object) -> str:
     return one_line(_without_preamble(text) or text, PREVIEW_LIMIT)
 
 
-class _Candidate(NamedTuple):
-    """A readable text; the least one of a conversation is its preview."""
-
-    rank: tuple[int, bool]
-    """That of the user comes first, then that of the assistant; what was rewound comes last."""
-    text: str
-
-
+_Candidate = tuple[tuple[int, bool], str]
+"""Rank and text of a readable row; the least one of a conversation is its preview. A text of the
+user comes first, then one of the assistant; what was rewound comes last."""
 _BEST = (0, False)
-_NONE = _Candidate((len(_SPEAKERS) + 1, True), "")
+_NONE: _Candidate = ((len(SPEAKERS) + 1, True), "")
 
 
 def _decode(row: Row) -> _Candidate:
@@ -75,8 +68,8 @@ def _decode(row: Row) -> _Candidate:
     text = "" if is_only_summary else _readable(value)
     if not text or is_hidden(role, as_text(kind), metadata):
         return _NONE
-    speaker = _SPEAKERS.index(role) if role in _SPEAKERS else len(_SPEAKERS)
-    return _Candidate((speaker, state_of(active, compacted) is State.REWOUND), text)
+    speaker = SPEAKERS.index(role) if role in SPEAKERS else len(SPEAKERS)
+    return (speaker, state_of(active, compacted) is State.REWOUND), text
 
 
 def _candidates(reader: Reader, session_ids: Iterable[str], among: int) -> dict[str, _Candidate]:
@@ -124,7 +117,7 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
     for key, sessions in others.items():
         texts = [found[session] for session in sessions if session in found]
         previews[key] = min(texts, key=itemgetter(0), default=_NONE)
-    return {key: best.text for key, best in previews.items()}
+    return {key: text for key, (_rank, text) in previews.items()}
 
 
 def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
