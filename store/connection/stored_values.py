@@ -29,6 +29,8 @@ def as_time(value: object) -> float | None:
     Times are numbers, or texts with a number or an ISO time in them (other tools have written
     both).
     """
+    if type(value) is float and FIRST_TIME <= value <= LAST_TIME:  # the usual case
+        return value
     if isinstance(value, str | bytes):
         value = _time_in(text_of(value))
     if not isinstance(value, int | float) or not FIRST_TIME <= value <= LAST_TIME:
@@ -54,6 +56,8 @@ def as_int(value: object) -> int:
 
 def as_count(value: object) -> int:
     """Return a count that is never negative, at most the largest integer; 0 for anything else."""
+    if type(value) is int and value >= 0:  # the usual case, seven times a session
+        return value
     if not isinstance(value, int | float) or not math.isfinite(value):
         return 0
     return min(max(int(value), 0), _MAX_INTEGER)

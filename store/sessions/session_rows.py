@@ -23,7 +23,7 @@ from ..connection.stored_values import (
     as_time,
     first_texts,
 )
-from ..text import as_text, text_of
+from ..text import as_text
 from .session import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
@@ -39,7 +39,8 @@ instead of one that takes half a second at 100,000 sessions.
 
 def _shared(value: object) -> str | None:
     """Return a text that many sessions have in common, held once."""
-    return None if value is None else intern(text_of(value))
+    text = as_text(value)
+    return None if text is None else intern(text)
 
 
 def _source(value: object) -> str:
@@ -47,9 +48,9 @@ def _source(value: object) -> str:
 
 
 _DECODERS: Mapping[str, Callable[[object], Any]] = {
-    "id": lambda value: intern(text_of(value)),
+    "id": as_text,
     "source": _source,
-    "parent_session_id": _shared,
+    "parent_session_id": as_text,
     "title": as_text,
     "model": _shared,
     "cwd": _shared,
@@ -110,12 +111,13 @@ def _session(row: Row, busy: frozenset[str]) -> Session:
     _rowid, config, newest, recorded, started, *stored = row
     decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
     settings = as_mapping(config) if config is not None else {}
-    active = [moment for moment in map(as_time, (newest, recorded)) if moment is not None]
+    times = (as_time(newest), as_time(recorded))
+    active = [moment for moment in times if moment is not None]
     return Session._make(
         [
             *decoded,
             max(active, default=as_time(started)),
-            *(_shared(settings.get(name)) for name in _MARKERS),
+            *[as_text(settings.get(name)) for name in _MARKERS],
             decoded[0] in busy,
             newest is not None,
         ]
