@@ -24,6 +24,7 @@ from hermes_browse.store.compression.compactions import (
 from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_neighbourhood
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _
 
 Rows = Sequence[Mapping[str, Any]]
@@ -289,10 +290,10 @@ def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_cont
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]
 ) -> None:
     path = make_store(tmp_path_factory.mktemp("any") / "state.db", "22", CHAIN, rows, fts=False)
-    history = _history(path, "a")
+    history, segments = _history(path, "a"), [Session("a", ""), Session("b", "")]
     found = [row.id for generation in history.generations for row in generation.rows]
     assert sorted(found) == [at for at, row in enumerate(rows, 1) if row["role"] != "session_meta"]
-    contexts = Contexts(history)
+    contexts = Contexts(history, segments)
     for each in found:
         request = contexts.at(each)
         assert request.of in found
