@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import takewhile
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -158,17 +159,20 @@ class Compaction(NamedTuple):
         }.isdisjoint(self.notes)
 
     @property
+    def is_still_there(self) -> bool:
+        """Whether a resume sends all messages from before it: it was aborted, and no session
+        follows."""
+        return CompactionNote.ABORTED in self.notes and not self.empty_sessions
+
+    @property
     def gone(self) -> tuple[int, ...]:
         """Rows that the model had before the compaction and not after it.
-
-        For an aborted compaction these are all rows if an empty session follows, else none.
 
         If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh
         (0.16 to 0.19).
         """
-        if CompactionNote.ABORTED in self.notes:
-            return self.before if self.empty_sessions else ()
-        return self.replaced
+        is_fresh = CompactionNote.ABORTED in self.notes and self.empty_sessions
+        return self.before if is_fresh else self.replaced
 
 
 class Generation(NamedTuple):
@@ -185,11 +189,11 @@ class Generation(NamedTuple):
 class CompactionHistory(NamedTuple):
     """All generations of a conversation, oldest first, and the compactions between them."""
 
-    generations: tuple[Generation, ...]
-    compactions: tuple[Compaction, ...]
-    copies: Mapping[int, int]
+    generations: tuple[Generation, ...] = ()
+    compactions: tuple[Compaction, ...] = ()
+    copies: Mapping[int, int] = MappingProxyType({})
     """Copy → original, which may itself be a copy."""
-    gaps: Mapping[int, IdGap]
+    gaps: Mapping[int, IdGap] = MappingProxyType({})
     """Row → ids missing in the store before it."""
 
 
