@@ -262,7 +262,7 @@ def memory_of(history: CompactionHistory, context: ModelContext) -> Memory:
     ]
     until = max(numbers, default=len(generations) if context.at is None else 0)
     earlier = [row for generation in generations[:until] for row in generation.rows]
-    whole = {
+    whole: dict[int | None, int | None] = {
         row.id: row.original for each in compactions for row in each.kept if not row.is_changed
     }
     whole |= {each.summary: each.merged for each in compactions}

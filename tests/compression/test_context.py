@@ -241,7 +241,7 @@ def test_the_newest_context_is_what_hermes_loads(
             history = read_history(reader, conversation.segments)
             rows = [row for generation in history.generations for row in generation.rows]
             assert len(rows) == len({row.id for row in rows})
-            if not rows or rows[-1].segment < len(conversation.segments) - 1:
+            if not rows or history.generations[-1].segment < len(conversation.segments) - 1:
                 continue
             context = context_of(
                 reader, Contexts(history, conversation.segments), None, prompt=False
