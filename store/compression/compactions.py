@@ -229,21 +229,10 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
             written = block.end - block.start
             number = len(compactions)
             generation = Generation(segment, tuple(rows[block.start : end]), written, number)
-            compaction = _compaction(reader, segments, previous, generation, block)
-            places = (row.id for row in rows[block.start : block.end + 1])
+            places = (row.id for row in generation.rows[: written + 1])
             gap = next((gaps[place] for place in places if place in gaps), None)
-            notes = {
-                CompactionNote.EMPTY_SESSIONS: empty_sessions,
-                **dict.fromkeys(compaction.notes, True),
-                CompactionNote.GAP: gap,
-            }
-            compactions.append(
-                compaction._replace(
-                    empty_sessions=tuple(empty_sessions),
-                    gap=gap,
-                    notes=tuple(note for note, is_true in notes.items() if is_true),
-                )
-            )
+            found = _Found(previous, generation, block, tuple(empty_sessions), gap)
+            compactions.append(_compaction(reader, segments, found))
             generations.append(generation)
             empty_sessions.clear()
     if generations and segments[generations[-1].segment].end_reason == "compression":
@@ -257,14 +246,19 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
     return CompactionHistory(tuple(generations), tuple(compactions), originals, gaps)
 
 
-def _compaction(
-    reader: Reader,
-    segments: Sequence[Session],
-    previous: Generation,
-    generation: Generation,
-    block: RowBlock,
-) -> Compaction:
-    """Describe the compaction after which a generation was written."""
+class _Found(NamedTuple):
+    """A compaction between two generations."""
+
+    previous: Generation
+    generation: Generation
+    block: RowBlock
+    empty_sessions: tuple[str, ...]
+    gap: IdGap | None
+
+
+def _compaction(reader: Reader, segments: Sequence[Session], found: _Found) -> Compaction:
+    """Describe a compaction by the rows before and after it."""
+    previous, generation, block, empty_sessions, gap = found
     rows, sent, summary = generation.rows, sent_of(previous.rows), block.summary
     written = rows[: generation.block]
     kept = tuple(_carried(reader, written, summary, sent))
@@ -282,12 +276,14 @@ def _compaction(
     before = previous.segment if sent else generation.segment
     is_rotation = before != generation.segment
     notes = {
+        CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
         CompactionNote.FALLBACK: summary is not None and _FALLBACK in (summary.summary_text or ""),
         CompactionNote.NO_ORIGINALS: not sent,
         CompactionNote.NOT_MARKED: not block.is_marked,
         CompactionNote.NOT_STORED_AGAIN: stored < len(sent),
         CompactionNote.EDGE: bool(sent) and not block.is_known,
+        CompactionNote.GAP: gap is not None,
     }
     return Compaction(
         at=(summary or rows[0]).timestamp,
@@ -303,6 +299,8 @@ def _compaction(
         since=_ids(rows[generation.block :]),
         bytes_before=_size(sent),
         bytes_after=_size([*written, *sent[stored:]]),
+        empty_sessions=empty_sessions,
+        gap=gap,
         notes=tuple(note for note, is_true in notes.items() if is_true),
     )
 

@@ -138,14 +138,14 @@ class Redactor:
         one."""
         if not self.active or not isinstance(value, str):
             return self.value(value)
+        text = text_of(value)
         if _HEADER.fullmatch(key):
-            name = f"{key}: "
-            return self.text(name + text_of(value)).removeprefix(name)
-        text = self.value(value)
-        is_whole = isinstance(text, str) and MARK not in text and " " not in text
-        if is_whole and names_secret(key) and is_value(str(text)):
-            return self._replaced(str(text), [Secret(0, len(str(text)), NAMED_SECRET)])
-        return text
+            return self.text(f"{key}: {text}").removeprefix(f"{key}: ")
+        is_plain = MARK not in text and " " not in text and is_value(text)
+        cleaned = self.value(text)
+        if cleaned == text and is_plain and names_secret(key):
+            return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
+        return cleaned
 
 
 def _merged(found: Iterable[Secret]) -> list[Secret]:
