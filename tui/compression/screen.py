@@ -21,7 +21,7 @@ from ..commands.screen_commands import COMPACTIONS
 from ..list.conversation_list import ConversationList
 from ..list.list_rows import FixedRows, NoteRow
 from ..screens.by_name import load
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared import clipboard
 from ..shared.keys import KeyLine
@@ -90,9 +90,9 @@ class CompactionsScreen(SubScreen):
     EXAMPLES = _EXAMPLES
     KEYS = COMPACTIONS
 
-    def __init__(self, controllers: Controllers, begin: int | None = None) -> None:
-        super().__init__(controllers)
-        conversation = controllers.current.conversation
+    def __init__(self, main: MainScreen, begin: int | None = None) -> None:
+        super().__init__(main)
+        conversation = main.current
         assert conversation is not None
         self._begin = begin
         self._inspection = Inspection(conversation, CompactionHistory())
@@ -115,7 +115,7 @@ class CompactionsScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        self.overview.clock = self.context.clock
+        self.overview.clock = self.main.clock
         self.show_title(
             _("compactions"), one_line(formats.name(self._inspection.conversation), 200)
         )
@@ -146,7 +146,7 @@ class CompactionsScreen(SubScreen):
         return self._inspection.compactions[self._number] if self._number >= 0 else None
 
     def catalog_changed(self) -> None:
-        current = self.controllers.current.conversation
+        current = self.main.current
         if current is not None and current.root_id == self._inspection.conversation.root_id:
             self._inspection.conversation = current
         self.start("compactions", self._read)
@@ -154,7 +154,7 @@ class CompactionsScreen(SubScreen):
     async def _read(self) -> None:
         """Read the compactions, and show them unless they are the same."""
         conversation = self._inspection.conversation
-        begin, at = self._begin, self.controllers.message_id
+        begin, at = self._begin, self.main.message_id
 
         def read(store: OpenStore) -> tuple[Inspection, int, Sides | None]:
             inspection = Inspection(conversation, store.compactions(conversation.segments))
@@ -272,7 +272,7 @@ class CompactionsScreen(SubScreen):
         conversation, time = self._inspection.conversation, formats.timestamp(compaction.at)
         name = _("{title}, before {time}").format(title=formats.name(conversation), time=time)
         part = frozenset(compaction.gone)
-        load("export")(self.context, self.app, [conversation._replace(title=name)], part)
+        load("export")(self.main, self.app, [conversation._replace(title=name)], part)
 
     def action_copy_lost(self) -> None:
         losses = self._losses.get(self._number)
@@ -287,7 +287,7 @@ class CompactionsScreen(SubScreen):
         self.say(f"{name}: {route}")
 
     def action_resume(self) -> None:
-        self.controllers.resuming.start(self._inspection.conversation.id)
+        self.main.resuming.resume()
 
     def action_read_there(self) -> None:
         message_id = self._compaction.summary if self._compaction is not None else None
