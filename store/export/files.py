@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import Advice, BrowseError, RefusedError
 from ..files import WriteError, write_whole
@@ -22,10 +21,7 @@ from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces
 from .redact import Redactor
-from .source import ExportCounts, Source
-
-if TYPE_CHECKING:
-    from ..api import OpenStore
+from .source import ExportCounts, ExportedStore, Source
 
 NAME_BYTES = 120
 """Maximum bytes of a file name without its extension; file systems allow 255, some tools add to
@@ -49,7 +45,7 @@ EXTENSIONS = {Format.MARKDOWN: ".md", Format.JSONL: ".jsonl", Format.HTML: ".htm
 
 
 def export_pieces(
-    store: OpenStore,
+    store: ExportedStore,
     conversations: Sequence[Conversation],
     form: Format,
     *,

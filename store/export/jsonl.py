@@ -18,7 +18,6 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
@@ -29,10 +28,7 @@ from ..messages.decode import SENTINEL, state_of
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor
-from .source import ExportCounts, StoredRows, StoredSession, StoredValue
-
-if TYPE_CHECKING:
-    from ..api import OpenStore
+from .source import ExportCounts, ExportedStore, StoredRows, StoredSession, StoredValue
 
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
@@ -156,7 +152,7 @@ def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
 
 
 def jsonl_pieces(
-    store: OpenStore,
+    store: ExportedStore,
     session_ids: Iterable[str],
     redactor: Redactor,
     tally: ExportCounts,

@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..connection.reader import chunks
 from ..connection.stored_values import json_as_text, read_json
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
 from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
+from ..messages.transcript import Outline
 from ..sessions.models import Conversation
+from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import N_, _
 from .redact import Redactor
-
-if TYPE_CHECKING:
-    from ..api import OpenStore
 
 WINDOW = 200
 """Chat messages per window."""
@@ -89,12 +88,21 @@ class StoredRows(NamedTuple):
     rows: list[dict[str, StoredValue]]
 
 
+class ExportedStore(Protocol):
+    """What an export asks of a store; it is closed between two questions."""
+
+    def outline(self, segments: Sequence[Session], reading: Reading) -> Outline: ...
+    def messages(self, ids: Sequence[int]) -> list[ChatMessage]: ...
+    def stored_session(self, session_id: str) -> StoredSession | None: ...
+    def stored_messages(self, ids: Sequence[int]) -> StoredRows: ...
+    def close(self) -> None: ...
+
+
 @dataclass
 class Source:
     """A conversation to export."""
 
-    store: OpenStore
-    """Closed between two questions."""
+    store: ExportedStore
     conversation: Conversation
     """With details."""
     redactor: Redactor
