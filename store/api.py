@@ -463,9 +463,9 @@ class OpenStore:
         knew of the conversation."""
         from .compression.model_context import Contexts, context_of, memory_of
 
-        contexts = Contexts(self.compactions(segments))
-        given = context_of(self.reader, segments, contexts, message_id, prompt=prompt)
-        return given, memory_of(contexts.history, given.rows)
+        contexts = Contexts(self.compactions(segments), segments)
+        given = context_of(self.reader, contexts, message_id, prompt=prompt)
+        return given, memory_of(contexts.history, given)
 
     @call
     def memory(self, segments: Sequence[Session]) -> Memory:
