@@ -7,14 +7,14 @@ import io
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.export.files import Format, export_pieces
+from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search.filters import BY_KEY
@@ -23,15 +23,14 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..export.documents import (
+    Export,
     Saved,
     make_redactor,
     not_live_words,
     plan_documents,
     redacted_words,
-    save,
 )
 from ..formats import counted
-from ..version import version
 from .command_context import CommandContext, Subcommand
 from .output import fields, note
 from .parser import name_arg, text_arg
@@ -144,26 +143,17 @@ class _Export:
     def __init__(self, context: CommandContext, form: Format) -> None:
         self._context, self._arguments, self._form = context, context.arguments, form
         is_active = not context.arguments.no_redact
-        self._redactor = make_redactor(context.location, note, active=is_active)
-
-    def _pieces(self, chosen: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
-        return export_pieces(
-            self._context.store,
-            chosen,
-            self._form,
-            redactor=self._redactor,
-            tally=tally,
-            exporter=f"hermes-browse {version()}",
-            now=self._context.now,
-            everything=self._arguments.everything,
-        )
+        redactor = make_redactor(context.location, note, active=is_active)
+        self._redactor = redactor
+        everything = context.arguments.everything
+        self._export = Export(context.store, form, redactor, context.now, everything)
 
     def print(self, conversations: Sequence[Conversation]) -> None:
         """Write the export to standard output."""
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")
         tally = ExportCounts()
-        for piece in self._pieces(conversations, tally):
+        for piece in self._export.pieces(conversations, tally):
             sys.stdout.write(piece)
         sys.stdout.flush()
         self._tell(tally.not_live)
@@ -174,7 +164,7 @@ class _Export:
         documents = plan_documents(conversations, form, self._redactor, arguments.output)
         files: list[Json] = []
         not_live: Counter[State] = Counter()
-        for saved in save(context.store.store, documents, self._pieces, force=arguments.force):
+        for saved in self._export.save(documents, force=arguments.force):
             files.append(_file_json(saved))
             not_live += saved.tally.not_live
             if not context.json:

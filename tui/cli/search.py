@@ -28,7 +28,7 @@ from .parser import add_places, add_view_options, count_arg, refuse_places, text
 from .stores import Answers, place_columns
 
 
-class _Found(NamedTuple):
+class _HitRow(NamedTuple):
     """A hit with its place."""
 
     place: Json
@@ -73,7 +73,7 @@ class _Message(NamedTuple):
     """A message of the output."""
 
     place: Json
-    found: _Found
+    found: _HitRow
     id: int
     role: str
     text: str
@@ -160,7 +160,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         return answers.code
 
 
-def _in_order(answers: Answers[HitPage], sort: str) -> list[_Found]:
+def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
     """Return the hits of all stores in one order."""
     found = [
         _found(place, page, number)
@@ -172,12 +172,12 @@ def _in_order(answers: Answers[HitPage], sort: str) -> list[_Found]:
     return found
 
 
-def _found(place: Json, page: HitPage, number: int) -> _Found:
+def _found(place: Json, page: HitPage, number: int) -> _HitRow:
     hit = page.answer.hits[number]
     conversation = page.conversations.get(hit.session_id)
     tip = conversation.id if conversation is not None else hit.session_id
     title = conversation.title if conversation is not None else None
-    return _Found(place, hit, page.contexts[number], tip, one_line(title or "", 40))
+    return _HitRow(place, hit, page.contexts[number], tip, one_line(title or "", 40))
 
 
 class _Outcome(NamedTuple):
@@ -255,7 +255,7 @@ def _summary(answers: Answers[HitPage], outcome: _Outcome, shown: int) -> str:
     return _("{line} · not everything was searched").format(line=line)
 
 
-def _print_hits(answers: Answers[HitPage], hits: list[_Found]) -> None:
+def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
     """Print hits with their context: on a terminal under the names of their conversations, in a
     pipe as a table."""
     if not sys.stdout.isatty():
