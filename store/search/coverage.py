@@ -112,42 +112,33 @@ class Coverage:
 def read_coverage(reader: Reader) -> Coverage:
     """Count the chat messages, and those the word index holds."""
     schema, index = reader.schema, reader.schema.fts
-    messages = as_int(reader.value("SELECT count(*) FROM messages"))
+    newest, messages = map(as_int, reader.rows("SELECT max(id), count(*) FROM messages")[0])
     held, repair = 0, ""
     if index is None and not reader.index_remedy:
         reason = _("no search index: {count:,} messages are scanned; {remedy}")
         repair = remedy(schema, Damage.MISSING)
-    elif index is not None and schema.note("fts_stale") is not None:
-        reason, repair = (
-            _("search index marked stale, {count:,} messages are scanned; {remedy}"),
-            _(STALE),
-        )
+    elif index is not None and schema.is_index_stale:
+        reason = _("search index marked stale, {count:,} messages are scanned; {remedy}")
+        repair = _(STALE)
     elif index is None or f"{index.name}_docsize" not in schema.tables:
         reason = _("search index broken, {count:,} messages are scanned; {remedy}")
         repair = reader.index_remedy or remedy(schema, Damage.BROKEN)
     else:
-        newest = as_int(reader.value("SELECT max(id) FROM messages"))
         held = messages - gaps_of(reader, index, newest).missing
         if held >= messages:
             return Coverage(messages, messages)
-        if _number(schema.note("fts_rebuild_high_water")) > _number(
-            schema.note("fts_rebuild_progress")
-        ):
+        reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
+        repair = remedy(schema, Damage.GAPS)
+        if _number(schema, "fts_rebuild_high_water") > _number(schema, "fts_rebuild_progress"):
             reason = _(
                 "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
             )
-        else:
-            reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
-            repair = remedy(schema, Damage.GAPS)
     return Coverage(messages, held, reason.format(held=held, count=messages, remedy=repair))
 
 
-def _number(text: str | None) -> int:
-    return (
-        int(text)
-        if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit()
-        else 0
-    )
+def _number(schema: Schema, key: str) -> int:
+    text = schema.note(key) or ""
+    return int(text) if text.isdecimal() else 0
 
 
 def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
@@ -172,49 +163,46 @@ def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
 def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
-    Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has
-    changed. `newest` is the largest id there is.
+    Where rows are missing, or no trigger indexes new ones, all are compared whenever it is asked.
+    `newest` is the largest id there is.
     """
     by_index = reader.of_file.index_gaps
-    known = by_index.get(index.name)
-    is_kept = f"{index.name}_insert" in reader.schema.triggers
-    if known is None or newest < known.newest:
-        gaps = _compare(reader, index, newest, IndexGaps(LOW))
-    elif known.missing or not is_kept:
-        gaps = _compare(reader, index, newest, known._replace(missing=0), behind=LOW)
-    elif newest > known.newest:
-        gaps = _compare(reader, index, newest, known, behind=known.newest)
-    else:
+    known = by_index.get(index.name, IndexGaps(LOW))
+    if newest < known.newest:
+        known = IndexGaps(LOW)
+    is_kept = f"{index.name}_insert" in reader.schema.triggers and not known.missing
+    if is_kept and newest == known.newest:
         return known
-    reader.of_file.index_gaps = {**by_index, index.name: gaps}
-    return gaps
-
-
-def _compare(
-    reader: Reader, index: FtsIndex, newest: int, known: IndexGaps, behind: int = LOW
-) -> IndexGaps:
-    """Compare the rows behind an id with those in the index; known ones that are truncated are kept."""
-    missing, first, last, condition = 0, 0, 0, ""
+    gaps = IndexGaps(newest, truncated=known.truncated + _truncated(reader, index, known.newest))
     if f"{index.name}_docsize" in reader.schema.tables:
         condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
         left_out = left_out_of_trigram(reader.schema, index)
         if left_out:
             condition += f" AND NOT COALESCE({left_out}, 0)"
+        behind = known.newest if is_kept else LOW
         # Without the plus SQLite would read all rows from the table instead of an index.
         key = "m.id" if behind > 0 else "+m.id"
         sql = (
             f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
         )
         missing, first, last = map(as_int, reader.rows(sql, [behind])[0])
-    truncated = known.truncated
-    partly = _partly_indexed(reader.schema, index)
-    if partly and known.newest < newest:
-        statement = "SELECT m.id FROM messages m WHERE m.id > ? AND"
-        for ids in reader.slices(statement, "m.id", _SLICE, [known.newest]):
-            sql = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {partly}"
-            rows = reader.rows(sql, [ids[0][0], ids[-1][0]])
-            truncated += tuple(sorted(as_int(row[0]) for row in rows))
-    return IndexGaps(newest, missing, first, last, condition, truncated)
+        gaps = gaps._replace(missing=missing, first=first, last=last, sql=condition)
+    reader.of_file.index_gaps = {**by_index, index.name: gaps}
+    return gaps
+
+
+def _truncated(reader: Reader, index: FtsIndex, behind: int) -> tuple[int, ...]:
+    """Return the ids of the rows behind one that an index holds only a part of."""
+    condition = _partly_indexed(reader.schema, index)
+    if not condition:
+        return ()
+    found: list[int] = []
+    statement = "SELECT m.id FROM messages m WHERE m.id > ? AND"
+    for ids in reader.slices(statement, "m.id", _SLICE, [behind]):
+        sql = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {condition} ORDER BY 1"
+        rows = reader.rows(sql, [ids[0][0], ids[-1][0]])
+        found += [as_int(row[0]) for row in rows]
+    return tuple(found)
 
 
 def _partly_indexed(schema: Schema, index: FtsIndex) -> str:

@@ -17,9 +17,8 @@ from ..connection.stored_values import as_int
 from ..messages.chat_message import ChatMessage, Hit, State
 from ..messages.decode import decode_tool_calls, select, to_message
 from ..text import one_line, text_of
-from .fold import fold, has_marks
-from .message_rows import IS_JSON, RowText, unescaped
-from .terms import Matcher
+from .rows import IS_JSON, StoredRow, unescaped
+from .terms import Matcher, fold
 
 WIDTH = 160
 """Code points of a snippet."""
@@ -44,9 +43,8 @@ def _ranges(
 ) -> list[tuple[int, int]]:
     """Return where the terms are, in order, overlaps merged; `most` of each term, None for all."""
     matches: list[tuple[int, int]] = []
-    marked = has_marks(folded)
     for each in matchers:
-        matches += islice(each.find(folded, marked), most)
+        matches += islice(each.find(folded), most)
     merged: list[tuple[int, int]] = []
     for start, end in sorted(matches):
         if merged and start <= merged[-1][1]:
@@ -145,50 +143,40 @@ def _lead(tool: str) -> str:
     return f"{one_line(tool, _LONGEST_NAME)}: "
 
 
-def _tool_texts(text: RowText, is_result: bool) -> Iterator[tuple[str, str]]:
-    """Yield the result and the calls of tools in a row as text: the lead with the tool name, and
-    the text with it."""
-    if is_result and len(text.stored) <= _MOST_READ:
-        lead = _lead(text.tool_name) if text.tool_name else ""
-        result = (
-            _json_to_text(text.content, is_call=False)
-            if IS_JSON.match(text.content)
-            else text.spoken
-        )
+def _readable_texts(row: StoredRow) -> Iterator[tuple[str, str]]:
+    """Yield what a person sees of a row: the lead with the name of a tool, and the text with it."""
+    if row.role != "tool":
+        yield "", row.spoken
+    elif len(row.stored) <= _MOST_READ:
+        lead = _lead(row.tool_name) if row.tool_name else ""
+        is_json = IS_JSON.match(row.content)
+        result = _json_to_text(row.content, is_call=False) if is_json else row.spoken
         yield lead, f"{lead}{_ESCAPES.sub('', result)}"
-    if len(text.tool_calls) <= _MOST_READ:
-        for call in decode_tool_calls(text.tool_calls):
-            lead = _lead(call.name)
-            is_json = IS_JSON.match(call.arguments)
-            yield (
-                lead,
-                lead + (_json_to_text(call.arguments, is_call=True) if is_json else call.arguments),
-            )
+    if len(row.tool_calls) <= _MOST_READ:
+        for call in decode_tool_calls(row.tool_calls):
+            lead, arguments = _lead(call.name), call.arguments
+            if IS_JSON.match(arguments):
+                arguments = _json_to_text(arguments, is_call=True)
+            yield lead, lead + arguments
 
 
 def make_snippet(
-    text: RowText, matchers: Sequence[Matcher], *, is_result: bool = False
+    row: StoredRow, matchers: Sequence[Matcher]
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return one line around the first match, and the half-open ranges of all matches in it; not
     yet printable.
 
     It is of the spoken text or the text of a tool if possible, else of the row as it is stored.
-    `is_result` tells that the row is the result of a tool.
     """
-    spoken = [] if is_result else [("", text.spoken)]
-    readable = [each for each in (*spoken, *_tool_texts(text, is_result)) if each[1]]
-    for lead, part in chain(readable, (("", part) for part in text.parts() if part)):
-        folded = fold(part)
-        marked = has_marks(folded)
-        starts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None]
+    readable = [each for each in _readable_texts(row) if each[1]]
+    stored = (("", text) for text in row.texts())
+    for lead, text in chain(readable, stored):
+        folded = fold(text)
+        starts = [span[0] for each in matchers if (span := each.first(folded)) is not None]
         if starts:
-            return _cut(part, min(starts), matchers, lead)
-    return _cut(
-        readable[0][1] if readable else text.spoken or text.tool_name or text.tool_calls,
-        0,
-        matchers,
-        "",
-    )
+            return _cut(text, min(starts), matchers, lead)
+    text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
+    return _cut(text, 0, matchers, "")
 
 
 def _is_shown(message: ChatMessage) -> bool:

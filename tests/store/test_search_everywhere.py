@@ -21,8 +21,8 @@ from shapes import NAMES
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import fold
 
 _LONG = 9000
 """Characters past which Hermes 0.22 leaves tool output out of its index, and more."""

@@ -12,7 +12,7 @@ from search_stores import ask, change, copy_fixture, found, ids, write_store
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search import sources
+from hermes_browse.store.search import candidates
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 
@@ -145,7 +145,7 @@ def test_what_stands_behind_the_cut_is_found(tmp_path: Path, query: str) -> None
 
 
 def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_MOST_TRUNCATED", 5)
+    monkeypatch.setattr(candidates, "_MOST_TRUNCATED", 5)
     path = _long(tmp_path / "state.db", 20)
     answer = ask(path, "tailneedle1")
     assert not answer.complete and not answer.stopped and answer.total is None

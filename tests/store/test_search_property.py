@@ -17,8 +17,8 @@ from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import fold
 
 TEXTS = [
     "the docker deploy failed, don't retry", "Docker compose up; docker-compose down", "dock the boat",

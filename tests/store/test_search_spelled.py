@@ -18,9 +18,9 @@ from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search import sources
-from hermes_browse.store.search.fold import fold
+from hermes_browse.store.search import candidates
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import fold
 
 TEXTS = [
     "total 0\npuffin.txt\nnotes.md", "col\tgannet\tcol", "one\r\nheron two", 'he said "kittiwake" twice',
@@ -109,8 +109,7 @@ def reader(store: Path) -> Iterator[Reader]:
     """A reader that asks the indexes at once, where the newest rows would give the answer in a
     store so small."""
     with pytest.MonkeyPatch.context() as patch, Store(store).reader() as opened:
-        for name in ("_NEWEST", "_TRIED"):
-            patch.setattr(sources, name, 2)
+        patch.setattr(candidates, "_NEWEST", 2)
         yield opened
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app
 
-from hermes_browse.store.search.filter_values import Vocabulary
+from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.search.query import parse, unknown_filters
 from hermes_browse.tui.search.completion import Offer, complete
 

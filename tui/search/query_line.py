@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hermes_browse.store.search.filter_values import Vocabulary
+from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.search.query import Query, parse, unknown_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _

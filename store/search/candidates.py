@@ -1,0 +1,386 @@
+"""The candidates of a search: rows that may have its terms, page by page, newest or oldest first.
+
+They come from sources: Hermes' word index, its trigram index, and the rows themselves where an
+index lacks some. Each page asks all sources for the next ids, and goes on behind them. Every
+statement is short and fetched whole: no cursor stays open between pages, and a newer query can stop
+the search anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from ..connection.reader import Reader
+from ..connection.schema import FtsIndex
+from ..connection.stored_values import FIRST_TIME, as_int, as_time
+from ..sessions.first_page import ids_follow_time
+from ..wording import _, ngettext
+from .coverage import gaps_of, left_out_of_trigram
+from .filters import EVERYTHING, HAS_REASONING, Condition, all_of, any_of
+from .query import CompiledQuery
+from .rows import SHOWN, rows_sql
+from .spellings import (
+    HAS_ESCAPES,
+    escapes_match,
+    may_be_joined,
+    may_have,
+    plain_match,
+    substring_match,
+    words_match,
+)
+from .terms import Matcher
+
+_NEWEST = 350
+"""Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
+ten begins so, and a prefix of few letters makes FTS5 merge a good part of the index before the
+first row."""
+_SHORT = 2
+"""Letters of a prefix that is not queried at all where there are other words."""
+_MOST_TRUNCATED = 1000
+"""Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
+_FIRST, _MOST = 64, 2000
+"""Ids from an index, or rows of a scan, that one statement looks at: at first, and at most."""
+_LONG_SCAN = 400
+"""A scan of more rows shows what it has found so far."""
+_SMALL_BLOCK, _LARGE_BLOCK = 2_000, 20_000
+"""Where ids do not follow time, so many candidates are brought into the order of time together:
+where neighbours have changed places, and after an import."""
+
+Moment = tuple[float, int]
+"""The time of a row, then its id: the order of a search."""
+
+
+class _Source(NamedTuple):
+    """Rows that may have the terms, in a range of ids."""
+
+    ids: Condition
+    """A SELECT of ids, up to the key column of its WHERE clause."""
+    where: Condition
+    """On `messages m`."""
+    low: int
+    high: int
+    is_scan: bool
+
+
+def read_edges(reader: Reader) -> tuple[int, int]:
+    """Return the smallest and the largest id of a message; 0 where there is none."""
+    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
+    row = reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
+    low, high = map(as_int, row)
+    return low, high
+
+
+class Candidates:
+    """The rows in a scope that may have the terms of a query.
+
+    Args:
+        reader: Open; used by this thread alone.
+        compiled: The query; None has no sources, for `add_joined`.
+        scope: On `messages m`: other rows are no candidates.
+        oldest: The oldest first.
+        stopped: Called between statements; True stops the search.
+        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
+            1.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        compiled: CompiledQuery | None,
+        scope: Condition = EVERYTHING,
+        *,
+        oldest: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        self._reader, self._scope, self._oldest = reader, scope, oldest
+        self._stopped, self._progress = stopped, progress
+        self._edges = read_edges(reader)
+        self._sources: list[_Source] = []
+        self.engines: set[str] = set()
+        """`fts5`, `trigram`, `scan`."""
+        self.notes: list[str] = []
+        """Sentences on what is not covered by an index."""
+        self.is_partial = False
+        """Some rows that may be hits are in no source: there are too many of them."""
+        self.is_stopped = False
+        """It was stopped before its end."""
+        self.scanned = 0
+        """Rows that were scanned."""
+        if compiled is not None:
+            self._add_query(compiled)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it scans more than a look at the newest rows."""
+        return self.scanned > _LONG_SCAN
+
+    # Sources
+
+    def _add_query(self, compiled: CompiledQuery) -> None:
+        if compiled.in_reasoning:
+            self.notes.append(_("Reasoning is in no index: it is scanned."))
+            self._scan(Condition(HAS_REASONING))
+        elif not compiled.groups:
+            self._scan(EVERYTHING)
+        for group in () if compiled.in_reasoning else compiled.groups:
+            self._add_group(group)
+
+    def _add(
+        self,
+        ids: str,
+        values: tuple[object, ...] = (),
+        where: Condition = EVERYTHING,
+        between: tuple[int, int] | None = None,
+        *,
+        is_scan: bool = False,
+    ) -> None:
+        low, high = between or self._edges
+        self._sources.append(_Source(Condition(ids, values), where, low, high, is_scan))
+
+    def _add_match(
+        self,
+        index: FtsIndex,
+        match: str,
+        where: Condition = EVERYTHING,
+        between: tuple[int, int] | None = None,
+    ) -> None:
+        """Add the rows that an index finds for MATCH, in a range of ids."""
+        ids = f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid"
+        self._add(ids, (match,), where, between)
+
+    def _scan(self, where: Condition, between: tuple[int, int] | None = None) -> None:
+        self.engines.add("scan")
+        self._add("SELECT id FROM messages WHERE id", (), where, between, is_scan=True)
+
+    def _add_group(self, group: Sequence[Matcher]) -> None:
+        """Add the sources for one group of terms: of the index that fits it, and of what that index
+        does not hold."""
+        schema = self._reader.schema
+        words, trigram = schema.fts, schema.trigram
+        if schema.is_index_stale:
+            words = trigram = None
+            stale = _(
+                "Hermes has marked the search index as stale: the rows themselves are scanned."
+            )
+            self.notes.append(stale)
+        elif words is None:
+            none = _("There is no search index to use: the rows themselves are scanned.")
+            self.notes.append(none)
+        has_words = words is not None and any(each.words for each in group)
+        left_out = left_out_of_trigram(schema, trigram) if trigram is not None else ""
+        substrings = ""
+        if trigram is not None and not (left_out and has_words):
+            found = [
+                substring_match(self._reader, trigram, each) for each in group if not each.words
+            ]
+            substrings = " AND ".join(filter(None, found))
+        if trigram is not None and substrings:
+            self.engines.add("trigram")
+            self._add_match(trigram, substrings, may_have(group))
+            self._add_rest_of_trigram(group, words, left_out)
+            self._add_gaps(trigram, group)
+        elif words is not None and has_words:
+            self.engines.add("fts5")
+            self._add_words(group, words)
+        else:
+            self._scan(may_have(group))
+            return
+        if words is not None:
+            self._add_gaps(words, group)
+
+    def _add_words(self, group: Sequence[Matcher], index: FtsIndex) -> None:
+        """Add the rows with words; before a prefix is queried, the newest rows are scanned, which
+        may fill the page."""
+        literal = may_have([each for each in group if not each.is_plain])
+        short = [each for each in group if each.is_prefix and len(each.words[-1]) <= _SHORT]
+        others = [each for each in group if each.words and each not in short]
+        if short and others:
+            self._add_match(index, words_match(self._reader, index, others), literal)
+            return
+        rest = self._edges
+        if any(each.is_prefix for each in group):
+            low, high = self._edges
+            middle = low + _NEWEST if self._oldest else high - _NEWEST
+            first, rest = (
+                ((low, middle), (middle + 1, high))
+                if self._oldest
+                else ((middle, high), (low, middle - 1))
+            )
+            self._add("SELECT id FROM messages WHERE id", (), may_have(group), first)
+        self._add_match(index, plain_match(group), literal, rest)
+        self.add_joined(index, group, rest)
+
+    def add_joined(
+        self, index: FtsIndex, group: Sequence[Matcher], between: tuple[int, int] | None = None
+    ) -> None:
+        """Add the rows with a word of a group that is none to the index: behind a line end, a tab
+        or a sign in JSON, or in escapes."""
+        match = f"({words_match(self._reader, index, group)}) NOT ({plain_match(group)})"
+        self._add_match(index, match, may_be_joined(group), between)
+
+    def _add_rest_of_trigram(
+        self, group: Sequence[Matcher], words: FtsIndex | None, left_out: str
+    ) -> None:
+        """Add the rows that the trigram index leaves out.
+
+        Of messages with images it has none: it stops at the NUL ahead. In the word index each
+        begins with the word `json`.
+        """
+        missing = [left_out] if left_out else []
+        if words is None:
+            missing += ["m.content < char(1) AND m.content <> ''", HAS_ESCAPES]
+        else:
+            self._add_match(words, '^ "json"', may_have(group))
+            escapes = escapes_match(self._reader, words, group)
+            if escapes:
+                self._add_match(words, escapes)
+        if left_out:
+            note = _(
+                "Tool output and automation are not in the substring index: those rows are scanned."
+            )
+            self.notes.append(note)
+        if missing:
+            self._scan(all_of([any_of(list(map(Condition, missing))), may_have(group)]))
+
+    def _add_gaps(self, index: FtsIndex, group: Sequence[Matcher]) -> None:
+        """Add the rows that an index lacks, and those it holds only a part of."""
+        gaps = gaps_of(self._reader, index, self._edges[1])
+        if gaps.missing:
+            note = ngettext(
+                "Hermes' index lacks 1 message: it is scanned.",
+                "Hermes' index lacks {count:,} messages: they are scanned.",
+                gaps.missing,
+            )
+            self.notes.append(note.format(count=gaps.missing))
+            self._scan(all_of([Condition(gaps.sql), may_have(group)]), (gaps.first, gaps.last))
+        truncated = gaps.truncated[-_MOST_TRUNCATED:]
+        if truncated:
+            ids = "SELECT value FROM json_each(?) WHERE value"
+            self._add(ids, (json.dumps(truncated),), may_have(group))
+        if len(gaps.truncated) > _MOST_TRUNCATED:
+            self.is_partial = True
+            note = _(
+                "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were "
+                "read in full."
+            )
+            self.notes.append(note.format(count=len(gaps.truncated), read=_MOST_TRUNCATED))
+
+    # Pages
+
+    def in_time(self, after: int | None = None) -> Iterator[list[int]]:
+        """Yield ids in the order of time, behind one.
+
+        Hermes assigns ids in the order of writing. But imports (0.19, 0.22), a restore and a clock
+        that is set back give new ids to old messages, and a compression writes messages again with
+        their old times. There, some thousand candidates are ordered together.
+        """
+        block = self._block_size()
+        waits_for = after if block else None
+        pages = self._blocks(block) if block else self._pages(after)
+        place = itemgetter(0, 1) if block else itemgetter(1)
+        for page in pages:
+            ids = [row[1] for row in sorted(page, key=place, reverse=not self._oldest)]
+            if waits_for is None:
+                yield ids
+            elif waits_for in ids:
+                yield ids[ids.index(waits_for) + 1 :]
+                waits_for = None
+
+    def ids(self) -> Iterator[list[int]]:
+        """Yield ids, in no particular order within a page."""
+        return ([key for _moment, key in page] for page in self._pages())
+
+    def _block_size(self) -> int:
+        """Return how many candidates are brought into the order of time together; 0 where ids
+        follow time.
+
+        Asked once while the store does not change, so that all pages of a search agree.
+        """
+        sizes = self._reader.cache().block_sizes
+        if self._oldest not in sizes:
+            size = _LARGE_BLOCK
+            if ids_follow_time(self._reader):
+                size = _SMALL_BLOCK if self._has_late_rows() else 0
+            sizes[self._oldest] = size
+        return sizes[self._oldest]
+
+    def _has_late_rows(self) -> bool:
+        """Whether a row near the end at which the search begins is older than the one before."""
+        low, high = self._edges
+        near = low + _SMALL_BLOCK if self._oldest else high - _SMALL_BLOCK
+        if high - low < _SMALL_BLOCK:
+            return True
+        stamp = f"COALESCE({self._reader.schema.message('timestamp')}, {FIRST_TIME})"
+        late = (
+            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
+            f"WHERE m.id {'<' if self._oldest else '>'} ?) WHERE here < before LIMIT 1"
+        )
+        return bool(self._reader.rows(late, [near]))
+
+    def _blocks(self, size: int) -> Iterator[list[Moment]]:
+        """Yield the rows of pages, about so many at a time."""
+        block: list[Moment] = []
+        for page in self._pages():
+            block += page
+            if len(block) >= size:
+                yield block
+                block = []
+        yield block
+
+    def _pages(self, after: int | None = None) -> Iterator[list[Moment]]:
+        """Yield rows that may be hits, behind one, each once.
+
+        Pages may be empty: between two of them nothing is open, and the caller may do anything.
+        """
+        low, high = self._edges
+        total = max(high - low + 1, 1)
+        if after is not None:
+            low, high = (after + 1, high) if self._oldest else (low, after - 1)
+        sizes = [_FIRST] * len(self._sources)
+        while low <= high:
+            if self._stopped():
+                self.is_stopped = True
+                return
+            first, last = low, high  # the part of the rows that all sources have looked at
+            found: set[Moment] = set()
+            for number, source in enumerate(self._sources):
+                begin, end = max(first, source.low), min(last, source.high)
+                if begin <= end:
+                    rows, reached = self._page(source, begin, end, sizes[number])
+                    first, last = (first, reached) if self._oldest else (reached, last)
+                    found.update(rows)
+                    sizes[number] = min(sizes[number] * 2, _MOST)
+            yield [row for row in found if first <= row[1] <= last]
+            low, high = (last + 1, high) if self._oldest else (low, first - 1)
+            if self.scanned:
+                self._progress(1 - max(high - low + 1, 0) / total)
+
+    def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Moment], int]:
+        """Return the admitted rows of a source among its next ids, and the last id it has looked
+        at."""
+        order = "ASC" if self._oldest else "DESC"
+        sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
+        rows = self._reader.rows(sql, [*source.ids.values, low, high, size])
+        ids = [as_int(row[0]) for row in rows]
+        self.scanned += len(ids) * source.is_scan
+        reached = high if self._oldest else low
+        if len(ids) == size:
+            reached = ids[-1]
+        if not ids:
+            return [], reached
+        where = all_of([Condition(SHOWN), self._scope, source.where])
+        rows = self._reader.rows(
+            f"SELECT m.timestamp, m.id FROM {rows_sql(self._reader.schema)} "
+            f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
+            [json.dumps(ids), *where.values],
+        )
+        return [moment_of(as_time(stamp), as_int(key)) for stamp, key in rows], reached
+
+
+def moment_of(moment: float | None, message_id: int) -> Moment:
+    """Return where a row stands in the order of time."""
+    return (float("-inf") if moment is None else moment), message_id
