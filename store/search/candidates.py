@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -25,11 +24,12 @@ from .rows import SHOWN, rows_sql
 from .spellings import (
     HAS_ESCAPES,
     escapes_match,
+    joined_match,
+    loose_match,
     may_be_joined,
     may_have,
     plain_match,
     substring_match,
-    words_match,
 )
 from .terms import Matcher
 
@@ -37,8 +37,12 @@ _NEWEST = 350
 """Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
 ten begins so, and a prefix of few letters makes FTS5 merge a good part of the index before the
 first row."""
+_TRIED = 500
+"""Rows with the rest of a query that are read before the index is queried for such a prefix."""
 _SHORT = 2
-"""Letters of a prefix that is not queried at all where there are other words."""
+"""Letters of a prefix that is always taken for common."""
+_SAMPLE = 64
+"""Rows among which words are counted, to see whether they are common."""
 _MOST_TRUNCATED = 1000
 """Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
 _FIRST, _MOST = 64, 2000
@@ -108,6 +112,8 @@ class Candidates:
         """Some rows that may be hits are in no source: there are too many of them."""
         self.is_stopped = False
         """It was stopped before its end."""
+        self._block = 0
+        """Candidates that are brought into the order of time together; 0 where ids follow time."""
         self.scanned = 0
         """Rows that were scanned."""
         if compiled is not None:
@@ -193,33 +199,61 @@ class Candidates:
             self._add_gaps(words, group)
 
     def _add_words(self, group: Sequence[Matcher], index: FtsIndex) -> None:
-        """Add the rows with words; before a prefix is queried, the newest rows are scanned, which
-        may fill the page."""
+        """Add the rows with words.
+
+        Of a prefix that is short or common, FTS5 merges a good part of the index before the first
+        row. So the first rows with the other words are read before, or the newest rows if there are
+        none: they may fill the page.
+        """
         literal = may_have([each for each in group if not each.is_plain])
-        short = [each for each in group if each.is_prefix and len(each.words[-1]) <= _SHORT]
-        others = [each for each in group if each.words and each not in short]
-        if short and others:
-            self._add_match(index, words_match(self._reader, index, others), literal)
-            return
+        wide = [each for each in group if each.is_prefix and self._is_common(each)]
         rest = self._edges
-        if any(each.is_prefix for each in group):
-            low, high = self._edges
-            middle = low + _NEWEST if self._oldest else high - _NEWEST
-            first, rest = (
-                ((low, middle), (middle + 1, high))
-                if self._oldest
-                else ((middle, high), (low, middle - 1))
-            )
-            self._add("SELECT id FROM messages WHERE id", (), may_have(group), first)
+        if wide:
+            match = loose_match(self._reader, index, group, wide)
+            first, rest = self._split(self._place_of(index, match) if match else None)
+            if match:
+                self._add_match(index, match, literal, first)
+            else:
+                self._add("SELECT id FROM messages WHERE id", (), may_have(group), first)
         self._add_match(index, plain_match(group), literal, rest)
         self.add_joined(index, group, rest)
+
+    def _place_of(self, index: FtsIndex, match: str) -> int:
+        """Return the last of the first rows that an index finds, or of all there are."""
+        order = "ASC" if self._oldest else "DESC"
+        last = self._reader.value(
+            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? ORDER BY rowid {order} "
+            f"LIMIT 1 OFFSET {_TRIED}",
+            [match],
+        )
+        return self._edges[self._oldest] if last is None else as_int(last)
+
+    def _split(self, at: int | None) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return the ids up to one in the direction of the search, and those behind it; without
+        one, the first few."""
+        low, high = self._edges
+        if self._oldest:
+            at = low + _NEWEST if at is None else at
+            return (low, at), (at + 1, high)
+        at = high - _NEWEST if at is None else at
+        return (at, high), (low, at - 1)
+
+    def _is_common(self, prefix: Matcher) -> bool:
+        """Whether many rows may have a word that begins so."""
+        where = may_have([prefix])
+        found = (
+            f"SELECT count(*) FROM {rows_sql(self._reader.schema)} WHERE m.id > ? AND {where.sql}"
+        )
+        values = [self._edges[1] - _SAMPLE, *where.values]
+        is_short = len(prefix.words[-1]) <= _SHORT
+        return is_short or as_int(self._reader.value(found, values)) * 16 >= _SAMPLE
 
     def add_joined(
         self, index: FtsIndex, group: Sequence[Matcher], between: tuple[int, int] | None = None
     ) -> None:
         """Add the rows with a word of a group that is none to the index: behind a line end, a tab
         or a sign in JSON, or in escapes."""
-        match = f"({words_match(self._reader, index, group)}) NOT ({plain_match(group)})"
+        match = joined_match(self._reader, index, group)
         self._add_match(index, match, may_be_joined(group), between)
 
     def _add_rest_of_trigram(
@@ -278,12 +312,11 @@ class Candidates:
         that is set back give new ids to old messages, and a compression writes messages again with
         their old times. There, some thousand candidates are ordered together.
         """
-        block = self._block_size()
-        waits_for = after if block else None
-        pages = self._blocks(block) if block else self._pages(after)
-        place = itemgetter(0, 1) if block else itemgetter(1)
+        self._block = self._block_size()
+        waits_for = after if self._block else None
+        pages = self._blocks(self._block) if self._block else self._pages(after)
         for page in pages:
-            ids = [row[1] for row in sorted(page, key=place, reverse=not self._oldest)]
+            ids = [key for _moment, key in sorted(page, reverse=not self._oldest)]
             if waits_for is None:
                 yield ids
             elif waits_for in ids:
@@ -373,8 +406,10 @@ class Candidates:
         if not ids:
             return [], reached
         where = all_of([Condition(SHOWN), self._scope, source.where])
+        # The time is behind long texts: it is read only where it is needed.
+        stamp = "m.timestamp" if self._block else "NULL"
         rows = self._reader.rows(
-            f"SELECT m.timestamp, m.id FROM {rows_sql(self._reader.schema)} "
+            f"SELECT {stamp}, m.id FROM {rows_sql(self._reader.schema)} "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
             [json.dumps(ids), *where.values],
         )

@@ -102,30 +102,50 @@ def plain_match(group: Sequence[Matcher]) -> str:
     return " AND ".join(each.match for each in group if each.words)
 
 
-def words_match(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
-    """Return for MATCH on the word index: rows that have the words of a group in any spelling, and
-    some more."""
-    signs = list(_escapes(reader, index, _SIGNS))
-    return " AND ".join(_in_any_spelling(each, signs) for each in group if each.words)
+def joined_match(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
+    """Return for MATCH on the word index: rows that have a term of a group with a word behind a
+    line end, a tab or a sign in JSON, or in escapes, and the others in any spelling."""
+    starts = [*_LINES, *_escapes(reader, index, _SIGNS)]
+    terms = [each for each in group if each.words]
+    joined = [_any(_joined(each, starts)) for each in terms]
+    found = []
+    for number in range(len(terms)):
+        # Each prefix is merged for each time it is named: a rest is of whole words.
+        rest = [
+            _any([each.match, joined[other]])
+            for other, each in enumerate(terms)
+            if other != number and not each.is_prefix
+        ]
+        found.append(f"({' AND '.join([joined[number], *rest])})")
+    return _any(found)
 
 
-def _in_any_spelling(each: Matcher, signs: Sequence[str]) -> str:
-    """Return a term as it is, with a word of it behind a line end, a tab or a sign, or in escapes."""
-    words, last = each.words, len(each.words) - 1
+def _joined(each: Matcher, starts: Sequence[str]) -> Iterator[str]:
+    yield from _in_escapes(each)
+    for place in range(len(each.words)):
+        rest = [_word(each, at, ["", *starts]) for at in range(len(each.words)) if at != place]
+        yield f"({' AND '.join([_word(each, place, starts), *rest])})"
 
-    def joined(place: int) -> list[str]:
-        is_open = each.is_prefix and place == last
-        return [_phrase([start + words[place]], is_open=is_open) for start in (*_LINES, *signs)]
 
-    def anyhow(place: int) -> str:
-        is_open = each.is_prefix and place == last
-        return _any([_phrase([words[place]], is_open=is_open), *joined(place)])
+def loose_match(
+    reader: Reader, index: FtsIndex, group: Sequence[Matcher], wide: Collection[Matcher]
+) -> str:
+    """Return for MATCH on the word index: rows that have the words of a group in any spelling and
+    any order, the prefixes of some terms aside; empty where there is nothing else."""
+    starts = ["", *_LINES, *_escapes(reader, index, _SIGNS)]
+    found = []
+    for each in group:
+        whole = len(each.words) - (each in wide)
+        if whole:
+            words = " AND ".join(_word(each, place, starts) for place in range(whole))
+            found.append(_any(f"({expression})" for expression in (words, *_in_escapes(each))))
+    return " AND ".join(found)
 
-    found = [each.match, *_in_escapes(each)]
-    for place in range(len(words)):
-        rest = [anyhow(other) for other in range(len(words)) if other != place]
-        found.append(" AND ".join([_any(joined(place)), *rest]))
-    return _any(f"({expression})" for expression in found)
+
+def _word(each: Matcher, place: int, starts: Iterable[str]) -> str:
+    """Return one word of a term behind one of some letters."""
+    is_open = each.is_prefix and place == len(each.words) - 1
+    return _any(_phrase([start + each.words[place]], is_open=is_open) for start in starts)
 
 
 def _in_escapes(each: Matcher) -> Iterator[str]:
@@ -213,11 +233,9 @@ or a NUL ahead."""
 
 def _may_contain(needles: Collection[str], test: str = "instr(lower({text}), ?) > 0") -> Condition:
     """Return a condition that is true for all rows with one of some folded ASCII texts."""
-    found = [Condition(HAS_ESCAPES)]
-    for text in _TEXTS:
-        found.append(Condition(_NOT_ASCII.format(text=text)))
-        found += [Condition(test.format(text=text), (needle,)) for needle in needles]
-    return any_of(found)
+    found = [Condition(test.format(text=text), (needle,)) for text in _TEXTS for needle in needles]
+    found += [Condition(_NOT_ASCII.format(text=text)) for text in _TEXTS]
+    return any_of([*found, Condition(HAS_ESCAPES)])
 
 
 def may_have(group: Iterable[Matcher]) -> Condition:
@@ -242,4 +260,5 @@ def may_be_joined(group: Iterable[Matcher]) -> Condition:
     index."""
     starts = [re.split("[^a-z0-9]", word)[0] for each in group for word in each.words]
     patterns = [f"*\\[{_LINES}]{start}*" for start in starts]
-    return _may_contain(patterns, "lower({text}) GLOB ?")
+    is_json = "substr(m.content, 1, 1) IN ('[', '{', '\"', '') OR m.tool_calls <> ''"
+    return all_of([Condition(is_json), _may_contain(patterns, "lower({text}) GLOB ?")])

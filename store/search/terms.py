@@ -131,14 +131,14 @@ class Matcher:
 
     def _compile(self, marks: str = "", letter: str = _LETTER) -> re.Pattern[str]:
         parts = self.words if self.is_plain else (self.spelling,)
-        spelled = ("".join(re.escape(each) + marks for each in part) for part in parts)
-        body = r"[\W_]+".join(spelled)
-        if self.is_anywhere:
-            return re.compile(body)
+        first, *others = ("".join(re.escape(each) + marks for each in part) for part in parts)
         # `isalnum` is true for the same letters as `[^\W_]`.
-        start = f"(?<!{letter})" if parts[0][0].isalnum() else ""
-        end = f"(?!{letter})" if parts[-1][-1].isalnum() and not self.is_prefix else ""
-        return re.compile(start + body + end)
+        if parts[0][0].isalnum() and not self.is_anywhere:
+            # A pattern that begins with letters is found many times faster.
+            first = f"(?<!{letter}){first}" if marks else f"{first}(?<!{letter}{first})"
+        body = r"[\W_]+".join([first, *others])
+        is_open = self.is_prefix or self.is_anywhere or not parts[-1][-1].isalnum()
+        return re.compile(body if is_open else f"{body}(?!{letter})")
 
     def find(self, folded: str) -> Iterator[tuple[int, int]]:
         """Yield where a text from `fold` contains the term: half-open ranges in order."""
