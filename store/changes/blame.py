@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, first_texts
+from ..connection.stored_values import as_int
 from ..messages.transcript import read_messages_of
 from ..search.candidates import Candidates
 from ..search.filters import Condition
@@ -142,9 +142,8 @@ def _sessions_naming(reader: Reader, name: str) -> list[str]:
     is_edit = " OR ".join(f"instr({calls}, '{tool}')" for tool in ("execute_code", *EDITORS))
     scope = Condition(f"COALESCE({calls}, '') <> '' AND ({is_edit})")
     sessions: dict[str, None] = {}
-    for ids in Candidates(reader, query, scope, oldest=True).ids():
-        found = "SELECT DISTINCT session_id FROM messages WHERE id IN ({keys})"
-        sessions |= dict.fromkeys(first_texts(reader.rows_in(found, ids)))
+    for page in Candidates(reader, query, scope, oldest=True).pages():
+        sessions |= dict.fromkeys(each.session_id for each in page)
     return list(sessions)
 
 

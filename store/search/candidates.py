@@ -9,13 +9,14 @@ the search anywhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..sessions.first_page import ids_follow_time
+from ..text import text_of
 from ..wording import _, ngettext
 from .coverage import gaps_of, left_out_of_trigram
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of, any_of
@@ -53,8 +54,16 @@ _SMALL_BLOCK, _LARGE_BLOCK = 2_000, 20_000
 """Where ids do not follow time, so many candidates are brought into the order of time together:
 where neighbours have changed places, and after an import."""
 
-Moment = tuple[float, int]
-"""The time of a row, then its id: the order of a search."""
+
+class Candidate(NamedTuple):
+    """A row that may be a hit; sorted, candidates are in the order of time."""
+
+    moment: float
+    """When it was written, if ids do not follow time, else 0."""
+    id: int
+    session_id: str
+    is_certain: bool
+    """The index alone decides: its text needs no check."""
 
 
 class _Source(NamedTuple):
@@ -67,85 +76,55 @@ class _Source(NamedTuple):
     low: int
     high: int
     is_scan: bool
+    is_certain: bool
 
 
-def read_edges(reader: Reader) -> tuple[int, int]:
-    """Return the smallest and the largest id of a message; 0 where there is none."""
-    # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
-    row = reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
-    low, high = map(as_int, row)
-    return low, high
+_ALL_ROWS = Condition("SELECT id FROM messages WHERE id")
 
 
-class Candidates:
-    """The rows in a scope that may have the terms of a query.
+class Sources:
+    """Where the candidates of a query come from.
 
     Args:
         reader: Open; used by this thread alone.
-        compiled: The query; None has no sources, for `add_joined`.
-        scope: On `messages m`: other rows are no candidates.
-        oldest: The oldest first.
-        stopped: Called between statements; True stops the search.
-        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
-            1.
+        compiled: The query.
+        oldest: The oldest rows come first.
     """
 
-    def __init__(
-        self,
-        reader: Reader,
-        compiled: CompiledQuery | None,
-        scope: Condition = EVERYTHING,
-        *,
-        oldest: bool = False,
-        stopped: Callable[[], bool] = lambda: False,
-        progress: Callable[[float], None] = lambda share: None,
-    ) -> None:
-        self._reader, self._scope, self._oldest = reader, scope, oldest
-        self._stopped, self._progress = stopped, progress
-        self._edges = read_edges(reader)
-        self._sources: list[_Source] = []
+    def __init__(self, reader: Reader, compiled: CompiledQuery, *, oldest: bool) -> None:
+        self._reader, self._oldest = reader, oldest
+        # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
+        ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
+        low, high = map(as_int, reader.rows(ends)[0])
+        self.edges = low, high
+        """The smallest and the largest id of a message; 0 where there is none."""
+        self.all: list[_Source] = []
         self.engines: set[str] = set()
         """`fts5`, `trigram`, `scan`."""
         self.notes: list[str] = []
         """Sentences on what is not covered by an index."""
         self.is_partial = False
         """Some rows that may be hits are in no source: there are too many of them."""
-        self.is_stopped = False
-        """It was stopped before its end."""
-        self._block = 0
-        """Candidates that are brought into the order of time together; 0 where ids follow time."""
-        self.scanned = 0
-        """Rows that were scanned."""
-        if compiled is not None:
-            self._add_query(compiled)
-
-    @property
-    def is_long(self) -> bool:
-        """Whether it scans more than a look at the newest rows."""
-        return self.scanned > _LONG_SCAN
-
-    # Sources
-
-    def _add_query(self, compiled: CompiledQuery) -> None:
+        self._is_plain = compiled.is_plain
         if compiled.in_reasoning:
             self.notes.append(_("Reasoning is in no index: it is scanned."))
             self._scan(Condition(HAS_REASONING))
-        elif not compiled.groups:
-            self._scan(EVERYTHING)
-        for group in () if compiled.in_reasoning else compiled.groups:
+            return
+        for group in compiled.groups:
             self._add_group(group)
+        if not compiled.groups:
+            self._scan(EVERYTHING)
 
     def _add(
         self,
-        ids: str,
-        values: tuple[object, ...] = (),
+        ids: Condition,
         where: Condition = EVERYTHING,
         between: tuple[int, int] | None = None,
         *,
         is_scan: bool = False,
+        is_certain: bool = False,
     ) -> None:
-        low, high = between or self._edges
-        self._sources.append(_Source(Condition(ids, values), where, low, high, is_scan))
+        self.all.append(_Source(ids, where, *(between or self.edges), is_scan, is_certain))
 
     def _add_match(
         self,
@@ -153,14 +132,16 @@ class Candidates:
         match: str,
         where: Condition = EVERYTHING,
         between: tuple[int, int] | None = None,
+        *,
+        is_certain: bool = False,
     ) -> None:
         """Add the rows that an index finds for MATCH, in a range of ids."""
         ids = f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid"
-        self._add(ids, (match,), where, between)
+        self._add(Condition(ids, (match,)), where, between, is_certain=is_certain)
 
     def _scan(self, where: Condition, between: tuple[int, int] | None = None) -> None:
         self.engines.add("scan")
-        self._add("SELECT id FROM messages WHERE id", (), where, between, is_scan=True)
+        self._add(_ALL_ROWS, where, between, is_scan=True)
 
     def _add_group(self, group: Sequence[Matcher]) -> None:
         """Add the sources for one group of terms: of the index that fits it, and of what that index
@@ -207,16 +188,17 @@ class Candidates:
         """
         literal = may_have([each for each in group if not each.is_plain])
         wide = [each for each in group if each.is_prefix and self._is_common(each)]
-        rest = self._edges
+        rest = self.edges
         if wide:
             match = loose_match(self._reader, index, group, wide)
             first, rest = self._split(self._place_of(index, match) if match else None)
             if match:
                 self._add_match(index, match, literal, first)
             else:
-                self._add("SELECT id FROM messages WHERE id", (), may_have(group), first)
-        self._add_match(index, plain_match(group), literal, rest)
-        self.add_joined(index, group, rest)
+                self._add(_ALL_ROWS, may_have(group), first)
+        plain, joined = plain_match(group), joined_match(self._reader, index, group)
+        self._add_match(index, plain, literal, rest, is_certain=self._is_plain)
+        self._add_match(index, joined, may_be_joined(group), rest)
 
     def _place_of(self, index: FtsIndex, match: str) -> int:
         """Return the last of the first rows that an index finds, or of all there are."""
@@ -226,12 +208,12 @@ class Candidates:
             f"LIMIT 1 OFFSET {_TRIED}",
             [match],
         )
-        return self._edges[self._oldest] if last is None else as_int(last)
+        return self.edges[self._oldest] if last is None else as_int(last)
 
     def _split(self, at: int | None) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the ids up to one in the direction of the search, and those behind it; without
         one, the first few."""
-        low, high = self._edges
+        low, high = self.edges
         if self._oldest:
             at = low + _NEWEST if at is None else at
             return (low, at), (at + 1, high)
@@ -244,17 +226,9 @@ class Candidates:
         found = (
             f"SELECT count(*) FROM {rows_sql(self._reader.schema)} WHERE m.id > ? AND {where.sql}"
         )
-        values = [self._edges[1] - _SAMPLE, *where.values]
+        values = [self.edges[1] - _SAMPLE, *where.values]
         is_short = len(prefix.words[-1]) <= _SHORT
         return is_short or as_int(self._reader.value(found, values)) * 16 >= _SAMPLE
-
-    def add_joined(
-        self, index: FtsIndex, group: Sequence[Matcher], between: tuple[int, int] | None = None
-    ) -> None:
-        """Add the rows with a word of a group that is none to the index: behind a line end, a tab
-        or a sign in JSON, or in escapes."""
-        match = joined_match(self._reader, index, group)
-        self._add_match(index, match, may_be_joined(group), between)
 
     def _add_rest_of_trigram(
         self, group: Sequence[Matcher], words: FtsIndex | None, left_out: str
@@ -282,7 +256,7 @@ class Candidates:
 
     def _add_gaps(self, index: FtsIndex, group: Sequence[Matcher]) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""
-        gaps = gaps_of(self._reader, index, self._edges[1])
+        gaps = gaps_of(self._reader, index, self.edges[1])
         if gaps.missing:
             note = ngettext(
                 "Hermes' index lacks 1 message: it is scanned.",
@@ -293,8 +267,8 @@ class Candidates:
             self._scan(all_of([Condition(gaps.sql), may_have(group)]), (gaps.first, gaps.last))
         truncated = gaps.truncated[-_MOST_TRUNCATED:]
         if truncated:
-            ids = "SELECT value FROM json_each(?) WHERE value"
-            self._add(ids, (json.dumps(truncated),), may_have(group))
+            ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(truncated),))
+            self._add(ids, may_have(group))
         if len(gaps.truncated) > _MOST_TRUNCATED:
             self.is_partial = True
             note = _(
@@ -303,7 +277,44 @@ class Candidates:
             )
             self.notes.append(note.format(count=len(gaps.truncated), read=_MOST_TRUNCATED))
 
-    # Pages
+
+class Candidates:
+    """The rows in a scope that may have the terms of a query, page by page.
+
+    Args:
+        reader: Open; used by this thread alone.
+        compiled: The query.
+        scope: On `messages m`: other rows are no candidates.
+        oldest: The oldest first.
+        stopped: Called between statements; True stops the search.
+        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
+            1.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        compiled: CompiledQuery,
+        scope: Condition = EVERYTHING,
+        *,
+        oldest: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        self.sources = Sources(reader, compiled, oldest=oldest)
+        self._reader, self._scope, self._oldest = reader, scope, oldest
+        self._stopped, self._progress = stopped, progress
+        self._edges = self.sources.edges
+        self._block = 0
+        """Candidates that are brought into the order of time together; 0 where ids follow time."""
+        self._scanned = 0
+        self.is_stopped = False
+        """It was stopped before its end."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it scans more than a look at the newest rows."""
+        return self._scanned > _LONG_SCAN
 
     def in_time(self, after: int | None = None) -> Iterator[list[int]]:
         """Yield ids in the order of time, behind one.
@@ -314,18 +325,14 @@ class Candidates:
         """
         self._block = self._block_size()
         waits_for = after if self._block else None
-        pages = self._blocks(self._block) if self._block else self._pages(after)
+        pages = self._blocks(self.pages()) if self._block else self.pages(after)
         for page in pages:
-            ids = [key for _moment, key in sorted(page, reverse=not self._oldest)]
+            ids = [each.id for each in sorted(page, reverse=not self._oldest)]
             if waits_for is None:
                 yield ids
             elif waits_for in ids:
                 yield ids[ids.index(waits_for) + 1 :]
                 waits_for = None
-
-    def ids(self) -> Iterator[list[int]]:
-        """Yield ids, in no particular order within a page."""
-        return ([key for _moment, key in page] for page in self._pages())
 
     def _block_size(self) -> int:
         """Return how many candidates are brought into the order of time together; 0 where ids
@@ -354,18 +361,17 @@ class Candidates:
         )
         return bool(self._reader.rows(late, [near]))
 
-    def _blocks(self, size: int) -> Iterator[list[Moment]]:
-        """Yield the rows of pages, about so many at a time."""
-        block: list[Moment] = []
-        for page in self._pages():
+    def _blocks(self, pages: Iterable[list[Candidate]]) -> Iterator[list[Candidate]]:
+        block: list[Candidate] = []
+        for page in pages:
             block += page
-            if len(block) >= size:
+            if len(block) >= self._block:
                 yield block
                 block = []
         yield block
 
-    def _pages(self, after: int | None = None) -> Iterator[list[Moment]]:
-        """Yield rows that may be hits, behind one, each once.
+    def pages(self, after: int | None = None) -> Iterator[list[Candidate]]:
+        """Yield candidates behind an id, each once, in no order within a page.
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
         """
@@ -373,49 +379,53 @@ class Candidates:
         total = max(high - low + 1, 1)
         if after is not None:
             low, high = (after + 1, high) if self._oldest else (low, after - 1)
-        sizes = [_FIRST] * len(self._sources)
+        sizes = [_FIRST] * len(self.sources.all)
         while low <= high:
             if self._stopped():
                 self.is_stopped = True
                 return
             first, last = low, high  # the part of the rows that all sources have looked at
-            found: set[Moment] = set()
-            for number, source in enumerate(self._sources):
+            found: dict[int, Candidate] = {}
+            for number, source in enumerate(self.sources.all):
                 begin, end = max(first, source.low), min(last, source.high)
                 if begin <= end:
-                    rows, reached = self._page(source, begin, end, sizes[number])
+                    page, reached = self._page(source, begin, end, sizes[number])
                     first, last = (first, reached) if self._oldest else (reached, last)
-                    found.update(rows)
+                    found |= {
+                        each.id: each for each in page if each.is_certain or each.id not in found
+                    }
                     sizes[number] = min(sizes[number] * 2, _MOST)
-            yield [row for row in found if first <= row[1] <= last]
+            yield [each for each in found.values() if first <= each.id <= last]
             low, high = (last + 1, high) if self._oldest else (low, first - 1)
-            if self.scanned:
+            if self._scanned:
                 self._progress(1 - max(high - low + 1, 0) / total)
 
-    def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Moment], int]:
-        """Return the admitted rows of a source among its next ids, and the last id it has looked
+    def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Candidate], int]:
+        """Return the candidates among the next ids of a source, and the last id it has looked
         at."""
-        order = "ASC" if self._oldest else "DESC"
+        order, reached = ("ASC", high) if self._oldest else ("DESC", low)
         sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
-        rows = self._reader.rows(sql, [*source.ids.values, low, high, size])
-        ids = [as_int(row[0]) for row in rows]
-        self.scanned += len(ids) * source.is_scan
-        reached = high if self._oldest else low
+        ids = [
+            as_int(row[0]) for row in self._reader.rows(sql, [*source.ids.values, low, high, size])
+        ]
+        self._scanned += len(ids) * source.is_scan
         if len(ids) == size:
             reached = ids[-1]
-        if not ids:
-            return [], reached
         where = all_of([Condition(SHOWN), self._scope, source.where])
         # The time is behind long texts: it is read only where it is needed.
-        stamp = "m.timestamp" if self._block else "NULL"
+        stamp = "m.timestamp" if self._block else "0"
         rows = self._reader.rows(
-            f"SELECT {stamp}, m.id FROM {rows_sql(self._reader.schema)} "
+            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self._reader.schema)} "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
             [json.dumps(ids), *where.values],
         )
-        return [moment_of(as_time(stamp), as_int(key)) for stamp, key in rows], reached
+        return [
+            Candidate(moment_of(stamp), as_int(key), text_of(session_id), source.is_certain)
+            for stamp, key, session_id in rows
+        ], reached
 
 
-def moment_of(moment: float | None, message_id: int) -> Moment:
-    """Return where a row stands in the order of time."""
-    return (float("-inf") if moment is None else moment), message_id
+def moment_of(stamp: object) -> float:
+    """Return a time for sorting; a row without one is the oldest."""
+    moment = as_time(stamp)
+    return float("-inf") if moment is None else moment

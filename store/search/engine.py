@@ -6,31 +6,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TypeVar
 
 from ..connection.reader import Reader, chunks
-from ..connection.schema import FtsIndex
 from ..connection.stored_values import as_int
 from ..errors import StoreError
 from ..messages.chat_message import Hit
-from ..text import text_of
 from ..wording import _
-from .candidates import Candidates, moment_of, read_edges
-from .coverage import damage_of, gaps_of, is_of_index, remedy
-from .filters import Condition, all_of
+from .candidates import Candidates, moment_of
+from .coverage import damage_of, is_of_index, remedy
 from .query import CompiledQuery, Query, compile_query
-from .rows import SHOWN, StoredRow, edits_file, read_rows, rows_sql
+from .rows import StoredRow, edits_file, read_rows
 from .scope import Scope, read_scope
 from .snippets import make_snippet
-from .spellings import plain_match
 from .terms import Matcher, fold
 
 COUNT_CAP = 1000
 _BATCH = 64
 """Rows that are read at a time, at most: two pages of the screen."""
-_COUNTED, _COUNT_BATCH = 100_000, 500
-"""Rows of an index, and rows that are read, at a time while counting."""
 _RELEVANT = 2000
 """Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them
 takes most of a second (1M rows)."""
@@ -140,8 +133,8 @@ class Search:
         more = len(rows) > most
         hits = tuple(map(self._to_hit, rows[:most]))
         # A full page from the newest rows needs no index, and ends before one is named.
-        engines = candidates.engines or ({"scan"} if hits else {"none"})
-        is_complete = not (candidates.is_stopped or candidates.is_partial)
+        engines = candidates.sources.engines or ({"scan"} if hits else {"none"})
+        is_complete = not (candidates.is_stopped or candidates.sources.is_partial)
         return Answer(
             query=self.query,
             hits=hits,
@@ -149,7 +142,7 @@ class Search:
             complete=is_complete,
             total=len(hits) if is_complete and not more and after is None else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
-            notes=tuple(dict.fromkeys([*self._notes, *candidates.notes])),
+            notes=tuple(dict.fromkeys([*self._notes, *candidates.sources.notes])),
             stopped=candidates.is_stopped,
             more=more or candidates.is_stopped,
             matchers=tuple(self.compiled.matchers),
@@ -189,7 +182,7 @@ class Search:
         wanted: int,
         report: Callable[[list[StoredRow]], None],
     ) -> list[StoredRow]:
-        is_ranked = self._sort == "relevance" and "fts5" in candidates.engines
+        is_ranked = self._sort == "relevance" and "fts5" in candidates.sources.engines
         pool = max(_RELEVANT, wanted) if is_ranked else wanted
         found: list[StoredRow] = []
         reported = 0
@@ -208,10 +201,10 @@ class Search:
             found.sort(key=_moment, reverse=self._sort != "oldest")
         return found
 
-    def _candidates(self, *, is_empty: bool = False) -> Candidates:
+    def _candidates(self) -> Candidates:
         return Candidates(
             self._reader,
-            None if is_empty else self.compiled,
+            self.compiled,
             self._scope,
             oldest=self._sort == "oldest",
             stopped=self._stopped,
@@ -222,7 +215,7 @@ class Search:
         self,
         candidates: Candidates,
         after: int | None = None,
-        batch: int = _COUNT_BATCH,
+        batch: int = _BATCH,
         edits: bool | None = None,
     ) -> Iterator[StoredRow | None]:
         """Yield the hits in order, and None between two pages."""
@@ -255,7 +248,7 @@ class Search:
             return rows
         if len(rows) == most:
             note = _("Ranked among the newest {count:,} hits.").format(count=len(rows))
-            candidates.notes.append(note)
+            candidates.sources.notes.append(note)
         ranked = self._reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
             [self.compiled.match, min(row.id for row in rows)],
@@ -282,12 +275,8 @@ class Search:
 
     @property
     def counts_quickly(self) -> bool:
-        """Whether the index alone can count the hits."""
-        schema = self._reader.schema
-        if schema.fts is None or schema.is_index_stale or not self.compiled.is_plain:
-            return False
-        gaps = gaps_of(self._reader, schema.fts, read_edges(self._reader)[1])
-        return not gaps.missing and not gaps.truncated
+        """Whether the index alone can count nearly all hits."""
+        return self.compiled.is_plain and self._candidates().sources.engines == {"fts5"}
 
     def count(self, cap: int = COUNT_CAP) -> Total:
         """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""
@@ -296,51 +285,22 @@ class Search:
         return self._without_broken_index(lambda: self._count(cap if cap > 0 else _ENDLESS))
 
     def _count(self, most: int) -> Total:
-        """Count the rows that the index finds, and read those of which it is not certain."""
-        number, sessions, is_cut = 0, set[str](), False
-        index = self._reader.schema.fts
-        is_quick = index is not None and self.counts_quickly
-        candidates = self._candidates(is_empty=is_quick)
-        if index is not None and is_quick:
-            group = self.compiled.groups[0]
-            plain = plain_match(group)
-            number, is_cut = self._count_matches(index, plain, most, sessions)
-            if is_cut:
-                return Total(min(number, most), True, frozenset(sessions))
-            candidates.add_joined(index, group)
-        for row in islice(filter(None, self._hits(candidates)), most + 1 - number):
-            number += 1
-            sessions.add(row.session_id)
-        at_least = number > most or candidates.is_stopped or candidates.is_partial
-        return Total(min(number, most), at_least, frozenset(sessions))
-
-    def _count_matches(
-        self, index: FtsIndex, match: str, most: int, sessions: set[str]
-    ) -> tuple[int, bool]:
-        """Count the rows in the scope that an index finds for MATCH, in portions; return the
-        number, and whether there are more.
-
-        The sessions of the rows are added to `sessions`.
-        """
-        where = all_of([Condition(SHOWN), self._scope])
-        statement = (
-            f"SELECT CASE WHEN {where.sql} THEN m.session_id END, count(*), min(m.id) FROM (SELECT rowid FROM "
-            f"{index.name} WHERE {index.name} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) f "
-            f"CROSS JOIN {rows_sql(self._reader.schema)} ON m.id = f.rowid GROUP BY 1"
-        )
-        number, last, portion = 0, _ENDLESS, min(most + 1, _COUNTED)
-        while number <= most:
-            if self._stopped():
-                return number, True
-            rows = self._reader.rows(statement, [*where.values, match, last, portion])
-            found = {text_of(row[0]): as_int(row[1]) for row in rows if row[0] is not None}
-            sessions.update(found)
-            number += sum(found.values())
-            if sum(as_int(row[1]) for row in rows) < portion:
-                return number, number > most
-            last = min(as_int(row[2]) for row in rows)
-        return number, True
+        candidates = self._candidates()
+        sessions: list[str] = []
+        for page in candidates.pages():
+            sessions += [each.session_id for each in page if each.is_certain]
+            for ids in chunks([each.id for each in page if not each.is_certain], _BATCH):
+                accepted = (row for row in self._rows(ids) if row.is_accepted(self.compiled))
+                sessions += [row.session_id for row in accepted]
+                candidates.is_stopped = candidates.is_stopped or self._stopped()
+                if candidates.is_stopped:
+                    break
+            if candidates.is_stopped or len(sessions) > most:
+                break
+        is_whole = not (candidates.is_stopped or candidates.sources.is_partial)
+        counted = sessions[:most]
+        return Total(len(counted), len(sessions) > most or not is_whole, frozenset(counted))
 
 
 def _moment(row: StoredRow) -> tuple[float, int]:
-    return moment_of(row.moment, row.id)
+    return moment_of(row.moment), row.id

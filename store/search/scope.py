@@ -26,14 +26,18 @@ from .filters import BY_KEY, EVERYTHING, Condition, all_of, any_of
 from .query import Query
 from .terms import fold
 
-_COLUMNS = (
-    "root TEXT PRIMARY KEY", "view", "kind", "status", "relation", "archived", "pinned", "hidden", "automation",
-    "empty", "stale", "branches", "subagents", "used", "cost", "tokens", "tools",
-    "sources", "titles", "ids", "folders", "models", "branch_names", "ended",
-    "messages", "size", "users", "chats", "providers",
+_PLAIN = (
+    "view", "kind", "status", "relation", "archived", "pinned", "hidden", "is_automation", "is_empty",
+    "branches", "subagents", "tree_cost_usd", "tool_call_count",
 )  # fmt: skip
-"""Texts are folded; those of all segments stand in one column, a line each. The last five columns
-are read from the store when a filter asks for them."""
+"""Columns of the table that are fields of a `Conversation`."""
+_TEXTS = ("source", "title", "id", "model", "git_branch")
+"""Columns that are fields of all its sessions: folded, a line each."""
+_LATER = ("messages", "size", "users", "chats", "providers")
+"""Columns that are read from the store when a filter asks for them."""
+_COLUMNS = (
+    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", *_LATER,
+)  # fmt: skip
 _COUNTED = ("c.messages", "c.size")
 _GATEWAY = ("c.users", "c.chats", "c.providers")
 _BATCH = 200
@@ -238,30 +242,14 @@ class ConversationTable:
         segments = chat.segments
         return (
             root,
-            chat.view,
-            chat.kind,
-            chat.status,
-            chat.relation,
-            chat.archived,
-            chat.pinned,
-            chat.hidden,
-            chat.is_automation,
-            chat.is_empty,
+            *(getattr(chat, name) for name in _PLAIN),
             is_stale(chat, self._forest.now),
-            chat.branches,
-            chat.subagents,
             chat.root.started_at if chat.last_active is None else chat.last_active,
-            chat.tree_cost_usd,
             float(chat.tokens.total),
-            chat.tool_call_count,
-            _lines(each.source for each in segments),
-            _lines(each.title for each in segments),
-            _lines(each.id for each in segments),
+            *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),
             _lines(_folder(each.cwd) for each in segments if each.cwd),
-            _lines(each.model for each in segments),
-            _lines(each.git_branch for each in segments),
             _lines([chat.tip.end_reason]),
-            *[None] * (len(_COUNTED) + len(_GATEWAY)),
+            *[None] * len(_LATER),
         )
 
 

@@ -14,10 +14,11 @@ from itertools import chain, islice
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
-from ..messages.chat_message import ChatMessage, Hit, State
-from ..messages.decode import decode_tool_calls, select, to_message
+from ..messages.chat_message import Hit
+from ..messages.decode import decode_tool_calls
+from ..messages.transcript import read_messages_of
 from ..text import one_line, text_of
-from .rows import IS_JSON, StoredRow, unescaped
+from .rows import IS_JSON, SHOWN, StoredRow, rows_sql, unescaped
 from .terms import Matcher, fold
 
 WIDTH = 160
@@ -32,31 +33,25 @@ _CONTEXT_WIDTH = 200
 
 def _splits_character(text: str, position: int) -> bool:
     """Whether a cut at the position would part a character from its marks or joiners."""
-    if not 0 < position < len(text):
+    here, before = text[position : position + 1], text[position - 1 : position]
+    if not here or not before:
         return False
-    here, before = text[position], text[position - 1]
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
-def _ranges(
-    folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_MATCHES
+def find_ranges(
+    text: str, matchers: Sequence[Matcher], most: int | None = None
 ) -> list[tuple[int, int]]:
-    """Return where the terms are, in order, overlaps merged; `most` of each term, None for all."""
-    matches: list[tuple[int, int]] = []
-    for each in matchers:
-        matches += islice(each.find(folded), most)
+    """Return the half-open ranges of a text that match, in code points, in order, overlaps merged;
+    `most` of each term, None for all."""
+    folded = fold(text)
+    matches = [span for each in matchers for span in islice(each.find(folded), most)]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(matches):
         if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
+            start, end = merged[-1][0], max(end, merged.pop()[1])
+        merged.append((start, end))
     return merged
-
-
-def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
-    """Return all half-open ranges of a text that match, in code points."""
-    return _ranges(fold(text), matchers, None)
 
 
 def _on_one_line(text: str) -> str:
@@ -89,8 +84,8 @@ def _cut(
     head = lead + ("…" if start else "")
     tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
     shift = len(head) - len(outside) - inner
-    ranges = _ranges(fold(lead), matchers)
-    for first, last in _ranges(fold(outside + window), matchers):
+    ranges = find_ranges(lead, matchers, _MOST_MATCHES)
+    for first, last in find_ranges(outside + window, matchers, _MOST_MATCHES):
         first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
         if first < last:
             ranges.append((first, last))
@@ -179,36 +174,19 @@ def make_snippet(
     return _cut(text, 0, matchers, "")
 
 
-def _is_shown(message: ChatMessage) -> bool:
-    return not message.is_hidden and message.state is not State.REWOUND
-
-
 def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
     """Return the chat messages around a hit, itself included, in order: id, role, text to 200 code
     points.
 
     `count` is how many before and how many after; rewound and hidden rows do not count.
     """
-    columns = select(reader.schema)
-    messages = list(
-        map(
-            to_message,
-            reader.rows(f"SELECT {columns} FROM messages m WHERE m.id = ?", [hit.message_id]),
-        )
-    )
+    ids = [hit.message_id]
     for comparison, order in (("<", "DESC"), (">", "ASC")):
-        neighbours: list[ChatMessage] = []
-        last, chunk = hit.message_id, count + 4
-        while len(neighbours) < count:
-            rows = reader.rows(
-                f"SELECT {columns} FROM messages m WHERE m.session_id = ? AND m.id {comparison} ? "
-                f"ORDER BY m.id {order} LIMIT ?",
-                [hit.session_id, last, chunk],
-            )
-            neighbours += filter(_is_shown, map(to_message, rows))
-            if len(rows) < chunk:
-                break
-            last = as_int(rows[-1][0])
-        messages += neighbours[:count]
-    messages.sort(key=lambda message: message.id)
+        sql = (
+            f"SELECT m.id FROM {rows_sql(reader.schema)} WHERE m.session_id = ? AND m.id {comparison} ? "
+            f"AND {SHOWN} AND (m.active OR m.compacted) ORDER BY m.id {order} LIMIT ?"
+        )
+        rows = reader.rows(sql, [hit.session_id, hit.message_id, count])
+        ids += [as_int(row[0]) for row in rows]
+    messages = read_messages_of(reader, sorted(ids))
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]
