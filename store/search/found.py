@@ -262,27 +262,29 @@ def suggest(
 def _variants(query: Query) -> dict[str, str]:
     """Return wider queries, each with what is different; the closest first."""
     text, terms = query.text, query.terms
-    variants: dict[str, str] = {}
+    variants: list[tuple[str, str]] = []
     for term, _reason, meant in like_filters(query):
         dash = "-" if text[term.start] == "-" else ""
-        if meant:
-            wider = f"{text[: term.start]}{dash}{meant}{text[term.end :]}"
-            variants.setdefault(wider, _("with {part}").format(part=meant))
+        wider = f"{text[: term.start]}{dash}{meant}{text[term.end :]}"
+        variants.append((wider if meant else text, _("with {part}").format(part=meant)))
     spans = [(each.start, each.end) for each in query.filters]
     spans += [(each.start, each.end) for each in query.excluded]
-    if query.groups or len(spans) > 1:  # without its only filter the query would be empty
-        for start, end in spans:
-            wider = " ".join(f"{text[:start]} {text[end:]}".split())
-            variants.setdefault(wider, _("without {part}").format(part=text[start:end]))
+    for start, end in spans:
+        wider = " ".join(f"{text[:start]} {text[end:]}".split())
+        variants.append((wider, _("without {part}").format(part=text[start:end])))
     rest = [*(f"-{_written(term)}" for term in query.excluded)]
     rest += [text[each.start : each.end] for each in query.filters]
     if any(term.kind is TermKind.WORD for term in terms):
         starred = [_written(term) + "*" * (term.kind is TermKind.WORD) for term in terms]
-        variants.setdefault(" ".join([*starred, *rest]), _("as the beginnings of words"))
+        variants.append((" ".join([*starred, *rest]), _("as the beginnings of words")))
     if len(query.groups) == 1 and len(terms) > 1:
         wider = " ".join([" OR ".join(map(_written, terms)), *rest])
-        variants.setdefault(wider, _("any of the words"))
-    return variants
+        variants.append((wider, _("any of the words")))
+    unique: dict[str, str] = {}
+    for wider, what in variants:
+        if wider not in (text, ""):  # without its only filter the query would be empty
+            unique.setdefault(wider, what)
+    return unique
 
 
 def _written(term: Term) -> str:

@@ -272,32 +272,32 @@ def like_filters(query: Query) -> list[LikeFilter]:
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
     found = []
-    for term in (*query.terms, *query.excluded):
+    for term in sorted((*query.terms, *query.excluded), key=lambda term: term.start):
         match = _LIKE_A_FILTER.match(term.text)
         if match is None or term.kind is TermKind.PHRASE:
             continue
-        key, op = match[1].lower(), match[2]
-        written, value = f"{key}{op}", term.text[match.end() :]
-        is_port = op == ":" and value.isdigit()
-        key_meant = FOREIGN_NAMES.get(key)
-        if key in FILTER_KEYS:
-            reason, meant = _("{written} is no comparison: write {meant}"), f"{key}:{value}"
-            found.append(LikeFilter(term, reason.format(written=written, meant=meant), meant))
+        op, value = match[2], term.text[match.end() :]
+        name = _name_meant(match[1], is_port=op == ":" and value.isdigit())
+        if name is None:
             continue
-        if key_meant is None:
-            if not match[1].islower() or is_port:
-                continue
-            key_meant = next(iter(get_close_matches(key, BY_KEY, 1, 0.7)), "")
-        if not key_meant:
-            reason = _("{written} is no filter: looked for as text").format(written=written)
-            found.append(LikeFilter(term, reason, ""))
-            continue
-        is_number = key_meant in NUMBER_KEYS
-        meant = key_meant + ((">" if op == ":" else op) if is_number else ":")
-        reason = _("{written} is no filter (is {meant} meant?): looked for as text")
-        reason = reason.format(written=written, meant=meant)
-        found.append(LikeFilter(term, reason, meant + value))
-    return sorted(found, key=lambda each: each.term.start)
+        reason, meant = _("{written} is no filter: looked for as text"), ""
+        if name:
+            reason = _("{written} is no filter (is {meant} meant?): looked for as text")
+            meant = name + (op if name in NUMBER_KEYS and op != ":" else BY_KEY[name].sign)
+        reason = reason.format(written=match[0].lower(), meant=meant)
+        found.append(LikeFilter(term, reason, meant and meant + value))
+    return found
+
+
+def _name_meant(word: str, *, is_port: bool) -> str | None:
+    """Return the filter that a name may mean, empty if it is like none; None if it is a plain
+    word."""
+    name = FOREIGN_NAMES.get(word.lower())
+    if word.lower() in BY_KEY:  # it has another sign
+        name = word.lower()
+    if name is not None or is_port or not word.islower():
+        return name
+    return next(iter(get_close_matches(word, BY_KEY, 1, 0.7)), "")
 
 
 def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:

@@ -53,7 +53,7 @@ def test_what_can_come_next(text: str, offer: Offer | None) -> None:
         ("since:3d", "is after: meant?"),
         ("cots>5", "is cost> meant?"),
         ("colour:red", "looked for as text"),
-        ("source>cli", "write source:cli"),
+        ("source>cli", "is source: meant?"),
     ],
 )
 def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:
