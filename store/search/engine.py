@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from ..connection.reader import Reader, chunks
@@ -104,10 +105,17 @@ class Search:
         stopped: Callable[[], bool] = lambda: False,
         progress: Callable[[float], None] = lambda share: None,
     ) -> None:
-        self._reader, self.query, self._sort = reader, query, sort
-        self._stopped, self._progress = stopped, progress
+        self._reader, self.query, self._sort, self._stopped = reader, query, sort, stopped
         self.compiled: CompiledQuery = compile_query(query, prefix_last=prefix_last)
-        self._scope = (read_scope(reader, query) if scope is None else scope).condition()
+        self._candidates = partial(
+            Candidates,
+            reader,
+            self.compiled,
+            (read_scope(reader, query) if scope is None else scope).condition(),
+            oldest=sort == "oldest",
+            stopped=stopped,
+            progress=progress,
+        )
         self._files = tuple(map(fold, query.files)) if edits_first else ()
         self._notes: list[str] = []
 
@@ -200,16 +208,6 @@ class Search:
             # What the order of ids hides is put in its place.
             found.sort(key=_moment, reverse=self._sort != "oldest")
         return found
-
-    def _candidates(self) -> Candidates:
-        return Candidates(
-            self._reader,
-            self.compiled,
-            self._scope,
-            oldest=self._sort == "oldest",
-            stopped=self._stopped,
-            progress=self._progress,
-        )
 
     def _hits(
         self,

@@ -82,31 +82,21 @@ class Query:
 EMPTY = Query("")
 
 
-class _Token(NamedTuple):
+class _Token:
     """A part of the text between white space; a quoted one may contain some."""
 
-    text: str
-    start: int
-    end: int
-    is_quoted: bool
-    negated: bool
-    key: str
-    """Of a filter with a quoted value."""
-    is_starred: bool
+    def __init__(self, match: re.Match[str]) -> None:
+        self.start, self.end = match.span()
+        self.is_quoted = match["quoted"] is not None
+        self.text = match["quoted"] if self.is_quoted else match["word"]
+        self.key = (match["key"] or "").lower()
+        """Of a filter with a quoted value."""
+        self.negated, self.is_starred = bool(match["negated"]), bool(match["star"])
 
     def is_operator(self, *, any_case: bool = False) -> bool:
         """Whether it is AND, OR or NOT."""
         word = self.text.upper() if any_case else self.text
         return not (self.is_quoted or self.negated) and word in _OPERATORS
-
-
-def _token(match: re.Match[str]) -> _Token:
-    quoted, key = match["quoted"], match["key"] or ""
-    text = match["word"] if quoted is None else quoted
-    is_quoted = quoted is not None
-    return _Token(
-        text, *match.span(), is_quoted, bool(match["negated"]), key.lower(), bool(match["star"])
-    )
 
 
 def _strip_grouping(word: str) -> str:
@@ -158,7 +148,7 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     unpaired = [match.start("unpaired") for match in matches if match["unpaired"]]
     ignored = _("an unpaired quotation mark: ignored")
     problems = [QueryProblem(start, start + 1, ignored) for start in unpaired]
-    tokens = [_token(match) for match in matches if match["word"] or match["quoted"] is not None]
+    tokens = [_Token(match) for match in matches if match["word"] or match["quoted"] is not None]
     # One operator at each end is dropped, in any case, as Hermes does: "hello AND", "not hello". A
     # lower-case one that is the only token is a word.
     for end in (0, -1):

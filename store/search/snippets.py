@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
@@ -27,8 +27,8 @@ _BEFORE = 40
 """Code points of a snippet before the match."""
 _LEAST_BEFORE = 12
 """The same after a long tool name."""
-_MOST_MATCHES = 50
 _CONTEXT_WIDTH = 200
+_SPACE = re.compile(r"\s+")
 
 
 def _splits_character(text: str, position: int) -> bool:
@@ -39,13 +39,11 @@ def _splits_character(text: str, position: int) -> bool:
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
-def find_ranges(
-    text: str, matchers: Sequence[Matcher], most: int | None = None
-) -> list[tuple[int, int]]:
-    """Return the half-open ranges of a text that match, in code points, in order, overlaps merged;
-    `most` of each term, None for all."""
+def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
+    """Return the half-open ranges of a text that match, in code points, in order, overlaps
+    merged."""
     folded = fold(text)
-    matches = [span for each in matchers for span in islice(each.find(folded), most)]
+    matches = [span for each in matchers for span in each.find(folded)]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(matches):
         if merged and start <= merged[-1][1]:
@@ -56,8 +54,7 @@ def find_ranges(
 
 def _on_one_line(text: str) -> str:
     """Replace runs of white space by one space, at the ends too."""
-    before, after = " " if text[:1].isspace() else "", " " if text[-1:].isspace() else ""
-    return before + " ".join(text.split()) + (after if not text.isspace() else "")
+    return _SPACE.sub(" ", text)
 
 
 def _cut(
@@ -84,8 +81,8 @@ def _cut(
     head = lead + ("…" if start else "")
     tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
     shift = len(head) - len(outside) - inner
-    ranges = find_ranges(lead, matchers, _MOST_MATCHES)
-    for first, last in find_ranges(outside + window, matchers, _MOST_MATCHES):
+    ranges = find_ranges(lead, matchers)
+    for first, last in find_ranges(outside + window, matchers):
         first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
         if first < last:
             ranges.append((first, last))

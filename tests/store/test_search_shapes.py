@@ -63,12 +63,6 @@ def test_without_any_index_the_same_rows_are_found(whole: Path, other: Path, que
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_without_trigrams_the_same_rows_are_found(whole: Path, other: Path, query: str) -> None:
-    _drop(other, "messages_fts_trigram")
-    assert found(other, query) == found(whole, query)
-
-
-@pytest.mark.parametrize("query", QUERIES)
 def test_a_stale_index_is_not_believed(whole: Path, other: Path, query: str) -> None:
     change(
         other,
@@ -80,31 +74,6 @@ def test_a_stale_index_is_not_believed(whole: Path, other: Path, query: str) -> 
     answer = ask(other, query)
     assert ids(answer) == found(whole, query)
     assert any("stale" in note for note in answer.notes)
-
-
-@pytest.mark.parametrize("query", QUERIES)
-def test_rows_a_rebuild_has_not_reached_are_scanned(whole: Path, other: Path, query: str) -> None:
-    change(
-        other,
-        "INSERT INTO state_meta (key, value) VALUES ('fts_rebuild_progress', '20'), ('fts_rebuild_high_water', '100')",
-        "DELETE FROM messages_fts WHERE rowid BETWEEN 21 AND 100",
-        "DELETE FROM messages_fts_trigram WHERE rowid BETWEEN 21 AND 100",
-    )
-    assert found(other, query) == found(whole, query)
-    with Store(other).reader() as reader:
-        gone = reader.value("SELECT count(*) FROM messages WHERE id BETWEEN 21 AND 100")
-    answer = ask(other, query)
-    assert any(f"lacks {gone} messages" in note for note in answer.notes) or answer.engine == "scan"
-
-
-@pytest.mark.parametrize("query", QUERIES)
-def test_rows_written_without_triggers_are_scanned(whole: Path, other: Path, query: str) -> None:
-    change(
-        other,
-        "DELETE FROM messages_fts WHERE rowid > 50",
-        "DELETE FROM messages_fts_trigram WHERE rowid > 50",
-    )
-    assert found(other, query) == found(whole, query)
 
 
 _BREAK = {
