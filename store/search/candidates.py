@@ -18,12 +18,11 @@ from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..sessions.first_page import ids_follow_time
 from ..text import text_of
 from ..wording import _, ngettext
-from .coverage import gaps_of, left_out_of_trigram
-from .filters import EVERYTHING, HAS_REASONING, Condition, all_of, any_of
+from .coverage import gaps_of
+from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
 from .query import CompiledQuery
 from .rows import SHOWN, rows_sql
 from .spellings import (
-    HAS_ESCAPES,
     escapes_match,
     joined_match,
     loose_match,
@@ -157,27 +156,34 @@ class Sources:
         elif words is None:
             none = _("There is no search index to use: the rows themselves are scanned.")
             self.notes.append(none)
-        has_words = words is not None and any(each.words for each in group)
-        left_out = left_out_of_trigram(schema, trigram) if trigram is not None else ""
-        substrings = ""
-        if trigram is not None and not (left_out and has_words):
-            found = [
-                substring_match(self._reader, trigram, each) for each in group if not each.words
-            ]
-            substrings = " AND ".join(filter(None, found))
+        substrings = "" if words is None or trigram is None else self._substrings(trigram, group)
+        if words is None or not (substrings or any(each.words for each in group)):
+            self._scan(may_have(group))
+            return
         if trigram is not None and substrings:
             self.engines.add("trigram")
             self._add_match(trigram, substrings, may_have(group))
-            self._add_rest_of_trigram(group, words, left_out)
             self._add_gaps(trigram, group)
-        elif words is not None and has_words:
+            # Of messages with images it has none: it stops at the NUL ahead. In the word index each
+            # begins with the word `json`.
+            self._add_match(words, '^ "json"', may_have(group))
+            if escapes := escapes_match(self._reader, words, group):
+                self._add_match(words, escapes)
+        else:
             self.engines.add("fts5")
             self._add_words(group, words)
-        else:
-            self._scan(may_have(group))
-            return
-        if words is not None:
-            self._add_gaps(words, group)
+        self._add_gaps(words, group)
+
+    def _substrings(self, trigram: FtsIndex, group: Sequence[Matcher]) -> str:
+        """Return for MATCH on the trigram index: rows with the substrings of a group.
+
+        Empty where there is no such expression, and for an index that leaves out tool output, as
+        in files that Hermes 0.20 and later has made.
+        """
+        if "where" in trigram.definition.lower():
+            return ""
+        found = [substring_match(self._reader, trigram, each) for each in group if not each.words]
+        return " AND ".join(filter(None, found))
 
     def _add_words(self, group: Sequence[Matcher], index: FtsIndex) -> None:
         """Add the rows with words.
@@ -229,30 +235,6 @@ class Sources:
         values = [self.edges[1] - _SAMPLE, *where.values]
         is_short = len(prefix.words[-1]) <= _SHORT
         return is_short or as_int(self._reader.value(found, values)) * 16 >= _SAMPLE
-
-    def _add_rest_of_trigram(
-        self, group: Sequence[Matcher], words: FtsIndex | None, left_out: str
-    ) -> None:
-        """Add the rows that the trigram index leaves out.
-
-        Of messages with images it has none: it stops at the NUL ahead. In the word index each
-        begins with the word `json`.
-        """
-        missing = [left_out] if left_out else []
-        if words is None:
-            missing += ["m.content < char(1) AND m.content <> ''", HAS_ESCAPES]
-        else:
-            self._add_match(words, '^ "json"', may_have(group))
-            escapes = escapes_match(self._reader, words, group)
-            if escapes:
-                self._add_match(words, escapes)
-        if left_out:
-            note = _(
-                "Tool output and automation are not in the substring index: those rows are scanned."
-            )
-            self.notes.append(note)
-        if missing:
-            self._scan(all_of([any_of(list(map(Condition, missing))), may_have(group)]))
 
     def _add_gaps(self, index: FtsIndex, group: Sequence[Matcher]) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""

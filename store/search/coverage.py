@@ -141,25 +141,6 @@ def _number(schema: Schema, key: str) -> int:
     return int(text) if text.isdecimal() else 0
 
 
-def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
-    """Return SQL for the rows a trigram index leaves out; empty when it holds all.
-
-    Fresh files since 0.20 leave out tool output, since 0.22 tool calls and automation too. The SQL
-    admits more rows than that: a row that is both scanned and indexed is still found once.
-    """
-    if index.kind is not FtsKind.EXTERNAL or "where" not in index.definition.lower():
-        return ""
-    role = schema.message("role")
-    parts = [f"{role} IS NULL OR {role} = 'tool'", f"{schema.message('tool_calls')} IS NOT NULL"]
-    source = schema.session("source")
-    automation = [f"{source} IS NULL OR {source} IN ('cron', 'subagent')"]
-    automation.append(f"instr({schema.session('model_config')}, '_delegate_from') > 0")
-    parts.append(
-        f"m.session_id NOT IN (SELECT s.id FROM sessions s WHERE NOT COALESCE({' OR '.join(automation)}, 0))"
-    )
-    return f"({' OR '.join(parts)})"
-
-
 def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
@@ -176,9 +157,6 @@ def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     gaps = IndexGaps(newest, truncated=known.truncated + _truncated(reader, index, known.newest))
     if f"{index.name}_docsize" in reader.schema.tables:
         condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
-        left_out = left_out_of_trigram(reader.schema, index)
-        if left_out:
-            condition += f" AND NOT COALESCE({left_out}, 0)"
         behind = known.newest if is_kept else LOW
         # Without the plus SQLite would read all rows from the table instead of an index.
         key = "m.id" if behind > 0 else "+m.id"
@@ -247,19 +225,18 @@ def is_of_index(reader: Reader, error: StoreError) -> bool:
 
 
 def prepare(reader: Reader) -> None:
-    """Read what the first search of a store needs: what the indexes lack. All readers of the
+    """Read what the first search of a store needs: what the word index lacks. All readers of the
     `Store` share it.
 
     Raises:
         StoreError: The store cannot be read.
         QueryInterruptedError: `Reader.interrupt` was called.
     """
-    schema = reader.schema
+    index = reader.schema.fts
     newest = as_int(reader.value("SELECT max(id) FROM messages"))
     try:
-        for index in (schema.fts, schema.trigram):
-            if index is not None:
-                gaps_of(reader, index, newest)
+        if index is not None:
+            gaps_of(reader, index, newest)
     except StoreError as error:
         if not is_of_index(reader, error):  # the search that cannot use a broken index reports it
             raise
