@@ -66,22 +66,17 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """Return how to repair the index: a whole command if the path of the store is given, else a few
     words."""
     has_trigger = "messages_fts_insert" in schema.triggers
+    kind = FtsKind.INLINE if schema.fts is None else schema.fts.kind
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")
     if damage is Damage.MISSING and not has_trigger:
         return _("Hermes rebuilds it on its next start (0.16 and later)")
-    if (
-        damage is Damage.GAPS
-        and not has_trigger
-        and (schema.fts is None or schema.fts.kind is FtsKind.INLINE)
-    ):
+    if damage is Damage.GAPS and not has_trigger and kind is FtsKind.INLINE:
         return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
-    if damage is Damage.MALFORMED or (
-        schema.fts is not None and schema.fts.kind is FtsKind.EXTERNAL
-    ):
+    if damage is Damage.MALFORMED or kind is FtsKind.EXTERNAL:
         return _("End Hermes and run: {command}").format(command=rebuild)
     drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")
     return _("End Hermes and run: {command} ; then start Hermes: it fills the index").format(
@@ -174,13 +169,9 @@ def _truncated(reader: Reader, index: FtsIndex, behind: int) -> tuple[int, ...]:
     condition = _partly_indexed(reader.schema, index)
     if not condition:
         return ()
-    found: list[int] = []
-    statement = "SELECT m.id FROM messages m WHERE m.id > ? AND"
-    for ids in reader.slices(statement, "m.id", _SLICE, [behind]):
-        sql = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {condition} ORDER BY 1"
-        rows = reader.rows(sql, [ids[0][0], ids[-1][0]])
-        found += [as_int(row[0]) for row in rows]
-    return tuple(found)
+    sql = f"SELECT m.id, {condition} FROM messages m WHERE m.id > ? AND"
+    slices = reader.slices(sql, "m.id", _SLICE, [behind])
+    return tuple(as_int(key) for rows in slices for key, is_truncated in rows if is_truncated)
 
 
 def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
@@ -189,18 +180,13 @@ def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
     if index.kind is not FtsKind.EXTERNAL:
         return ""
     if "8192" in index.definition:  # tool output is cut there (0.22)
-        length = (
-            "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
-        )  # the former reads no text
+        # the former reads no text
+        length = "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
         return f"{schema.message('role')} = 'tool' AND {length}({schema.message('content')}) > 8192"
-    beside = [
-        schema.message(column)
-        for column in ("tool_name", "tool_calls")
-        if column in schema.message_columns
-    ]
-    if index.columns == ("content",) and beside:
-        return "(" + " OR ".join(f"COALESCE({column}, '') <> ''" for column in beside) + ")"
-    return ""
+    if index.columns != ("content",):
+        return ""
+    beside = [f"COALESCE({schema.message(name)}, '')" for name in ("tool_name", "tool_calls")]
+    return f"{' || '.join(beside)} <> ''"
 
 
 def damage_of(schema: Schema, error: StoreError) -> Damage:

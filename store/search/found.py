@@ -158,8 +158,8 @@ def count(
     """Count all hits; after so many seconds the total is "at least"."""
     whole = whole_catalog(reader, catalog, view, query, now)
     scope = make_scope(reader, compile_filters(query, now), whole, view)
-    search = Search(reader, query, scope, prefix_last=True, stopped=until(stopped, seconds))
-    return search.count(0)
+    ends = until(stopped, seconds)
+    return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
 
 @dataclass(frozen=True, slots=True)
