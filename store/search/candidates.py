@@ -248,7 +248,8 @@ class Sources:
             self.notes.append(note.format(count=gaps.missing))
             self._scan(all_of([Condition(gaps.sql), may_have(group)]), (gaps.first, gaps.last))
         truncated = gaps.truncated[-_MOST_TRUNCATED:]
-        if truncated:
+        if truncated:  # the cut may have made a word of a part of one
+            self.all = [source._replace(is_certain=False) for source in self.all]
             ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(truncated),))
             self._add(ids, may_have(group))
         if len(gaps.truncated) > _MOST_TRUNCATED:

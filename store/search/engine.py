@@ -274,7 +274,8 @@ class Search:
     @property
     def counts_quickly(self) -> bool:
         """Whether the index alone can count nearly all hits."""
-        return self.compiled.is_plain and self._candidates().sources.engines == {"fts5"}
+        sources = self._candidates().sources
+        return sources.engines == {"fts5"} and any(each.is_certain for each in sources.all)
 
     def count(self, cap: int = COUNT_CAP) -> Total:
         """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""

@@ -224,17 +224,19 @@ class ConversationTable:
         for them."""
         names = ("user_id", "chat_id", "chat_type", "billing_provider")
         columns = ", ".join(map(reader.schema.session, names))
-        texts: dict[str, list[list[str | None]]] = {}
-        for key, *values in reader.rows(f"SELECT s.id, {columns} FROM sessions s"):
-            root = self._forest.root_of(text_of(key))
-            if root is not None:
-                texts.setdefault(root, []).append(list(map(as_text, values)))
-        for root, found in texts.items():
-            users, chats, kinds, providers = map(_lines, zip(*found, strict=True))
-            self._table.execute(
-                "UPDATE conversations SET users = ?, chats = ?, providers = ? WHERE root = ?",
-                (users, chats + kinds, providers, root),
+        rows = [
+            (
+                _lines([user]),
+                _lines([chat, kind]),
+                _lines([provider]),
+                self._forest.root_of(text_of(key)),
             )
+            for key, user, chat, kind, provider in reader.rows(
+                f"SELECT s.id, {columns} FROM sessions s"
+            )
+        ]
+        added = ", ".join(f"{name} = COALESCE({name}, '') || ?" for name in _LATER[2:])
+        self._table.executemany(f"UPDATE conversations SET {added} WHERE root = ?", rows)
         self._has_gateway = True
 
     def _row(self, root: str) -> tuple[object, ...]:
@@ -253,9 +255,9 @@ class ConversationTable:
         )
 
 
-def _lines(texts: Iterable[str | None]) -> str:
+def _lines(texts: Iterable[object]) -> str:
     """Return folded texts as lines, each between two line ends."""
-    return "\n".join(["", *(fold(text) for text in texts if text), ""])
+    return "\n".join(["", *(fold(text_of(text)) for text in texts if text is not None), ""])
 
 
 def _folder(path: str) -> str:

@@ -189,3 +189,11 @@ def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path: P
     assert found(path, "narwhal") == [3, 2, 1]
     assert found(path, "narwhal is:rewound") == [2]
     assert found(path, "narwhal -is:rewound") == [3, 1]
+
+
+def test_a_part_of_a_word_at_the_cut_is_not_counted(tmp_path: Path) -> None:
+    text = "x" * 8190 + " 17 ferries"
+    rows = [{"session_id": "s", "role": "tool", "tool_name": "t", "content": text}]
+    path = make_store(tmp_path / "state.db", "31", [{"id": "s", "source": "cli"}], rows)
+    with Store(path).reader() as reader:
+        assert [count(reader, parse(word)).count for word in ("1", "17", "ferries")] == [0, 1, 1]
