@@ -165,8 +165,9 @@ class Sources:
             self._add_match(trigram, substrings, may_have(group))
             self._add_gaps(trigram, group)
             # Of messages with images it has none: it stops at the NUL ahead. In the word index each
-            # begins with the word `json`.
-            self._add_match(words, '^ "json"', may_have(group))
+            # begins with the word `json`; letters beyond ASCII are in escapes there.
+            if any(each.spelling.isascii() for each in group if not each.words):
+                self._add_match(words, '^ "json"', may_have(group))
             if escapes := escapes_match(self._reader, words, group):
                 self._add_match(words, escapes)
         else:
