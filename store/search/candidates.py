@@ -195,10 +195,13 @@ class Sources:
         """
         literal = may_have([each for each in group if not each.is_plain])
         wide = [each for each in group if each.is_prefix and self._is_common(each)]
-        rest = self.edges
+        low, high = rest = self.edges
         if wide:
             match = loose_match(self._reader, index, group, wide)
-            first, rest = self._split(self._place_of(index, match) if match else None)
+            middle = self._middle(index, match)
+            first, rest = (middle, high), (low, middle - 1)
+            if self._oldest:
+                first, rest = (low, middle), (middle + 1, high)
             if match:
                 self._add_match(index, match, literal, first)
             else:
@@ -207,25 +210,19 @@ class Sources:
         self._add_match(index, plain, literal, rest, is_certain=self._is_plain)
         self._add_match(index, joined, may_be_joined(group), rest)
 
-    def _place_of(self, index: FtsIndex, match: str) -> int:
-        """Return the last of the first rows that an index finds, or of all there are."""
-        order = "ASC" if self._oldest else "DESC"
-        last = self._reader.value(
-            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? ORDER BY rowid {order} "
-            f"LIMIT 1 OFFSET {_TRIED}",
-            [match],
-        )
-        return self.edges[self._oldest] if last is None else as_int(last)
-
-    def _split(self, at: int | None) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Return the ids up to one in the direction of the search, and those behind it; without
-        one, the first few."""
+    def _middle(self, index: FtsIndex, match: str) -> int:
+        """Return the last of the first rows that an index finds, or of all there are; without
+        MATCH, of the newest or oldest rows."""
         low, high = self.edges
-        if self._oldest:
-            at = low + _NEWEST if at is None else at
-            return (low, at), (at + 1, high)
-        at = high - _NEWEST if at is None else at
-        return (at, high), (low, at - 1)
+        if not match:
+            return low + _NEWEST if self._oldest else high - _NEWEST
+        order = "ASC" if self._oldest else "DESC"
+        sql = (
+            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? ORDER BY rowid {order} "
+            f"LIMIT 1 OFFSET {_TRIED}"
+        )
+        last = self._reader.value(sql, [match])
+        return self.edges[self._oldest] if last is None else as_int(last)
 
     def _is_common(self, prefix: Matcher) -> bool:
         """Whether many rows may have a word that begins so."""
