@@ -90,15 +90,19 @@ def find_hits(
         return Found(answer, shown, conversations_of(reader, whole, answer.hits, now))
 
     def report(hits: tuple[Hit, ...]) -> None:
-        matchers = tuple(search.compiled.matchers)
-        if portion is not None:
-            portion(
-                found(
-                    Answer(
-                        query, hits, "scan", False, None, stopped=True, more=True, matchers=matchers
-                    )
-                )
-            )
+        if portion is None:
+            return
+        so_far = Answer(
+            query,
+            hits,
+            "scan",
+            complete=False,
+            total=None,
+            stopped=True,
+            more=True,
+            matchers=tuple(search.compiled.matchers),
+        )
+        portion(found(so_far))
 
     return found(search.page(limit, after=after, portion=report))
 
