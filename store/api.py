@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from .messages.transcript import Outline
     from .search.coverage import Coverage
     from .search.engine import Total
-    from .search.filter_values import Vocabulary
-    from .search.found import Found
+    from .search.filters import Vocabulary
+    from .search.found import Found, Suggestion
     from .search.query import Query
-    from .search.suggest import Suggestion
     from .sessions.catalog import Catalog, StoreChanges, StoreState
     from .sessions.models import Lineage
     from .sessions.session_rows import SessionsPortion
@@ -344,7 +343,7 @@ class OpenStore:
     @call
     def vocabulary(self, catalog: Catalog) -> Vocabulary:
         """Return the values that filters can have in this store."""
-        from .search.filter_values import read_vocabulary
+        from .search.filters import read_vocabulary
 
         return read_vocabulary(self.reader, catalog)
 
@@ -361,7 +360,6 @@ class OpenStore:
         titles: int = 0,
         is_typed: bool = False,
         after: Hit | None = None,
-        past_edits: bool = False,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] | None = None,
@@ -382,7 +380,6 @@ class OpenStore:
             titles=titles,
             is_typed=is_typed,
             after=after,
-            past_edits=past_edits,
             stopped=stopped,
             tell=tell,
             portion=portion,
@@ -409,21 +406,19 @@ class OpenStore:
         self, query: Query, catalog: Catalog, view: View, now: float, *, stopped: Stopped = never
     ) -> Suggestion | None:
         """Count the hits of a query in another view, or its conversations; None for none."""
-        from .search.found import count_matches
+        from .search.found import count_matches, whole_catalog
 
-        return count_matches(self.reader, query, catalog, view, now, stopped=stopped)
+        whole = whole_catalog(self.reader, catalog, view, query, now)
+        return count_matches(self.reader, query, whole, view, now, stopped=stopped)
 
     @call
     def suggestions(
         self, query: Query, catalog: Catalog, view: View, now: float, *, stopped: Stopped = never
     ) -> tuple[Suggestion, ...]:
         """Return wider queries that find something."""
-        from .search.suggest import suggest
+        from .search.found import suggest
 
-        whole = catalog if catalog.exact else None
-        return suggest(
-            self.reader, query, catalog=whole, view=view, stopped=stopped, now=now, lists=True
-        )
+        return suggest(self.reader, query, catalog, view, now, stopped=stopped)
 
     @call
     def roots(self, query: Query, catalog: Catalog, view: View, now: float) -> list[str]:

@@ -36,10 +36,9 @@ from ..messages.recap import RecapLine
 from ..messages.transcript import Outline
 from ..search.coverage import Coverage
 from ..search.engine import Total
-from ..search.filter_values import Vocabulary
-from ..search.found import Found
+from ..search.filters import Vocabulary
+from ..search.found import Found, Suggestion
 from ..search.query import Query, parse
-from ..search.suggest import Suggestion
 from ..sessions.catalog import Catalog, StoreChanges, StoreState
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Lineage
