@@ -103,7 +103,7 @@ class Context:
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
-        self.reads = Reads(lambda: OpenStore(store, location))
+        self.reads = Reads(self.opened)
         self.writes = host.writes
         store.on_wait = self._tell_of_wait
         self.show_header: Callable[[], None] = lambda: None
@@ -122,6 +122,10 @@ class Context:
     def options(self) -> Options:
         """The configuration."""
         return self.host.start.options
+
+    def opened(self) -> OpenStore:
+        """Return the store, to be changed; each change opens and closes the file."""
+        return OpenStore(self.store, self.location)
 
     def close(self) -> None:
         """End what reads, which closes the store."""

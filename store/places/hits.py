@@ -13,15 +13,13 @@ from .place import Place
 
 
 class Hits:
-    """Collects what places have found.
+    """Collects what places have found; the arguments are those of the search."""
 
-    Args:
-        limit: The most hits.
-        titles: The most titles.
-    """
-
-    def __init__(self, query: Query, sort: str, limit: int, titles: int) -> None:
-        self._query, self._sort, self._limit, self._titles = query, sort, limit, titles
+    def __init__(
+        self, query: Query, sort: str | None, limit: int | None, titles: int | None
+    ) -> None:
+        self._query, self._sort = query, sort or "newest"
+        self._limit, self._titles = limit or 50, titles or 0
         self.answers: list[tuple[Place, Found]] = []
 
     def add(self, place: Place, found: Found) -> None:

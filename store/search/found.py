@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -14,8 +15,9 @@ from ..messages.preview import with_names
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
+from ..trash.progress import never
 from .engine import Answer, Search, Total, until
-from .query import Query
+from .query import Query, parse
 from .scope import Conditions, Scope, compile_filters, make_scope, roots_in
 from .suggest import Suggestion, asks_for_conversations
 from .terms import CompiledQuery, compile_query
@@ -40,30 +42,30 @@ class Found(NamedTuple):
 
 def find_hits(
     reader: Reader,
-    query: Query,
-    catalog: Catalog | None,
-    view: View,
+    query: Query | str,
+    catalog: Catalog | None = None,
+    view: View = View.ALL,
     *,
-    sort: str,
-    now: float,
-    limit: int,
+    sort: str = "newest",
+    now: float | None = None,
+    limit: int = 50,
     titles: int = 0,
     is_typed: bool = False,
     after: Hit | None = None,
     past_edits: bool = False,
-    stopped: Callable[[], bool],
-    tell: Callable[[float], None],
+    stopped: Callable[[], bool] = never,
+    tell: Callable[[float], None] = lambda share: None,
     portion: Callable[[Found], None] | None = None,
 ) -> Found:
     """Search for a page of hits.
 
     Args:
         reader: An open reader.
-        query: Parsed.
+        query: Parsed, or as it is typed.
         catalog: Of the store, as far as it has been read.
         view: The view to search.
         sort: `newest`, `relevance` or `oldest`.
-        now: Unix seconds.
+        now: Unix seconds; the clock's by default.
         limit: The most hits.
         titles: The most titles.
         is_typed: The last word is still being typed.
@@ -73,6 +75,8 @@ def find_hits(
         tell: Called with the share of a scan that is done.
         portion: Called with what a scan has found so far.
     """
+    now = time.time() if now is None else now
+    query = parse(query, now=now) if isinstance(query, str) else query
     conditions = compile_filters(query, now)
     whole = whole_catalog(reader, catalog, view, conditions, now)
     scope = make_scope(reader, conditions, whole, view)
@@ -185,8 +189,8 @@ def count(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool],
-    seconds: float,
+    stopped: Callable[[], bool] = never,
+    seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
     conditions = compile_filters(query, now)
@@ -203,7 +207,7 @@ def count_matches(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool],
+    stopped: Callable[[], bool] = never,
 ) -> Suggestion | None:
     """Count the hits in a view, or the conversations if a query asks for those; None for none."""
     conditions = compile_filters(query, now)

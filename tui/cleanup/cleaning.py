@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeVar, Unpack
+from typing import NamedTuple, TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome, Step
@@ -16,13 +16,6 @@ from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.hosts.edits import (
-    Carrying,
-    archive_planned,
-    check_index,
-    delete_planned,
-    restore,
-)
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -35,7 +28,7 @@ from ..edit.changing import make_undo
 from ..formats import counted
 from ..list.marks import Undoable
 from ..screens.panes import Panes
-from ..store_paths import sessions_folder, trash_folder
+from ..store_paths import trash_folder
 from .plan_view import LeftOut, along_line, spared_line, totals_line
 
 Result = TypeVar("Result")
@@ -118,7 +111,7 @@ class Cleaning:
         self.archive_planned(await self._panes.read(job))
 
     def archive_planned(self, planned: PreparedPlan) -> None:
-        archive = partial(archive_planned, self._context.store)
+        archive = self._context.opened().archive_planned
         self._panes.start_write(self._carry_out, planned, archive, _ARCHIVED, self._archived)
 
     def delete(self, conversations: Sequence[Conversation]) -> None:
@@ -170,12 +163,7 @@ class Cleaning:
         self._panes.app.push_screen(DeleteCard(detailed, into, totals, stays, warning), decided)
 
     def delete_planned(self, planned: PreparedPlan) -> None:
-        store, location = self._context.store, self._context.location
-
-        def delete(plan: Plan, **how: Unpack[Carrying]) -> Outcome[Deleted]:
-            trash, folder = trash_folder(location), sessions_folder(location)
-            return delete_planned(store, plan, planned.catalog, trash, folder, **how)
-
+        delete = partial(self._context.opened().clean_up, catalog=planned.catalog)
         self._panes.start_write(self._carry_out, planned, delete, _DELETED, self._deleted)
 
     def _say_nothing(self, plan: Plan) -> None:
@@ -274,7 +262,7 @@ class Cleaning:
             self._context.say(sentence)
 
     def _archived(self, sentence: str, changes: Sequence[Change]) -> Undoable:
-        return Undoable(sentence, make_undo(self._context.store, changes))
+        return Undoable(sentence, make_undo(self._context.opened(), changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
         left = list(results)
@@ -293,8 +281,7 @@ def _restore(context: Context, left: list[Deleted]) -> tuple[str, tuple[str, ...
     Raises:
         RefusedError: Of the first, if none of them can be restored.
     """
-    store, location = context.store, context.location
-    files, trash = sessions_folder(location), trash_folder(location)
+    store = context.opened()
     touched: list[str] = []
     refused: list[RefusedError] = []
     said: list[str] = []
@@ -306,7 +293,7 @@ def _restore(context: Context, left: list[Deleted]) -> tuple[str, tuple[str, ...
 
     for each in left[::-1]:  # parents were deleted first, and find their children again
         try:
-            done = restore(store, trash, each, files, check=not several, tell=tell)
+            done = store.restore(each.bundle.name, check=not several, tell=tell)
         except RefusedError as error:
             refused.append(error)  # perhaps restored from the trash before; the others can be
             continue
@@ -323,5 +310,5 @@ def _restore(context: Context, left: list[Deleted]) -> tuple[str, tuple[str, ...
         messages=counted(messages, "message"),
     )
     said += [each.sentence for each in refused]
-    said += check_index(store) if several else ()
+    said += store.check_index() if several else ()
     return " · ".join([restored, *said]), tuple(touched)

@@ -6,11 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.hosts.edits import archive, pin, rename, unarchive, undo, unpin
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -28,7 +26,9 @@ _AT_ONCE = 200
 """Conversations changed per transaction."""
 
 
-def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
+def make_undo(
+    store: OpenStore, changes: Sequence[Change]
+) -> Callable[[], tuple[str, tuple[str, ...]]]:
     """Return a function, for `Undoable.undo`, that undoes changes, the last first."""
     left = list(changes)
 
@@ -37,7 +37,7 @@ def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str
         sentence = ""
         while left:  # after a failure a second call continues here
             touched += left[-1].session_ids
-            sentence = undo(store, left[-1]).sentence
+            sentence = store.undo(left[-1]).sentence
             left.pop()
         if len(changes) != 1:
             sentence = _("undone for {count:,} sessions").format(count=len(touched))
@@ -164,11 +164,17 @@ class Changing:
             return
         if all(each.archived for each in conversations):
             self._panes.start_write(
-                self._flag, conversations, unarchive, N_("brought {count:,} sessions")
+                self._flag,
+                conversations,
+                self._context.opened().unarchive,
+                N_("brought {count:,} sessions"),
             )
         elif len(conversations) == 1:
             self._panes.start_write(
-                self._flag, conversations, archive, N_("archived {count:,} sessions")
+                self._flag,
+                conversations,
+                self._context.opened().archive,
+                N_("archived {count:,} sessions"),
             )
         else:
             self._archive_many(conversations)
@@ -184,21 +190,26 @@ class Changing:
         """Pin conversations, or unpin them if all are pinned."""
         if all(each.pinned for each in conversations):
             self._panes.start_write(
-                self._flag, conversations, unpin, N_("unpinned {count:,} sessions")
+                self._flag,
+                conversations,
+                self._context.opened().unpin,
+                N_("unpinned {count:,} sessions"),
             )
         else:
-            self._panes.start_write(self._flag, conversations, pin, N_("pinned {count:,} sessions"))
+            self._panes.start_write(
+                self._flag,
+                conversations,
+                self._context.opened().pin,
+                N_("pinned {count:,} sessions"),
+            )
 
     async def _flag(
         self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str
     ) -> None:
-        """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` as
-        in `changed`."""
-        store = self._context.store
+        """Set or clear a flag by `work`, called with up to `_AT_ONCE` ids; `many` as in
+        `changed`."""
         ids = [each.id for each in conversations]
-        changes = await self._panes.write(
-            lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
-        )
+        changes = await self._panes.write(lambda: [work(some) for some in chunks(ids, _AT_ONCE)])
         named = conversations[0] if len(conversations) == 1 else None
         self.changed([_by_name(each, named) for each in changes], many)
 
@@ -215,7 +226,7 @@ class Changing:
         sentence = done[0].sentence
         if len(done) > 1:
             sentence = _(many).format(count=len(touched))
-        self.done(Undoable(sentence, make_undo(self._context.store, done)), touched)
+        self.done(Undoable(sentence, make_undo(self._context.opened(), done)), touched)
 
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
         """Add a change to the undo journal, report it, and update the list.
@@ -267,9 +278,9 @@ class Changing:
         self._panes.app.push_screen(card)
 
     async def _rename(self, card: RenameCard, session_id: str, typed: str) -> None:
-        store = self._context.store
+        store = self._context.opened()
         try:
-            renamed = await self._panes.write(lambda: rename(store, session_id, typed))
+            renamed = await self._panes.write(lambda: store.rename(session_id, typed))
         except BrowseError as error:
             if card.refused(error):
                 return
