@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from . import later
 from .call import call, read
-from .changing import Changing
+from .changeable import Changeable
 from .connection.connect import Store
 from .connection.reader import chunks
 from .errors import NotFoundError
@@ -52,7 +52,7 @@ _PIECE = 20_000
 """Messages that are measured at once."""
 
 
-class OpenStore(Changing):
+class OpenStore(Changeable):
     """A store, open to be read and changed; times are Unix seconds, catalogs are those of it."""
 
     # Conversations

@@ -77,7 +77,7 @@ class SentCatalog(NamedTuple):
     exact: bool
 
 
-class SentRow(NamedTuple):
+class SentRowChange(NamedTuple):
     """A `RowChange` as it travels."""
 
     session_id: str
@@ -89,7 +89,7 @@ class SentChange(NamedTuple):
     """A `Change` as it travels."""
 
     sentence: str
-    rows: list[SentRow]
+    rows: list[SentRowChange]
 
     def change(self) -> Change:
         """Return it as it is there."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..edit.delete import Deleted
 from ..edit.flags import Change, RowChange
@@ -18,10 +18,7 @@ from ..sessions.session import Session
 from ..text import one_line
 from ..wording import N_, _, ngettext
 from .faults import HostError
-
-if TYPE_CHECKING:
-    from ..api import OpenStore
-    from .remote import Lease
+from .link import Link
 
 _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
@@ -34,7 +31,16 @@ _FLAGS = {
 """Calls that set a flag: its column, its value, and what was done."""
 
 
-def carry_out(lease: Lease, name: str, values: Mapping[str, Any]) -> object:
+class Asked(Protocol):
+    """What is needed of a `remote.Lease`."""
+
+    link: Link
+    on_wait: Callable[[], object]
+
+    def ask(self, name: str, values: Mapping[str, Any]) -> object: ...
+
+
+def carry_out(lease: Asked, name: str, values: Mapping[str, Any]) -> object:
     """Return the answer of a change, named as of here.
 
     Raises:
@@ -56,7 +62,7 @@ def carry_out(lease: Lease, name: str, values: Mapping[str, Any]) -> object:
     return _named(lease.link.host.name, name, values, answer)
 
 
-def _recovered(lease: Lease, lost: HostError, find: Callable[[], object]) -> object:
+def _recovered(lease: Asked, lost: HostError, find: Callable[[], object]) -> object:
     """Return what was done before the connection was lost."""
     name = lease.link.host.name
     try:
@@ -75,20 +81,20 @@ def _recovered(lease: Lease, lost: HostError, find: Callable[[], object]) -> obj
     return answer
 
 
-def _sessions(lease: Lease, ids: Sequence[str]) -> dict[str, Session]:
+def _sessions(lease: Asked, ids: Sequence[str]) -> dict[str, Session]:
     """Return sessions by id; those that are gone are missing."""
     catalog: Any = lease.ask("neighbourhood", {"session_ids": ids, "now": 0.0})
     sessions = catalog.forest.sessions
     return {each: sessions[each] for each in ids if each in sessions}
 
 
-def _title(lease: Lease, values: Mapping[str, Any]) -> str | None:
+def _title(lease: Asked, values: Mapping[str, Any]) -> str | None:
     session = values["session_id"]
     found = _sessions(lease, [session])
     return found[session].title if session in found else None
 
 
-def _found(lease: Lease, name: str, values: Mapping[str, Any], title: str | None) -> object:
+def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None) -> object:
     """Return the answer of a change as the store there shows it; None if it is not done."""
     if name == "rename":
         now, session = _title(lease, values), values["session_id"]
@@ -129,19 +135,7 @@ def _named(host: str, name: str, values: Mapping[str, Any], answer: object) -> o
     return answer
 
 
-def undo(store: OpenStore, change: Change) -> Change:
-    """Undo a change of flags or of a title by another one; flags are set on whole lineages."""
-    if not change.rows:
-        return Change("", ())
-    first = change.rows[0]
-    done = _("undone: {done}").format(done=change.sentence)
-    if "title" in first.before:
-        title = first.before["title"]
-        renamed = store.rename(first.session_id, title if isinstance(title, str) else "")
-        return Change(done, renamed.change.rows)
-    before = first.before.items()
-    name = next(
-        name for name, (column, value, _done) in _FLAGS.items() if (column, value) in before
-    )
-    back: Change = getattr(store, name)(change.session_ids)
-    return Change(done, back.rows)
+def undoes(before: Mapping[str, object]) -> str:
+    """Return the call that sets a flag as it was."""
+    column, value = next(iter(before.items()))
+    return next(name for name, flag in _FLAGS.items() if flag[:2] == (column, value))

@@ -110,7 +110,7 @@ class _Reply(msgspec.Struct):
     err: str
 
 
-class Question:
+class AskedQuestion:
     """A question that was sent."""
 
     def __init__(self, connection: Connection, number: int) -> None:
@@ -179,7 +179,7 @@ class Connection:
         self.fingerprint: tuple[int, ...] = earlier.fingerprint if earlier is not None else ()
         """Of the store there, as of its last change."""
         self.greeted: Future[Hello] = Future()
-        self.asked: dict[int, Question] = {}
+        self.asked: dict[int, AskedQuestion] = {}
         """By number, until answered."""
         self.ssh: SshProcess | None = None
         self._numbers = itertools.count(1)
@@ -207,10 +207,10 @@ class Connection:
             raise self.error.with_traceback(None)
         return hello
 
-    def ask(self, question: Json, arguments: bytes) -> Question:
+    def ask(self, question: Json, arguments: bytes) -> AskedQuestion:
         """Send a question with its arguments as JSON."""
         number = next(self._numbers)
-        asked = Question(self, number)
+        asked = AskedQuestion(self, number)
         with self._lock:
             if self.error is not None:
                 raise self.error.with_traceback(None)
@@ -365,7 +365,7 @@ class Link:
         with contextlib.suppress(HostError):  # `error` has it
             self.open(POLL_SECONDS)
 
-    def send(self, question: Json, arguments: bytes = b"{}") -> Question:
+    def send(self, question: Json, arguments: bytes = b"{}") -> AskedQuestion:
         """Send a question with its arguments as JSON; errors as of `open`."""
         self.open()
         assert self.connection is not None

@@ -18,7 +18,7 @@ from . import codec
 from .failures import raised_there
 from .far_changes import carry_out
 from .faults import fault
-from .link import ANSWER_SECONDS, CHANGE_SECONDS, Link, Links, Question
+from .link import ANSWER_SECONDS, CHANGE_SECONDS, Link, Links, AskedQuestion
 
 _LEASES = itertools.count(1)
 _PLAIN_BYTES = 16_000_000
@@ -38,7 +38,7 @@ class Lease:
     def __init__(self, link: Link, on_wait: Callable[[], object] = lambda: None) -> None:
         self.link, self.on_wait = link, on_wait
         self._number = next(_LEASES)
-        self._running: Question | None = None
+        self._running: AskedQuestion | None = None
 
     def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
         """Return the answer of a call; whole texts that are longer than a line come in windows.

@@ -148,7 +148,7 @@ def check_right(name: str, *, changes: bool, may_change: bool) -> None:
         raise RefusedError(sentence.format(call=name))
 
 
-class _Lease:
+class _LeaseThread:
     """A thread that answers the questions of one lease of the caller, with a read connection of its
     own."""
 
@@ -314,7 +314,7 @@ class Server:
         """Questions that were cancelled and have no answer yet."""
         self._catalog: tuple[Fingerprint, Catalog] | None = None
         self._reading_catalog = threading.Lock()
-        self._leases: dict[int | None, _Lease] = {}
+        self._leases: dict[int | None, _LeaseThread] = {}
         self._waiting: set[_Question] = set()
         """Questions that have no answer yet."""
         self._counting = threading.Lock()
@@ -413,7 +413,7 @@ class Server:
             self.send(question.id, _failed(question.id, RefusedError(sentence)))
             return
         if number not in self._leases:
-            self._leases[number] = _Lease(self, number)
+            self._leases[number] = _LeaseThread(self, number)
         self._leases[number].questions.put(question)
 
     def _watch(self) -> None:

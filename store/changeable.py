@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from . import later
 from .call import Leased, call, change, changing
 from .hermes.homes import sessions_folder, trash_folder
 from .trash.progress import Tell, never, quiet
+from .wording import _
 
 if TYPE_CHECKING:
-    from .api import OpenStore
     from .cleanup.bulk import Outcome, Step
     from .cleanup.plan import Plan, Planned
     from .edit.delete import Deleted
@@ -30,7 +30,7 @@ class Carrying(TypedDict, total=False):
     stop: Callable[[], bool]
 
 
-class Changing(Leased):
+class Changeable(Leased):
     """The changes of an `OpenStore`; each is done as a whole, or raises BrowseError.
 
     Raises:
@@ -51,10 +51,17 @@ class Changing(Leased):
         return trash_folder(self.location)
 
     def undo(self, done: Change) -> Change:
-        """Undo a change of flags or of a title."""
-        if self.far is None:
+        """Undo a change of flags or of a title; elsewhere flags are set on whole lineages."""
+        if self.far is None or not done.rows:
             return later.flags.undo(self.store, done)
-        return later.far_changes.undo(cast("OpenStore", self), done)
+        first = done.rows[0]
+        if "title" in first.before:
+            title = first.before["title"]
+            typed = title if isinstance(title, str) else ""
+            back = self.rename(first.session_id, typed).change
+        else:
+            back = getattr(self, later.far_changes.undoes(first.before))(done.session_ids)
+        return back._replace(sentence=_("undone: {done}").format(done=done.sentence))
 
     @changing
     def delete(self, session_ids: Sequence[str], *, stopped: Callable[[], bool] = never) -> Deleted:
