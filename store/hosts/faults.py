@@ -194,7 +194,7 @@ def explain(
         noise: What it printed instead of a hello.
     """
     last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", _last_line(said))
-    if exit_code == SSH_FAILED:
+    if exit_code in (SSH_FAILED, None):
         is_early = bool(last) and not has_greeted
         default = "host-ssh" if is_early else "host-lost"
         kind = next((kind for text, kind in _SAID if text in said), default)

@@ -69,22 +69,26 @@ class Host(NamedTuple):
 
 
 _OPTIONS = (
-    *("ClearAllForwardings=yes", "RemoteCommand=none", "ControlMaster=no", "LogLevel=ERROR"),
+    *("ClearAllForwardings=yes", "RemoteCommand=none", "ControlMaster=no"),
     *("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3"),
 )
 """Nothing of this machine is lent to the host while the connection is open, nothing is asked over
 the screen, and no process that the user's configuration asks for stays behind."""
 
 
-def ssh_command(host: Host, line: str, *, terminal: bool = False) -> list[str]:
+def ssh_command(
+    host: Host, line: str, *, terminal: bool = False, level: str = "ERROR"
+) -> list[str]:
     """Return the arguments of a process that runs a line on a host.
 
     Args:
         line: For the shell of the host, from `command_line`.
         terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person
             only.
+        level: The LogLevel of ssh. Below INFO it may end without a word: it says at that level that
+            a connection was reset before the login (OpenSSH 9.2).
     """
     if terminal:
         return ["ssh", "-t", *host.ssh_words(), line]
-    options = [word for option in _OPTIONS for word in ("-o", option)]
+    options = [word for option in (*_OPTIONS, f"LogLevel={level}") for word in ("-o", option)]
     return ["ssh", "-T", "-a", "-x", *options, *host.ssh_words(), line]

@@ -18,7 +18,7 @@ from . import codec
 from .failures import raised_there
 from .far_changes import carry_out
 from .faults import fault
-from .link import ANSWER_SECONDS, CHANGE_SECONDS, Link, Links, AskedQuestion
+from .link import ANSWER_SECONDS, CHANGE_SECONDS, AskedQuestion, Link, Links
 
 _LEASES = itertools.count(1)
 _PLAIN_BYTES = 16_000_000

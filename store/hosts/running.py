@@ -72,6 +72,8 @@ class Running:
             process.close()
             _processes.discard(process)
         is_missing = is_no_program(self._host, self.code, self.said)
+        if self.code == SSH_FAILED and not self._has_begun and not self.said:
+            raise fault(self._host, "host-closed")
         if self.code == SSH_FAILED or is_missing or (self.code and not self._has_begun):
             raise explain(self._host, self.code, self.said, has_greeted=False, noise=noise)
         if not self._has_begun:

@@ -36,7 +36,7 @@ class SshProcess:
         self._writing = threading.Lock()
         try:
             self._process = subprocess.Popen(
-                ssh_command(host, line),
+                ssh_command(host, line, level="INFO" if takes_input else "ERROR"),
                 stdin=subprocess.PIPE if takes_input else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
