@@ -10,7 +10,7 @@ with open_store() as store:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from .connection.connect import Store
 from .connection.reader import chunks
 from .errors import NotFoundError
 from .hermes.homes import Location, locate, locate_file
+from .measurable import Measurable
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, View
 from .sessions.session import Session
@@ -28,17 +29,10 @@ from .trash.progress import never
 from .wording import _
 
 if TYPE_CHECKING:
-    from .cleanup.plan import Plan
-    from .cleanup.retention import RetentionRules
-    from .cleanup.selection import Selection
-    from .cleanup.sizes import Sizes
-    from .cleanup.space_map import FileSpace, SpaceMap
     from .compression.model_context import Memory, ModelContext
     from .export.files import Format
-    from .hermes.health import StoreSummary
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
-    from .insights.facts import Facts
     from .legacy.transcript_files import Count
     from .search.query import Query
     from .search.suggest import Suggestion
@@ -48,11 +42,9 @@ if TYPE_CHECKING:
 Stopped = Callable[[], bool]
 _WINDOW = 500
 """Messages of a transcript that are read at once."""
-_PIECE = 20_000
-"""Messages that are measured at once."""
 
 
-class OpenStore(Changeable):
+class OpenStore(Measurable, Changeable):
     """A store, open to be read and changed; times are Unix seconds, catalogs are those of it."""
 
     # Conversations
@@ -123,7 +115,9 @@ class OpenStore(Changeable):
         """
         catalog = self.neighbourhood([session_id], time.time())
         if session_id not in catalog.forest.sessions:
-            raise NotFoundError(_("There is no session {id}.").format(id=session_id))
+            raise NotFoundError(
+                _("There is no session {session} in this store.").format(session=session_id)
+            )
         rows = self.outline(catalog.conversation(session_id).segments, reading).rows
         for some in chunks([row.id for row in rows], _WINDOW):
             yield from self.messages(some)
@@ -172,103 +166,7 @@ class OpenStore(Changeable):
         )
         return given, later.model_context.memory_of(contexts.history, given.rows)
 
-    # Sizes and plans
-
-    why_changed = read(later.plan.first_change)
-
-    def measure(
-        self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None
-    ) -> Mapping[str, Sizes]:
-        """Measure the bytes of sessions, as far as they are not `known`; those are added there."""
-        sizes = known if known is not None else {}
-        missing = [session for session in sessions if session.id not in sizes]
-        if missing:
-            sizes.update(self.sizes_of(missing))
-        return sizes
-
-    @call
-    def sizes_of(self, sessions: Sequence[Session], most: int | None = None) -> dict[str, Sizes]:
-        """Measure the bytes of sessions; with `most`, stop after so many messages."""
-        return dict(later.sizes.measure(self.reader, sessions, most=most))
-
-    @call
-    def plan(
-        self,
-        selection: Selection,
-        catalog: Catalog,
-        now: float,
-        known: MutableMapping[str, Sizes] | None = None,
-        *,
-        measure_sizes: bool = True,
-    ) -> Plan:
-        """Plan a clean-up; see `make_plan`."""
-        return later.plan.make_plan(
-            self.reader, catalog, selection, now, known=known, measure_sizes=measure_sizes
-        )
-
-    def measure_more(self, plan: Plan, known: MutableMapping[str, Sizes]) -> Plan:
-        """Measure a piece of a plan, at least one session, longest idle first."""
-        missing = [session for session in plan.unmeasured() if session.id not in known]
-        if missing:
-            known.update(self.sizes_of(missing, _PIECE))
-        return plan.measured(known)
-
-    @call
-    def file_space(self) -> FileSpace:
-        """Read used and free space of the file."""
-        return later.space_map.read_file_space(self.reader, self.store.sizes()[1])
-
-    @call
-    def space_map(
-        self, catalog: Catalog, known: MutableMapping[str, Sizes] | None = None
-    ) -> SpaceMap:
-        """Measure the whole store by source, job and conversation."""
-        return later.space_map.read_space_map(
-            self.reader, catalog, wal_bytes=self.store.sizes()[1], known=known
-        )
-
-    @call
-    def retention(self, now: float) -> RetentionRules:
-        """Read what Hermes will delete by itself."""
-        return later.retention.retention_rules_at(self.reader, self.location, now)
-
-    # Sums, health, resuming
-
-    search_health = read(later.index_health.search_health)
-
-    def facts(
-        self,
-        catalog: Catalog,
-        *,
-        of_tools: bool = False,
-        sizes: bool = False,
-        stopped: Stopped = never,
-        tell: Callable[[float], None] = lambda share: None,
-    ) -> Facts:
-        """Read the data for sums: of sessions and messages, or of calls and answers of tools."""
-        facts = self.read_facts(catalog, of_tools=of_tools, sizes=sizes, stopped=stopped, tell=tell)
-        facts.catalog = catalog
-        return facts
-
-    @call
-    def read_facts(
-        self,
-        catalog: Catalog,
-        *,
-        of_tools: bool,
-        sizes: bool,
-        stopped: Stopped,
-        tell: Callable[[float], None],
-    ) -> Facts:
-        """Read the facts of another machine's catalog; see `facts`."""
-        if of_tools:
-            return later.facts.read_tools(self.reader, catalog, stopped=stopped, tell=tell)
-        return later.facts.read_facts(self.reader, catalog, sizes=sizes, stopped=stopped, tell=tell)
-
-    @call
-    def summary(self) -> StoreSummary:
-        """Return the facts and numbers of the store."""
-        return later.health.summarize(self.reader, self.store, self.location)
+    # Resuming
 
     def resume_plan(self, session_id: str, now: float) -> ResumePlan:
         """Plan to resume the conversation of a session, on the machine of the store."""

@@ -16,17 +16,17 @@ from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..sessions.session import Session
 from ..text import one_line
-from ..wording import N_, _, ngettext
+from ..wording import N_, _
 from .faults import HostError
 from .link import Link
 
 _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
 _FLAGS = {
-    "archive": ("archived", 1, N_("archived {conversations}")),
-    "unarchive": ("archived", 0, N_("brought back {conversations}")),
-    "pin": ("pinned", 1, N_("pinned {conversations}")),
-    "unpin": ("pinned", 0, N_("unpinned {conversations}")),
+    "archive": ("archived", 1, N_("archived {conversation}")),
+    "unarchive": ("archived", 0, N_("brought back {conversation}")),
+    "pin": ("pinned", 1, N_("pinned {conversation}")),
+    "unpin": ("pinned", 0, N_("unpinned {conversation}")),
 }
 """Calls that set a flag: its column, its value, and what was done."""
 
@@ -59,7 +59,7 @@ def carry_out(lease: Asked, name: str, values: Mapping[str, Any]) -> object:
         answer = _recovered(lease, lost, lambda: _found(lease, name, values, title))
     finally:
         waiting.cancel()
-    return _named(lease.link.host.name, name, values, answer)
+    return _named(lease.link.host.name, answer)
 
 
 def _recovered(lease: Asked, lost: HostError, find: Callable[[], object]) -> object:
@@ -99,15 +99,17 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
     if name == "rename":
         now, session = _title(lease, values), values["session_id"]
         row = RowChange(session, {"title": title}, {"title": now})
+        done = _("renamed to “{title}”").format(title=one_line(now or ""))
         is_same = now == title
-        return None if is_same else Renamed(Change("", (row,)), now, now != values["typed"])
+        return None if is_same else Renamed(Change(done, (row,)), now, now != values["typed"])
     if name in _FLAGS:
-        column, value, _sentence = _FLAGS[name]
+        column, value, sentence = _FLAGS[name]
         found = _sessions(lease, values["session_ids"])
         if {getattr(session, column) for session in found.values()} != {bool(value)}:
             return None
         rows = [RowChange(each, {column: 1 - value}, {column: value}) for each in found]
-        return Change("", tuple(rows))
+        done = _(sentence).format(conversation=one_line(", ".join(found), 60))
+        return Change(done, tuple(rows))
     bundles: Any = lease.ask("deletions", {})
     if name == "restore":
         bundle = next((each for each in bundles if each.name == values["name"]), None)
@@ -121,21 +123,17 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
     return Deleted(bundle, tuple(ids), bundle.sessions, (), bundle.messages, (), ())
 
 
-def _named(host: str, name: str, values: Mapping[str, Any], answer: object) -> object:
-    """Return an answer whose sentence names what was done where."""
-    if isinstance(answer, Renamed) and answer.change.rows:
-        of = f"“{one_line(answer.title, 60)}”" if answer.title else one_line(values["session_id"])
-        text = _("renamed {title} on {name}").format(title=of, name=host)
-        return answer._replace(change=answer.change._replace(sentence=text))
-    if isinstance(answer, Change) and answer.rows:
-        count = len(values["session_ids"])
-        of = ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
-        done = _(_FLAGS[name][2]).format(conversations=of)
-        return answer._replace(sentence=_("{done} on {name}").format(done=done, name=host))
-    return answer
+def _named(host: str, answer: Any) -> Any:
+    """Return an answer whose sentence says where that was done."""
+    if isinstance(answer, Renamed):
+        return answer._replace(change=_named(host, answer.change))
+    if not isinstance(answer, Change) or not answer.rows:
+        return answer
+    return answer._replace(sentence=_("{done} on {name}").format(done=answer.sentence, name=host))
 
 
-def undoes(before: Mapping[str, object]) -> str:
+def undoes(rows: Sequence[RowChange]) -> str:
     """Return the call that sets a flag as it was."""
-    column, value = next(iter(before.items()))
-    return next(name for name, flag in _FLAGS.items() if flag[:2] == (column, value))
+    before = [item for row in rows for item in row.before.items()]
+    found = (name for name, (column, value, _done) in _FLAGS.items() if (column, value) in before)
+    return next(found, "archive")
