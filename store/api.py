@@ -230,6 +230,6 @@ def open_store(
         location = locate(home=str(place))
     else:
         location = locate_file(Path(place))
-    if links is None or location.host is None:
+    if links is None:
         return OpenStore(Store(location.path), location)
-    return OpenStore(later.remote.RemoteStore(links.of(location.host), location.path), location)
+    return OpenStore(later.remote.store_at(location, links), location)

@@ -119,8 +119,8 @@ class Leased:
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""
         self._is_interrupted = False
-        if self._connection is not None:
-            self._connection.begin()
+        if (connection := self._connection) is not None:
+            connection.begin()
 
     def check(self) -> None:
         """Raise QueryInterruptedError if `interrupt` was called; for work between two calls."""
@@ -130,14 +130,14 @@ class Leased:
     def interrupt(self) -> None:
         """Stop the running call and those to come until `begin`, from any thread."""
         self._is_interrupted = True
-        if self._connection is not None:
-            self._connection.interrupt()
+        if (connection := self._connection) is not None:
+            connection.interrupt()
 
     def close(self) -> None:
         """Close the file; another call opens it again."""
-        if self._connection is not None:
-            self._connection.close()
-        self._reader = None
+        connection, self._reader = self._connection, None
+        if connection is not None:
+            connection.close()
 
     def __enter__(self) -> Self:
         return self

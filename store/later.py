@@ -52,21 +52,96 @@ if TYPE_CHECKING:
     from .sessions import session_rows as session_rows
     from .trash import shelf as shelf
 
-_MODULES = {
-    "cleanup": "bulk plan retention selection sizes space_map",
-    "compression": "compactions losses model_context",
-    "edit": "delete flags restore titles",
-    "export": "files jsonl redact source",
-    "hermes": "health index_health resume_command",
-    "hosts": "far_changes remote resume_on_host",
-    "insights": "facts",
-    "legacy": "transcript_files",
-    "messages": "decode details preview recap transcript",
-    "search": "coverage filter_values found query scope snippets suggest",
-    "sessions": "catalog first_page lineage resolve session_rows",
-    "trash": "shelf",
+_PACKAGES = {
+    **dict.fromkeys(
+        (
+            "bulk",
+            "plan",
+            "retention",
+            "selection",
+            "sizes",
+            "space_map",
+        ),
+        "cleanup",
+    ),
+    **dict.fromkeys(
+        (
+            "compactions",
+            "losses",
+            "model_context",
+        ),
+        "compression",
+    ),
+    **dict.fromkeys(
+        (
+            "delete",
+            "flags",
+            "restore",
+            "titles",
+        ),
+        "edit",
+    ),
+    **dict.fromkeys(
+        (
+            "files",
+            "jsonl",
+            "redact",
+            "source",
+        ),
+        "export",
+    ),
+    **dict.fromkeys(
+        (
+            "health",
+            "index_health",
+            "resume_command",
+        ),
+        "hermes",
+    ),
+    **dict.fromkeys(
+        (
+            "far_changes",
+            "remote",
+            "resume_on_host",
+        ),
+        "hosts",
+    ),
+    **dict.fromkeys(("facts",), "insights"),
+    **dict.fromkeys(("transcript_files",), "legacy"),
+    **dict.fromkeys(
+        (
+            "decode",
+            "details",
+            "preview",
+            "recap",
+            "transcript",
+        ),
+        "messages",
+    ),
+    **dict.fromkeys(
+        (
+            "coverage",
+            "filter_values",
+            "found",
+            "query",
+            "scope",
+            "snippets",
+            "suggest",
+        ),
+        "search",
+    ),
+    **dict.fromkeys(
+        (
+            "catalog",
+            "first_page",
+            "lineage",
+            "resolve",
+            "session_rows",
+        ),
+        "sessions",
+    ),
+    **dict.fromkeys(("shelf",), "trash"),
 }
-_PACKAGES = {name: package for package, names in _MODULES.items() for name in names.split()}
 
 
 class Module:

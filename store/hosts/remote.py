@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -178,16 +177,6 @@ class RemoteStore(Store):
         raise fault(
             self.link.host, "host-refused", said=_("no statement is sent to another machine")
         )
-
-
-def round_trip(link: Link) -> float:
-    """Measure the seconds from a question to its answer on the open connection; errors as of
-    `Lease.call`."""
-    lease = Lease(link)
-    lease.call("state", (), {})  # opens the store
-    begun = time.perf_counter()
-    lease.call("state", (), {})
-    return time.perf_counter() - begun
 
 
 def locate_there(link: Link) -> Location:

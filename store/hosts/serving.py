@@ -271,7 +271,9 @@ class _LeaseThread:
             values[kind] = partial(server.report, number, kind)
         if types.stops:
             values["stopped"] = lambda: (
-                number in server.stopped or self._is_late or server.has_ended
+                number in server.stopped
+                or self._is_late
+                or (server.has_ended and not types.changes)
             )
         try:
             answer = codec.encode(CALLS[name](self._store, **values))

@@ -36,7 +36,7 @@ from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
 from ..trash.progress import never
 from ..wording import _
-from .hits import Hits
+from .hits import merged
 from .keys import numbers_in
 from .names import id_of, place_of
 from .place import Place
@@ -336,19 +336,20 @@ class MergedLease:
         """Search all places; the hits of each join the others when they come."""
         moment = time.time() if now is None else now
         asked = parse(query, now=moment) if isinstance(query, str) else query
-        hits = Hits(asked, how.get("sort"), how.get("limit"), how.get("titles"))
+        shown = {name: how[name] for name in ("sort", "limit", "titles") if name in how}
+        found: list[tuple[Place, Found]] = []
 
         def ask(place: Place, store: OpenStore) -> Found:
             return store.search(asked, place.catalog, view, now=moment, stopped=stopped, **how)
 
-        def answered(place: Place, found: Found) -> None:
-            hits.add(place, found)
-            tell(len(hits.answers) / len(self._places))
+        def answered(place: Place, answer: Found) -> None:
+            found.append((place, answer))
+            tell(len(found) / len(self._places))
             if portion is not None:
-                portion(hits.found(is_partial=True))
+                portion(merged(asked, found, is_partial=True, **shown))
 
         _answers, notes = self._ask_all(ask, stopped, answered)
-        return hits.found(notes, is_stopped=stopped())
+        return merged(asked, found, notes, is_stopped=stopped(), **shown)
 
 
 def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:
