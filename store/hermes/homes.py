@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import NotFoundError, RefusedError
-from ..files import read_regular
+from ..files import read_regular, user_folder
 from ..hosts.host import Host
 from ..wording import _, pgettext
 
@@ -217,3 +217,14 @@ def _sticky_profile(root: Path) -> tuple[Path, str]:
     if sticky == DEFAULT_PROFILE or not profile_home(sticky_root, sticky).is_dir():
         return root, DEFAULT_PROFILE
     return sticky_root, sticky
+
+
+def trash_folder(location: Location) -> Path:
+    """The folder of deleted conversations: the sample store's is beside it, all others share the
+    user's."""
+    return (location.path.parent if location.demo else user_folder("data")) / "trash"
+
+
+def sessions_folder(location: Location) -> Path | None:
+    """The folder where Hermes keeps files of sessions; None for a store outside a Hermes home."""
+    return location.path.parent / "sessions" if location.root is not None else None
