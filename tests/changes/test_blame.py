@@ -16,25 +16,36 @@ from plays import RELEASES, play, store_of
 from store_builder import StoreBuilder
 from test_random_edits import PATH, Call, patch, read, write
 
-from hermes_browse.store.changes.blame import Blame, read_blame
+from hermes_browse.store.changes.blame import BlameLine, read_blame
 from hermes_browse.store.connection.connect import Store
 
 Owned = tuple[str, int | None]
 """A line, and the call that wrote it; None for a line that was written by hand."""
 
 
-def blame_of(document: dict[str, object], folder: Path, path: str, text: str | None) -> Blame:
+def blame_of(
+    document: dict[str, object], folder: Path, path: str, text: str | None
+) -> list[BlameLine]:
     """The blame of a file of a play."""
     store = store_of(document, folder / "state.db")
     with Store(store).reader() as reader:
         return read_blame(reader, f"{document['directory']}/{path}", text)
 
 
+def session_of(line: BlameLine) -> str | None:
+    """The session that wrote a line."""
+    return line.edit and line.edit.session_id
+
+
 @pytest.mark.parametrize("release", RELEASES)
 def test_lines_belong_to_the_message_that_wrote_them(release: str, tmp_path: Path) -> None:
     document = play(release)
-    lines = blame_of(document, tmp_path, "src/app.py", document["after"]["src/app.py"]).lines
-    assert [(line.number, line.session_id, line.prompt) for line in lines if line.message_id] == [
+    lines = blame_of(document, tmp_path, "src/app.py", document["after"]["src/app.py"])
+    assert [
+        (line.number, line.edit.session_id, line.prompt and line.prompt.said)
+        for line in lines
+        if line.edit
+    ] == [
         (1, "first", "Now the text files"),
         (4, "second", "And the rest"),
         (5, "agent", "Write the tests"),
@@ -47,14 +58,14 @@ def test_lines_belong_to_the_message_that_wrote_them(release: str, tmp_path: Pat
 def test_lines_by_hand_belong_to_nobody(release: str, tmp_path: Path) -> None:
     document = play(release)
     after = document["after"]
-    lines = blame_of(document, tmp_path, "hand.txt", after["hand.txt"]).lines
-    assert {line.text: line.session_id for line in lines} == {
+    lines = blame_of(document, tmp_path, "hand.txt", after["hand.txt"])
+    assert {line.text: session_of(line) for line in lines} == {
         "mine": None, "alpha": None, "BETA": "second", "gamma": None, "mine too": None,
         "DELTA": "other", "epsilon": None,
     }  # fmt: skip
     (tmp_path / "state.db").unlink()
-    lines = blame_of(document, tmp_path, "mine.txt", after["mine.txt"]).lines
-    assert [(line.text, line.session_id) for line in lines] == [
+    lines = blame_of(document, tmp_path, "mine.txt", after["mine.txt"])
+    assert [(line.text, session_of(line)) for line in lines] == [
         ("before", None),
         ("written", "second"),
         ("by the other agent", "other"),
@@ -66,14 +77,13 @@ def test_lines_by_hand_belong_to_nobody(release: str, tmp_path: Path) -> None:
 def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path: Path) -> None:
     document = play("0.19.0")
     blame = blame_of(document, tmp_path, "docs/new.md", None)
-    assert not blame.on_disk
-    assert [line.text for line in blame.lines] == ["# New", "", "text", "more"]
-    assert all(line.session_id == "first" for line in blame.lines)
+    assert [line.text for line in blame] == ["# New", "", "text", "more"]
+    assert all(session_of(line) == "first" for line in blame)
 
 
 def test_an_unknown_file(tmp_path: Path) -> None:
     blame = blame_of(play("0.19.0"), tmp_path, "nobody/wrote.me", "a\n")
-    assert [(line.text, line.message_id) for line in blame.lines] == [("a", None)]
+    assert [(line.text, line.edit) for line in blame] == [("a", None)]
 
 
 def edited(old: list[Owned], texts: list[str], owner: int | None) -> list[Owned]:
@@ -128,12 +138,12 @@ def test_no_line_is_attributed_falsely(history: tuple[list[Call], list[Owned]]) 
         written = [_message(builder, number, call) for number, call in enumerate(calls)]
         with Store(builder.write()).reader() as reader:
             blame = read_blame(reader, PATH, "".join(text for text, _owner in lines))
-    pairs = zip(blame.lines, lines, strict=True)
+    pairs = zip(blame, lines, strict=True)
     for text, run in groupby(pairs, key=lambda pair: pair[1][0]):
         # Of equal lines side by side nobody knows which one was there first.
         same = list(run)
         owners = [written[owner] for _line, (_text, owner) in same if owner is not None]
-        given_to = [line.message_id for line, _owned in same if line.message_id is not None]
+        given_to = [line.edit.message_id for line, _owned in same if line.edit is not None]
         assert len(given_to) <= len(owners), text
         if text.startswith("line "):
             assert set(given_to) <= set(owners)

@@ -11,7 +11,7 @@ import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
 from store_builder import StoreBuilder
 
-from hermes_browse.store.changes.changes import Changes, DiskState, read_changes
+from hermes_browse.store.changes.changes import Changes, read_changes
 from hermes_browse.store.changes.diff import relative
 from hermes_browse.store.connection.connect import Store
 
@@ -80,7 +80,7 @@ def test_subagents_and_segments_belong_to_it(tmp_path: Path) -> None:
     }
     app = next(each for each in changes.files if each.path.endswith("app.py"))
     assert {edit.session_id for edit in app.edits} == {"first", "agent", "second"}
-    messages = {line.message_id for line in app.diff if line.kind == "added"}
+    messages = {line.message_id for line in app.diff if line.text.startswith("+")} - {None}
     assert messages == {edit.message_id for edit in app.edits} - {41, 43}  # an edit and its undoing
 
 
@@ -106,10 +106,10 @@ def test_the_disk_is_compared_and_left_alone(tmp_path: Path) -> None:
     times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     changes = changes_of(document, tmp_path, "second", directory=str(folder))
     states = {relative(each.path, changes.directory): each.disk for each in changes.files}
-    assert states["docs/new.md"] is DiskState.SAME
-    assert states["gone.txt"] is DiskState.SAME
-    assert states["long.txt"] is DiskState.CHANGED
-    assert states["many.txt"] is DiskState.GONE
+    assert states["docs/new.md"] == "same"
+    assert states["gone.txt"] == "same"
+    assert states["long.txt"] == "changed"
+    assert states["many.txt"] == "gone"
     assert states["README.md"] is None, "not every line is known"
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
 
