@@ -24,7 +24,7 @@ from ..search.sources import SearchPlan, read_edges
 from ..search.terms import compile_query
 from ..sessions.first_page import read_neighbourhood
 from ..text import as_text
-from .document import EditedFile, Edit, Line, split
+from .document import Edit, EditedFile, Line, split
 from .edits import EDITORS, FILE_TOOLS, replay_uses
 from .replay import Replay
 from .tool_uses import read_tool_uses

@@ -16,7 +16,7 @@ from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
 from .diff import DiffLine, can_be_applied, compare, relative, unified_diff
-from .document import EditedFile, Edit
+from .document import Edit, EditedFile
 from .edits import EDITORS, FILE_TOOLS, replay_uses
 from .programs import may_change_files, read_program, written_names
 from .replay import Replay, TrackedFile

@@ -14,7 +14,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..messages.decode import has_failed
 from ..sessions.session import Session
-from .document import EditedFile, Edit, split
+from .document import Edit, EditedFile, split
 from .hunks import DiffError, FileDiff, parse_diff
 from .programs import read_program
 from .replay import Replay, Step

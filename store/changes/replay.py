@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 
-from .document import EditedFile, Edit
+from .document import Edit, EditedFile
 
 Step = Callable[[EditedFile], bool]
 """Something that happened to a file, or was seen of it; False if it does not fit to what is known

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from ..api import open_store
 from ..cleanup import bulk
@@ -34,15 +34,6 @@ from .faults import HostError, fault
 from .link import CHANGE_SECONDS
 from .remote import RemoteStore
 from .running import document_of
-
-
-class Carrying(TypedDict):
-    """How a plan is carried out: as of `bulk.carry_out`."""
-
-    pause: Callable[[float], object]
-    tell: Callable[[bulk.Step], object]
-    stop: Callable[[], bool]
-
 
 _SOON = 1.0
 """Seconds after which whoever waits for a change is told so."""
@@ -170,7 +161,7 @@ def undo(store: Store, change: Change) -> Change:
     return Change(done, _set_flag(command, store, change.session_ids).rows)
 
 
-def archive_planned(store: Store, plan: Plan, **how: Unpack[Carrying]) -> bulk.Outcome[Change]:
+def archive_planned(store: Store, plan: Plan, **how: Unpack[bulk.Carrying]) -> bulk.Outcome[Change]:
     """Archive the conversations of a plan; elsewhere the guards of that machine decide about
     relatives."""
     unit = bulk.archive_unit(store, plan)
@@ -188,7 +179,7 @@ def delete_planned(
     catalog: Catalog,
     trash: Path,
     files: Path | None,
-    **how: Unpack[Carrying],
+    **how: Unpack[bulk.Carrying],
 ) -> bulk.Outcome[Deleted]:
     """Move the conversations of a plan to the trash of their machine."""
     if not isinstance(store, RemoteStore):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar, Unpack
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.bulk import Outcome, Step
+from hermes_browse.store.cleanup.bulk import Carrying, Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan, parents_first
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.edit.delete import Deleted
@@ -17,7 +17,6 @@ from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts.edits import (
-    Carrying,
     archive_planned,
     check_index,
     delete_planned,
