@@ -14,18 +14,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, first_texts
+from ..connection.stored_values import as_int
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
-from ..search.conversation_table import Condition
-from ..search.loop import Loop
+from ..search.engine import Search
 from ..search.query import parse, query_word
-from ..search.sources import SearchPlan, read_edges
-from ..search.terms import compile_query
 from ..sessions.first_page import read_neighbourhood
 from ..text import as_text
 from .document import Edit, EditedFile, Line, split
-from .edits import EDITORS, FILE_TOOLS, replay_uses
+from .edits import FILE_TOOLS, replay_uses
 from .replay import Replay
 from .tool_uses import read_tool_uses
 
@@ -60,7 +57,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     """
     path = posixpath.normpath(path)
     name = posixpath.basename(path)
-    session_ids = _sessions_naming(reader, name)
+    session_ids = sorted(Search(reader, parse(f"file:{query_word(name)}")).count(0).sessions)
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {catalog.of_session(id): None for id in session_ids}
     known = [conversation for conversation in conversations if conversation is not None]
@@ -80,23 +77,6 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
         BlameLine(number, line.rstrip("\r\n"), edit, prompts[edit] if edit is not None else None)
         for number, (line, edit) in enumerate(owners, 1)
     ]
-
-
-def _sessions_naming(reader: Reader, name: str) -> list[str]:
-    """Return the sessions with an editing call that names a file, by the search index where there
-    is one."""
-    query = compile_query(parse(f"file:{query_word(name)}"))
-    edges = read_edges(reader)
-    schema = reader.schema
-    calls = schema.message("tool_calls")
-    is_edit = " OR ".join(f"instr({calls}, '{tool}')" for tool in ("execute_code", *EDITORS))
-    scope = Condition(f"COALESCE({calls}, '') <> '' AND ({is_edit})")
-    plan = SearchPlan(reader, query, edges, oldest=True)
-    sessions: dict[str, None] = {}
-    for ids in Loop(reader, plan.sources, scope, edges, oldest=True).pages():
-        found = "SELECT DISTINCT session_id FROM messages WHERE id IN ({keys})"
-        sessions |= dict.fromkeys(first_texts(reader.rows_in(found, ids)))
-    return list(sessions)
 
 
 def _owners(documents: Sequence[EditedFile], text: str | None) -> list[tuple[str, Edit | None]]:
