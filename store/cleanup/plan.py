@@ -282,22 +282,20 @@ def make_plan(
         for conversation, subagents in going.values()
         for session in (*conversation.segments, *subagents)
     ]
-    counts: dict[str, int] = {}
-    if sizes or not measure_sizes:
-        forget_changed(reader, sessions, sizes, counts)
+    counts = forget_changed(reader, sessions, sizes)
     if measure_sizes:
         measure(reader, sessions, known=sizes)
 
-    def rows(sessions: Iterable[Session]) -> Sizes:
-        return Sizes(rows=sum(counts.get(session.id, 0) for session in sessions))
+    def total(sessions: Iterable[Session]) -> Sizes:
+        return added(sizes.get(each.id, Sizes(rows=counts[each.id])) for each in sessions)
 
     selected = [
         Planned(
             conversation._replace(size=None),
             standing(conversation, now, 0.0),
             subagents,
-            rows(conversation.segments),
-            rows(subagents),
+            total(conversation.segments),
+            total(subagents),
         ).measured(sizes)
         for conversation, subagents in going.values()
     ]

@@ -20,9 +20,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_time
 from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
-from ..sessions.conversations import Forest
-from ..sessions.models import Conversation, Relation
-from ..sessions.relations import edge
+from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..text import as_text
@@ -185,31 +183,18 @@ class RetentionRules:
 
     def closing(self, catalog: Catalog) -> list[str]:
         """List the ids of the open sessions of automation that Hermes would close now."""
-        keep = self._keep
-        if keep is None:
-            return []
-        spared = self._pinned(catalog.forest) | self.busy
-        return sorted(
-            session.id
-            for session in catalog.forest.sessions.values()
-            if session.id not in spared
-            if (idle := self._closes_after(session)) is not None and idle + keep < self.now
-        )
-
-    def _pinned(self, forest: Forest) -> set[str]:
-        """Return the ids that a pin surely protects; in 0.22 the pin of a segment also covers the
-        segments after it."""
-        if not self.release.pins_hold:
-            return set()
-        pinned = {session.id for session in forest.sessions.values() if session.pinned}
-        waiting = list(pinned) if self.release.whole_chains else []
-        while waiting:
-            parent = forest.sessions[waiting.pop()]
-            for child in forest.children_of(parent.id):
-                if child.id not in pinned and edge(child, parent) is Relation.CONTINUED:
-                    pinned.add(child.id)
-                    waiting.append(child.id)
-        return pinned
+        keep, release = self._keep, self.release
+        closing: list[str] = []
+        for conversation in catalog.forest.chains() if keep is not None else ():
+            is_pinned = False
+            for segment in conversation.segments:
+                # In 0.22 the pin of a segment also covers the segments after it.
+                is_pinned = segment.pinned or (is_pinned and release.whole_chains)
+                idle = self._closes_after(segment)
+                is_spared = (is_pinned and release.pins_hold) or segment.id in self.busy
+                if idle is not None and idle + (keep or 0.0) < self.now and not is_spared:
+                    closing.append(segment.id)
+        return sorted(closing)
 
 
 def read_retention_rules(

@@ -244,15 +244,12 @@ def measure(
 
 
 def forget_changed(
-    reader: Reader,
-    sessions: Iterable[Session],
-    known: MutableMapping[str, Sizes],
-    counts: MutableMapping[str, int],
-) -> None:
-    """Count the stored messages of sessions into `counts`, and drop known sizes with another number
-    of rows."""
-    ids = [session.id for session in sessions if session.id not in counts]
-    counts.update(dict.fromkeys(ids, 0) | count_stored_rows(reader, ids))
-    for each in ids:
-        if each in known and known[each].rows != counts[each]:
-            del known[each]
+    reader: Reader, sessions: Iterable[Session], known: MutableMapping[str, Sizes]
+) -> Mapping[str, int]:
+    """Count the stored messages of sessions, and drop known sizes with another number of rows."""
+    ids = [session.id for session in sessions]
+    counts = dict.fromkeys(ids, 0) | count_stored_rows(reader, ids)
+    for id, count in counts.items():
+        if id in known and known[id].rows != count:
+            del known[id]
+    return counts

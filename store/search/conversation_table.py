@@ -156,7 +156,7 @@ def _counts(reader: Reader, segments: Sequence[Session], known: Known) -> Mappin
 
 def _sizes(reader: Reader, segments: Sequence[Session], known: Known) -> Mapping[str, int]:
     if known:
-        forget_changed(reader, segments, known, {})
+        forget_changed(reader, segments, known)
     measured = measure(reader, segments, known=known)
     return {segment.id: measured[segment.id].total for segment in segments}
 
