@@ -41,22 +41,19 @@ def find_marks(reader: Reader, run: Run) -> tuple[RunMark, ...]:
 
 def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
     turn_of = {row.id: turn[0].id for turn in run.turns for row in turn}
-
-    def call_of(use: ToolUse) -> tuple[object, ...]:
-        return turn_of.get(use.message_id), use.name, use.arguments
-
-    answered = [use for use in run.tools if use.result_id is not None]
-    times = Counter(map(call_of, answered))
-    repeated = [use for use in answered if times[call_of(use)] >= _LOOP]
-    results = read_results(reader, repeated)
-    loops: dict[tuple[object, ...], list[ToolUse]] = {}
-    for use in repeated:
-        loops.setdefault((*call_of(use), results.get(use.result_id)), []).append(use)
-    for uses in loops.values():
-        if len(uses) >= _LOOP:
-            text = _("{tool} was called {count} times with the same result")
-            text = text.format(tool=uses[0].name, count=len(uses))
-            yield RunMark("loop", uses[_LOOP - 1].message_id, text)
+    calls: dict[tuple[object, ...], list[ToolUse]] = {}
+    for use in run.tools:
+        if use.result_id is not None:
+            key = turn_of.get(use.message_id), use.name, use.arguments
+            calls.setdefault(key, []).append(use)
+    for uses in calls.values():
+        results = read_results(reader, uses) if len(uses) >= _LOOP else {}
+        for result, count in Counter(results.values()).items():
+            if count >= _LOOP:
+                same = [use for use in uses if results.get(use.result_id) == result]
+                text = _("{tool} was called {count} times with the same result")
+                text = text.format(tool=same[0].name, count=count)
+                yield RunMark("loop", same[_LOOP - 1].message_id, text)
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
@@ -85,14 +82,13 @@ def _reason(before: Stretch, after: Stretch) -> str:
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:
-    rows = [row for turn in run.turns for row in turn if row.at is not None]
-    gaps = [((later.at or 0.0) - (earlier.at or 0.0), later) for earlier, later in pairwise(rows)]
-    gaps.sort(key=lambda gap: -gap[0])
-    for seconds, row in gaps[:_MOST_GAPS]:
-        if seconds < _GAP:
-            return
-        text = _("{time} until the next prompt") if row.role == "user" else _("{time} of silence")
-        yield RunMark("gap", row.id, text.format(time=_span(seconds)))
+    times = [(row.at, row) for turn in run.turns for row in turn if row.at is not None]
+    gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
+    for seconds, row in sorted(gaps, key=lambda gap: -gap[0])[:_MOST_GAPS]:
+        if seconds >= _GAP:
+            is_prompt = row.role == "user"
+            text = _("{time} until the next prompt") if is_prompt else _("{time} of silence")
+            yield RunMark("gap", row.id, text.format(time=_span(seconds)))
 
 
 def _slowest(run: Run) -> Iterator[RunMark]:
