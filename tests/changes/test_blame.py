@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +12,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import RELEASES, play, store_of
-from store_builder import StoreBuilder
+from store_builder import StoreBuilder, add_tool_use
 from test_random_edits import PATH, Call, patch, read, write
 
 from hermes_browse.store.changes.blame import BlameLine, read_blame
@@ -75,15 +74,10 @@ def test_lines_by_hand_belong_to_nobody(release: str, tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path: Path) -> None:
-    document = play("0.19.0")
-    blame = blame_of(document, tmp_path, "docs/new.md", None)
-    assert [line.text for line in blame] == ["# New", "", "text", "more"]
-    assert all(session_of(line) == "first" for line in blame)
-
-
-def test_an_unknown_file(tmp_path: Path) -> None:
-    blame = blame_of(play("0.19.0"), tmp_path, "nobody/wrote.me", "a\n")
-    assert [(line.text, line.edit) for line in blame] == [("a", None)]
+    lines = blame_of(play("0.19.0"), tmp_path, "docs/new.md", None)
+    assert [(line.text, session_of(line)) for line in lines] == [
+        (text, "first") for text in ("# New", "", "text", "more")
+    ]
 
 
 def edited(old: list[Owned], texts: list[str], owner: int | None) -> list[Owned]:
@@ -135,7 +129,7 @@ def test_no_line_is_attributed_falsely(history: tuple[list[Call], list[Owned]]) 
     with TemporaryDirectory() as folder:
         builder = StoreBuilder(Path(folder) / "state.db")
         builder.session("s", cwd="/w")
-        written = [_message(builder, number, call) for number, call in enumerate(calls)]
+        written = [add_tool_use(builder, f"c{n}", *call) for n, call in enumerate(calls)]
         with Store(builder.write()).reader() as reader:
             blame = read_blame(reader, PATH, "".join(text for text, _owner in lines))
     pairs = zip(blame, lines, strict=True)
@@ -147,12 +141,3 @@ def test_no_line_is_attributed_falsely(history: tuple[list[Call], list[Owned]]) 
         assert len(given_to) <= len(owners), text
         if text.startswith("line "):
             assert set(given_to) <= set(owners)
-
-
-def _message(builder: StoreBuilder, number: int, call: Call) -> int:
-    name, arguments, result = call
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    calls = [{"id": f"c{number}", "type": "function", "function": function}]
-    message = builder.message("s", "assistant", "", tool_calls=calls)
-    builder.message("s", "tool", json.dumps(result), tool_call_id=f"c{number}", tool_name=name)
-    return message

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import shapes
-from store_builder import T0, StoreBuilder, tool_call
+from store_builder import T0, StoreBuilder, add_tool_use, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.run.marks import RunMark, find_marks
@@ -58,36 +58,22 @@ def test_the_total_is_the_sum_over_the_tree(seed: int, tmp_path: Path) -> None:
     assert sum(each or 0.0 for each in shown) == pytest.approx(total, abs=1e-9)
 
 
-def _call(
-    builder: StoreBuilder, number: int, arguments: object, result: str, **more: object
-) -> int:
-    calls = [tool_call("terminal", arguments, id=f"c{number}")]
-    message = builder.message("s", "assistant", "", tool_calls=calls)
-    builder.message("s", "tool", result, tool_call_id=f"c{number}", tool_name="terminal", **more)
-    return message
-
-
-def test_a_loop_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize("differs", ["nothing", "result", "arguments", "turn", "number"])
+def test_a_loop_is_found(differs: str, tmp_path: Path) -> None:
+    """The same call with the same result in one turn, and not only twice."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
-    builder.message("s", "user", "go")
-    rows = [_call(builder, number, {"command": "pytest"}, "1 failed") for number in range(4)]
-    _run, marks = run_of(builder)
-    assert texts(marks, "loop") == [(rows[2], "terminal was called 4 times with the same result")]
-
-
-@pytest.mark.parametrize("differs", ["result", "arguments", "turn", "number"])
-def test_what_is_no_loop(differs: str, tmp_path: Path) -> None:
-    builder = StoreBuilder(tmp_path / "state.db")
-    builder.session("s")
+    rows: list[int] = []
     for number in range(2 if differs == "number" else 4):
         if differs == "turn" or number == 0:
             builder.message("s", "user", "go")
         command = f"pytest {number}" if differs == "arguments" else "pytest"
         result = f"{number} failed" if differs == "result" else "1 failed"
-        _call(builder, number, {"command": command}, result)
+        call = add_tool_use(builder, f"c{number}", "terminal", {"command": command}, result)
+        rows.append(call)
     _run, marks = run_of(builder)
-    assert texts(marks, "loop") == []
+    sentence = "terminal was called 4 times with the same result"
+    assert texts(marks, "loop") == ([(rows[2], sentence)] if differs == "nothing" else [])
 
 
 def _two_parts(path: Path, first: int, second: int, **changed: object) -> StoreBuilder:
@@ -148,7 +134,8 @@ def test_gaps_the_slowest_and_the_dearest(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
     builder.message("s", "user", "go", token_count=5)
-    slow = _call(builder, 1, {}, "done", timestamp=T0 + 1000)
+    slow = builder.message("s", "assistant", "", tool_calls=[tool_call("terminal")])
+    builder.message("s", "tool", "done", tool_call_id="call_1", timestamp=T0 + 1000)
     late = builder.message("s", "user", "are you there?", timestamp=T0 + 9000, token_count=100)
     _run, marks = run_of(builder)
     assert texts(marks, "gap") == [(late, "2 hours until the next prompt")]
