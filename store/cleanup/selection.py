@@ -7,6 +7,7 @@ without it. Archived and open conversations are left out unless a filter names t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from ..search.fold import fold
 from ..search.query import EMPTY, MOST, Query, QueryProblem, like_filters, parse
 from ..wording import _
 
+_AGE = r'older:(?:"[^"]*"|\S*)'
 _AMOUNTS: Mapping[str, Callable[[str], float]] = {"cost": parse_money, "size": parse_bytes}
 """How the value of a filter is read; those of the others are counts."""
 
@@ -134,37 +136,23 @@ def _contradictions(query: Query) -> Iterator[QueryProblem]:
 def toggled(text: str, word: str) -> str:
     """Add a filter such as `is:empty` to a line, or remove it; a new `older:` replaces the one that
     is there."""
-    spans = [span for span in _spans(text) if text[slice(*span)].lower() == word]
-    if spans:
-        return _replaced(text, spans, "")
+    without = _replaced(text, re.escape(word), "")
+    if without != text.strip():
+        return without
     if word.startswith("older:"):
-        text = _replaced(text, _ages(text), "")
+        text = _replaced(text, _AGE, "")
     return f"{text} {word}".strip()
 
 
 def with_age(text: str, days: int) -> str:
     """Replace the filter `older:` of a line, or add it in front."""
-    spans = _ages(text)
     age = f"older:{days}d"
-    return _replaced(text, spans, age) if spans else f"{age} {text}".strip()
+    without = _replaced(text, _AGE, "")
+    return f"{age} {text}".strip() if without == text.strip() else _replaced(text, _AGE, age)
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each part that was read as a filter, or as a bad one."""
-    query = parse(text, for_cleanup=True)
-    spans = [(each.start, each.end) for each in query.filters]
-    return sorted(spans + [(each.start, each.end) for each in query.problems])
-
-
-def _ages(text: str) -> list[tuple[int, int]]:
-    return [span for span in _spans(text) if text[slice(*span)].lower().startswith("older:")]
-
-
-def _replaced(text: str, spans: list[tuple[int, int]], word: str) -> str:
-    """Return a line with a word in place of the first of some spans, and without the others."""
-    parts: list[str] = []
-    end = 0
-    for start, stop in spans:
-        parts += [text[end:start], word]
-        word, end = "", stop
-    return " ".join(part.strip() for part in (*parts, text[end:]) if part.strip())
+def _replaced(text: str, part: str, word: str) -> str:
+    """Return a line with a word in place of the first part that matches, and without the others."""
+    words = iter([f"{word} "] if word else [])
+    pattern = rf"(?<!\S){part}(?!\S)\s*"
+    return re.sub(pattern, lambda _match: next(words, ""), text, flags=re.IGNORECASE).strip()
