@@ -30,7 +30,6 @@ Object = dict[str, object]
 
 UNREADABLE = "unreadable"
 """Role of the row of a note."""
-SANDBOX_CALL = "sandbox_tool_call"
 FILE_SOURCE = "file"
 """Source of a transcript that does not name its platform."""
 
@@ -40,6 +39,7 @@ _TEXTS = (
     "role", "tool_call_id", "tool_name", "finish_reason", "reasoning", "reasoning_content",
     "reasoning_details",
 )  # fmt: skip
+_ROLES = ("user", "assistant", "tool", "system")
 _STAMP = re.compile(r"(\d{8}_\d{6})_")
 _MESSAGES = re.compile(r'\s*\[\s*|[^\[]*"messages"\s*:\s*\[\s*')
 _SPACE = re.compile(r"[\s,]*")
@@ -151,30 +151,21 @@ def _text(value: object) -> str | None:
 
 
 def _message(piece: Object, session: str, moment: float) -> Row:
-    calls, content = piece.get("tool_calls"), piece.get("content")
-    is_multimodal = isinstance(content, list | dict)  # then stored as Hermes does
     row = {name: _text(piece.get(name)) for name in _TEXTS}
+    calls, content = piece.get("tool_calls"), piece.get("content")
+    text = _text(content)
+    if isinstance(content, list | dict):  # multimodal, stored as Hermes does
+        text = f"{SENTINEL}{text}"
+    elif text is None and row["role"] not in _ROLES:  # such as `sandbox_tool_call`
+        text = _text(piece)
     return row | {
         "session_id": session,
         "role": row["role"] or "unknown",
-        "content": SENTINEL + (_text(content) or "") if is_multimodal else _text(content),
+        "content": text,
         "tool_calls": _text(calls) if calls else None,
         "tool_name": row["tool_name"] or _text(piece.get("name")),
         "timestamp": moment,
     }
-
-
-def _sandbox_call(piece: Object) -> Object:
-    """Return a message with the tool call of a line of `execute_code`, of which no release says the
-    keys."""
-    inner = piece.get("function")
-    source = inner if isinstance(inner, dict) else piece
-    names = [source[key] for key in ("tool_name", "tool", "name") if source.get(key)]
-    given = [source[key] for key in ("arguments", "args", "input", "args_preview") if key in source]
-    function = {"name": _text(next(iter(names), "tool")), "arguments": _text(next(iter(given), ""))}
-    call_id = _text(piece.get("tool_call_id") or piece.get("id"))
-    call = {"id": call_id, "type": "function", "function": function}
-    return {"role": "assistant", "tool_calls": [call], "timestamp": piece.get("timestamp")}
 
 
 def _start_of(file: OldFile) -> float:
@@ -206,8 +197,6 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
         elif piece.get("role") == FACTS:
             facts |= {name: value for name, value in piece.items() if value not in (None, "")}
             continue
-        elif SANDBOX_CALL in (piece.get("type"), piece.get("role"), piece.get("event")):
-            piece = _sandbox_call(piece)
         begin = as_time(facts.get("session_start")) or _start_of(file)
         moment = as_time(piece.get("timestamp")) or moment or begin
         tool_calls = piece.get("tool_calls")
