@@ -64,18 +64,18 @@ class Step(NamedTuple):
         """`120 of 4,000 · 31 a second · 2:05 left`, or within a unit `0 of 1 · saving 500 of 50,000
         messages`."""
         parts = [_("{done:,} of {total:,}").format(done=self.done, total=self.total)]
+        left = None
         if self.inside is not None:
             parts.append(self.inside.words)
-            if self.share > _ESTIMATE_FROM:
-                parts.append(
-                    _("{time} left").format(time=_clock(self.seconds * (1 / self.share - 1)))
-                )
+            left = 1 / self.share - 1 if self.share > _ESTIMATE_FROM else None
         elif self.is_waiting:
             parts.append(_("waiting: another program keeps the store for itself"))
         elif self.done and self.seconds > 0:
-            rate = self.done / self.seconds
-            parts.append(_("{rate:,.0f} a second").format(rate=rate))
-            parts.append(_("{time} left").format(time=_clock((self.total - self.done) / rate)))
+            rate = _("{rate:,.0f} a second").format(rate=self.done / self.seconds)
+            parts.append(rate)
+            left = self.total / self.done - 1
+        if left is not None:
+            parts.append(_("{time} left").format(time=_clock(self.seconds * left)))
         return " · ".join(parts)
 
 
@@ -111,19 +111,14 @@ class Outcome(NamedTuple, Generic[Result]):
         """Return a summary; `verb` is translated and in the past tense."""
         count = len(self.plan.selected)
         done = ngettext("{count:,} conversation {done}", "{count:,} conversations {done}", count)
+        doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
+        left = ngettext(
+            "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
+        )
+        spared = _("{count:,} changed meanwhile and were spared")
+        others = ((self.refused, spared), (self.doubtful, doubtful), (self.left, left))
         parts = [done.format(count=count, done=verb)]
-        if self.refused:
-            parts.append(
-                _("{count:,} changed meanwhile and were spared").format(count=self.refused)
-            )
-        if self.doubtful:
-            doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
-            parts.append(doubtful.format(count=self.doubtful))
-        if self.left:
-            left = ngettext(
-                "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
-            )
-            parts.append(left.format(count=self.left))
+        parts += (text.format(count=number) for number, text in others if number)
         return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
 
 
@@ -141,19 +136,8 @@ class _Run:
         self._plan, self._pause, self._tell, self.stop = plan, pause, tell, stop
         self._began = time.monotonic()
         self._stage: Stage | None = None
-        self._portions = self._make((), never)
+        self._portions: Portions[Planned] = Portions((), lambda each: each.rows, never)
         self.spared: list[Spared] = []
-
-    def _make(self, planned: Sequence[Planned], has_moved: Callable[[], bool]) -> Portions[Planned]:
-        return Portions(
-            planned,
-            lambda each: each.rows,
-            has_moved,
-            self._pause,
-            self.stop,
-            self._report,
-            spares=True,
-        )
 
     def run(
         self,
@@ -162,7 +146,15 @@ class _Run:
         has_moved: Callable[[], bool],
     ) -> None:
         """Do the work on conversations."""
-        self._portions = self._make(planned, has_moved)
+        self._portions = Portions(
+            planned,
+            lambda each: each.rows,
+            has_moved,
+            self._pause,
+            self.stop,
+            self._report,
+            spares=True,
+        )
         self._portions.run(work)
 
     @property
