@@ -14,7 +14,6 @@ from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
 from ..search.box import SearchBox
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
-from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
 from ..work.store_screen import StoreScreen
 
@@ -29,7 +28,6 @@ class Panes(StoreScreen[object]):
 
     def __init__(self) -> None:
         super().__init__()
-        use_near_compositor(self)
         self.pane_sizes = PaneSizes()
         """The list's share of the panes."""
         self._list_size: tuple[str | None, str | None] = None, None
