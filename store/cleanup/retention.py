@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from ..ages import DAY, HOUR
@@ -23,7 +22,6 @@ from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
-from ..text import as_text
 from ..wording import _
 from .hermes_settings import Retention, managed_config, read_retention
 
@@ -197,25 +195,23 @@ class RetentionRules:
         return sorted(closing)
 
 
-def read_retention_rules(
-    reader: Reader, config: Path | None, now: float, *, managed: Path | None = None, host: str = ""
-) -> RetentionRules:
-    """Read what the predictions need: the configuration, the last clean-up, and the leases.
-
-    `config` is the `config.yaml` of the store's home, if it has one; `now` is in Unix seconds;
-    `managed` is from `hermes_settings.managed_config`; `host` names the machine of a store whose
-    settings cannot be read.
-    """
+def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:
+    """Read what the predictions need: the configuration in the store's home, the last clean-up, and
+    the leases. `now` is in Unix seconds."""
     schema = reader.schema
-    retention = Retention() if config is None else read_retention(config, schema.version, managed)
-    why_never, last = "", None
-    if host:
-        why_never = _("what Hermes deletes there is set on {name}").format(name=host)
-    elif config is None:
+    retention, why_never, last = Retention(), "", None
+    if location.host is not None:
+        why_never = _("what Hermes deletes there is set on {name}").format(name=location.host.name)
+    elif location.root is None:
         why_never = _("Hermes does not open this file, so it deletes nothing in it")
-    elif "state_meta" in schema.tables:
-        stored = reader.value("SELECT value FROM state_meta WHERE key = 'last_auto_prune'")
-        last = as_time(as_text(stored))
+    else:
+        # The sample is the same on every machine.
+        managed = None if location.demo else managed_config()
+        config = location.path.parent / "config.yaml"
+        retention = read_retention(config, schema.version, managed)
+        if "state_meta" in schema.tables:
+            stored = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'"
+            last = as_time(reader.value(stored))
     interval = (retention.min_interval_hours or 0) * HOUR
     return RetentionRules(
         retention=retention,
@@ -226,12 +222,3 @@ def read_retention_rules(
         why_never=why_never,
         busy=read_busy(reader, now),
     )
-
-
-def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:
-    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home."""
-    config = location.path.parent / "config.yaml" if location.root is not None else None
-    # The sample is the same on every machine.
-    managed = None if location.demo else managed_config()
-    host = location.host.name if location.host is not None else ""
-    return read_retention_rules(reader, config, now, managed=managed, host=host)
