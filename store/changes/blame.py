@@ -21,7 +21,7 @@ from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..sessions.first_page import read_neighbourhood
 from ..text import as_text
-from .document import Edit, EditedFile, Line, split
+from .edited_file import Edit, EditedFile, Line, split
 from .edits import FILE_TOOLS, replay_uses
 from .replay import Replay
 from .tool_uses import read_tool_uses
@@ -71,7 +71,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     replay = Replay(name)
     replay.file(path)
     replay_uses(reader, replay, telling, catalog.forest.sessions)
-    owners = _owners(replay.file(path).documents, text)
+    owners = _owners(replay.file(path).versions, text)
     prompts = {edit: _prompt_before(reader, edit) for _line, edit in owners if edit is not None}
     return [
         BlameLine(number, line.rstrip("\r\n"), edit, prompts[edit] if edit is not None else None)
@@ -79,14 +79,14 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     ]
 
 
-def _owners(documents: Sequence[EditedFile], text: str | None) -> list[tuple[str, Edit | None]]:
+def _owners(versions: Sequence[EditedFile], text: str | None) -> list[tuple[str, Edit | None]]:
     """Return each line of the file, and the edit it comes from."""
-    last = documents[-1]
+    last = versions[-1]
     left = [(line.text, _owner(line)) for line in last.lines if line.text is not None]
-    if len(documents) == 1 and last.is_certain and text in (None, last.text()):
+    if len(versions) == 1 and last.is_certain and text in (None, last.text()):
         return left
     texts = [line for line, _edit in left] if text is None else split(text)
-    once = _owners_by_text(documents, texts)
+    once = _owners_by_text(versions, texts)
     return [(line, once.get(line)) for line in texts]
 
 
@@ -94,16 +94,16 @@ def _owner(line: Line) -> Edit | None:
     return None if line.is_copied else line.added_by
 
 
-def _owners_by_text(documents: Sequence[EditedFile], texts: Sequence[str]) -> dict[str, Edit]:
+def _owners_by_text(versions: Sequence[EditedFile], texts: Sequence[str]) -> dict[str, Edit]:
     """Return who wrote the lines that occur once in the file and once in what was left."""
     there = Counter(texts)
     left: dict[str, list[Edit | None]] = {}
-    for document in documents:
+    for version in versions:
         own: dict[str, list[Edit | None]] = {}
-        for line in document.lines:
+        for line in version.lines:
             own.setdefault(line.text or "", []).append(_owner(line))
-        gone = {line.text for line in document.before if line.removed_by is not None}
-        is_whole = document.text() is not None
+        gone = {line.text for line in version.before if line.removed_by is not None}
+        is_whole = version.text() is not None
         left = {
             text: owners
             for text, owners in left.items()

@@ -16,7 +16,7 @@ from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
 from .diff import DiffLine, can_be_applied, compare, relative, unified_diff
-from .document import Edit, EditedFile
+from .edited_file import Edit, EditedFile
 from .edits import EDITORS, FILE_TOOLS, replay_uses
 from .programs import may_change_files, read_program, written_names
 from .replay import Replay, TrackedFile
@@ -145,13 +145,13 @@ def file_change(
     before, after = relative(file.first_path, directory), relative(path, directory)
     signs = ""
     diff: list[DiffLine] = []
-    is_exact = len(file.documents) == 1 and not is_touched
-    for document in file.documents:
-        lines = compare(document)
+    is_exact = len(file.versions) == 1 and not is_touched
+    for version in file.versions:
+        lines = compare(version)
         signs += "".join(sign for sign, _line in lines)
-        diff += unified_diff(document, lines, before, after)
-        is_exact = is_exact and document.is_certain and can_be_applied(lines)
-    is_known_before = all(document.is_known_before for document in file.documents)
+        diff += unified_diff(version, lines, before, after)
+        is_exact = is_exact and version.is_certain and can_be_applied(lines)
+    is_known_before = all(version.is_known_before for version in file.versions)
     is_exact = is_exact and is_known_before
     if not is_exact:
         reason = _("not all that happened to this file is known")

@@ -14,7 +14,7 @@ from itertools import accumulate, takewhile
 from operator import is_not
 from typing import NamedTuple
 
-from .document import EditedFile, Line
+from .edited_file import EditedFile, Line
 
 _CONTEXT = 3
 _NO_END = "\\ No newline at end of file\n"
@@ -33,12 +33,12 @@ class DiffLine(NamedTuple):
     """The message whose edit added or removed it."""
 
 
-def compare(document: EditedFile) -> list[SignedLine]:
+def compare(version: EditedFile) -> list[SignedLine]:
     """Compare a file before and after its edits. What edits took back again is unchanged."""
     lines: list[SignedLine] = []
-    before = iter(document.before)
+    before = iter(version.before)
     added: list[Line] = []
-    for line in document.lines:
+    for line in version.lines:
         if line.added_by is not None:
             added.append(line)
             continue
@@ -78,22 +78,22 @@ def relative(path: str, directory: str) -> str:
 
 
 def unified_diff(
-    document: EditedFile, lines: Sequence[SignedLine], before: str, after: str
+    version: EditedFile, lines: Sequence[SignedLine], before: str, after: str
 ) -> Iterator[DiffLine]:
     """Yield the diff of a file, as `git apply` takes it; nothing if there is no change.
 
     Args:
-        document: The file.
+        version: The file.
         lines: What `compare` returns for it.
         before: Its path before the first edit.
         after: Its path after the last.
     """
     old, new = _quoted(f"a/{before}"), _quoted(f"b/{after}")
     headers = [f"diff --git {old} {new}\n"]
-    if document.was_absent and document.exists:
+    if version.was_absent and version.exists:
         headers.append("new file mode 100644\n")
         old = _NOTHING
-    elif not (document.exists or document.was_absent):
+    elif not (version.exists or version.was_absent):
         headers.append("deleted file mode 100644\n")
         new = _NOTHING
     elif before != after:

@@ -14,7 +14,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..messages.decode import has_failed
 from ..sessions.session import Session
-from .document import Edit, EditedFile, split
+from .edited_file import Edit, EditedFile, split
 from .hunks import DiffError, FileDiff, parse_diff
 from .programs import read_program
 from .replay import Replay, Step
@@ -83,7 +83,7 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _unclear(_document: EditedFile) -> bool:
+def _unclear(_version: EditedFile) -> bool:
     """It was changed, and what changed is not stored."""
     return False
 
@@ -135,7 +135,7 @@ class _Call:
             is_whole = _size(text) == self._result.get("file_size")
             self._replay.take(
                 where,
-                lambda document: document.read(text) if is_whole else document.show(split(text)),
+                lambda version: version.read(text) if is_whole else version.show(split(text)),
             )
 
     def edit_files(self) -> bool:
@@ -192,7 +192,7 @@ class _Call:
         if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
             text = with_returns
         is_certain = size in (None, _size(text))
-        self._change(path, lambda document: document.write(text, self._edit), is_certain=is_certain)
+        self._change(path, lambda version: version.write(text, self._edit), is_certain=is_certain)
 
     def _replace(self, arguments: Json) -> None:
         """Do a `patch` by its arguments."""
@@ -200,10 +200,10 @@ class _Call:
         everywhere = arguments.get("replace_all") is True
         path = arguments.get("path")
 
-        def step(document: EditedFile) -> bool:
+        def step(version: EditedFile) -> bool:
             if not (isinstance(old, str) and isinstance(new, str)):
                 return False
-            return document.replace(old, new, self._edit, everywhere=everywhere)
+            return version.replace(old, new, self._edit, everywhere=everywhere)
 
         for name in [path] if path else self._modified:
             self._change(name, step)
@@ -221,10 +221,10 @@ class _Call:
     def _apply(self, file: FileDiff) -> None:
         edit = self._edit
         if not file.before:
-            self._change(file.after, lambda document: document.write(file.text, edit))
+            self._change(file.after, lambda version: version.write(file.text, edit))
         elif not file.after:
-            self._change(file.before, lambda document: document.delete(file.hunks, edit))
+            self._change(file.before, lambda version: version.delete(file.hunks, edit))
         elif file.before == file.after:
-            self._change(file.before, lambda document: document.patch(file.hunks, edit))
+            self._change(file.before, lambda version: version.patch(file.hunks, edit))
         else:
             self._replay.move(self._resolve(file.before), self._resolve(file.after), edit)

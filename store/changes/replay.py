@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 
-from .document import Edit, EditedFile
+from .edited_file import Edit, EditedFile
 
 Step = Callable[[EditedFile], bool]
 """Something that happened to a file, or was seen of it; False if it does not fit to what is known
@@ -19,7 +19,7 @@ class TrackedFile:
         self.first_path = path
         """Another one than the present path if it was moved."""
         self.edits: list[Edit] = []
-        self.documents = [EditedFile(set())]
+        self.versions = [EditedFile(set())]
         """Another one begins where an edit does not fit: somebody else has changed the file."""
         self.is_unclear = False
         """Whether it is not known what an edit changed."""
@@ -27,12 +27,12 @@ class TrackedFile:
     @property
     def last(self) -> EditedFile:
         """The file as it was left."""
-        return self.documents[-1]
+        return self.versions[-1]
 
     def take(self, step: Step, *, is_certain: bool) -> None:
         """Do a step."""
         if not step(self.last):
-            self.documents.append(EditedFile(self.last.shown))
+            self.versions.append(EditedFile(self.last.shown))
             if not step(self.last):
                 self.is_unclear, is_certain = True, False
         self.last.is_certain = self.last.is_certain and is_certain
@@ -60,12 +60,13 @@ class Replay:
         """Do a step; without an edit, it only looks."""
         if self._is_followed(path):
             file = self.file(path)
-            file.edits += [edit] if edit is not None else []
+            if edit is not None:
+                file.edits.append(edit)
             file.take(step, is_certain=is_certain)
 
     def move(self, path: str, to: str, edit: Edit) -> None:
         """Move a file."""
-        self.take(path, lambda document: True, edit)
+        self.take(path, lambda version: True, edit)
         if self._is_followed(to):
             self.files[to] = self.files.pop(path, TrackedFile(path))
 

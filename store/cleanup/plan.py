@@ -286,16 +286,16 @@ def make_plan(
     if measure_sizes:
         measure(reader, sessions, known=sizes)
 
-    def total(sessions: Iterable[Session]) -> Sizes:
-        return added(sizes.get(each.id, Sizes(rows=counts[each.id])) for each in sessions)
+    def rows(sessions: Iterable[Session]) -> Sizes:
+        return Sizes(rows=sum(counts[session.id] for session in sessions))
 
     selected = [
         Planned(
             conversation._replace(size=None),
             standing(conversation, now, 0.0),
             subagents,
-            total(conversation.segments),
-            total(subagents),
+            rows(conversation.segments),
+            rows(subagents),
         ).measured(sizes)
         for conversation, subagents in going.values()
     ]

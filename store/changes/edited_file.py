@@ -2,7 +2,7 @@
 others.
 
 Lines end where `str.splitlines` says, as in the diffs of Hermes' tools. What was never read stays
-unknown: a document may know only the lines around its edits.
+unknown: maybe only the lines around the edits are known.
 """
 
 from __future__ import annotations
