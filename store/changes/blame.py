@@ -28,6 +28,9 @@ from .tool_uses import read_tool_uses
 
 _PROMPTS = 8
 """Rows of a user that are read at once, to find one that is no summary."""
+_TELLING = 12
+"""Characters: a shorter line may well stand among the unknown ones too, unless the lines around it
+are those of the edit."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -96,14 +99,22 @@ def _owner(line: Line) -> Edit | None:
 
 def _owners_by_text(versions: Sequence[EditedFile], texts: Sequence[str]) -> dict[str, Edit]:
     """Return who wrote the lines that occur once in the file and once in what was left."""
-    there = Counter(texts)
+    there, around_there = Counter(texts), _neighbours(texts)
     left: dict[str, list[Edit | None]] = {}
+    unsure: set[str] = set()
     for version in versions:
         own: dict[str, list[Edit | None]] = {}
         for line in version.lines:
             own.setdefault(line.text or "", []).append(_owner(line))
         gone = {line.text for line in version.before if line.removed_by is not None}
         is_whole = version.text() is not None
+        if not is_whole:
+            around = _neighbours([line.text for line in version.lines])
+            unsure |= {
+                text
+                for text in own
+                if len(text.strip()) < _TELLING and around.get(text) != around_there.get(text)
+            }
         left = {
             text: owners
             for text, owners in left.items()
@@ -116,6 +127,15 @@ def _owners_by_text(versions: Sequence[EditedFile], texts: Sequence[str]) -> dic
         text: owners[0]
         for text, owners in left.items()
         if there[text] == 1 and len(owners) == 1 and owners[0] is not None
+        if text not in unsure
+    }
+
+
+def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | None, str | None]]:
+    """Return the lines before and after each line; of equal ones, those around the last."""
+    lines = [None, *texts, None]
+    return {
+        line: (before, after) for before, line, after in zip(lines, texts, lines[2:], strict=False)
     }
 
 
