@@ -184,6 +184,8 @@ class BrowseApp(_App):
                 yield
             finally:
                 signal.signal(signal.SIGINT, before)
+                if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
+                    drop()
 
     def switch_to(
         self,
@@ -200,8 +202,7 @@ class BrowseApp(_App):
         self.here = self.here if location.host is not None else location
         self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
-            listing = before.controllers.listing
-            screen.controllers.listing.begin_as(listing.view, listing.sort, reverse=listing.reverse)
+            screen.begin_as(before.view, before.sort, reverse=before.reverse)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
@@ -210,10 +211,10 @@ class BrowseApp(_App):
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
         if before is not None:
-            before.controllers.close()
+            before.close()
         if self._stores > 1:
             self.remove_mode(previous_mode)
-        screen.call_after_refresh(screen.controllers.arrive, arrival)
+        screen.call_after_refresh(setattr, screen, "arrival", arrival)
 
     @cached_property
     def links(self) -> Links:
@@ -251,7 +252,7 @@ class BrowseApp(_App):
         """Return the main screen of the first store."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
         memory = self.start.memory
-        screen.controllers.listing.begin_as(memory.view, memory.sort, reverse=memory.reverse)
+        screen.begin_as(memory.view, memory.sort, reverse=memory.reverse)
         return screen
 
     def on_mount(self) -> None:
@@ -296,7 +297,7 @@ class BrowseApp(_App):
         if self.handover.signal:
             self._end(self.handover.signal)
         if self.trouble and self._main is not None:
-            self._main.context.warn(self.trouble)
+            self._main.warn(self.trouble)
 
     def stop_input(self) -> None:
         """Stop the thread that reads the terminal.
@@ -325,8 +326,8 @@ class BrowseApp(_App):
         )
         if self._main is None or self.location.demo:
             return after
-        listing = self._main.controllers.listing
-        return after._replace(view=listing.view, sort=listing.sort, reverse=listing.reverse)
+        main = self._main
+        return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
     def action_command_palette(self) -> None:
         """Ask for a command by name."""

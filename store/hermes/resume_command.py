@@ -137,7 +137,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         warnings.append(Caution("empty-part", text))
     if location.demo:  # what is wrong with this machine says nothing about the sample
         text = _(
-            "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
+            "This is the sample store: there is nothing to resume. With your own store, R runs:"
         )
         of_machine = ("no-hermes", "missing-directory")
         warnings = [warning for warning in warnings if warning.code not in of_machine]

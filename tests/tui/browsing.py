@@ -213,7 +213,7 @@ class Browser:
             pending
             or not all(worker.is_finished for worker in workers)
             or self.app.writes.is_busy
-            or self.screen.context.reads.is_busy
+            or self.screen.reads.is_busy
         )
 
     async def drain(self) -> None:
@@ -251,7 +251,7 @@ class Browser:
         """
         transcript = self.screen.transcript
         count = len(transcript.page)
-        self.screen.controllers.reading.read_window(0, count)
+        self.screen.loader.read_window(0, count)
         await self.settle()
         for index in range(count):
             transcript.page.lines(index)

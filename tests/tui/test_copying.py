@@ -139,7 +139,7 @@ async def test_keys_copy_the_message_and_say_by_which_way(tmp_path: Path) -> Non
         assert "OSC 52" in browser.text("#status") and f"message {current.id}" in browser.text(
             "#status"
         )
-        assert await _copied(browser, "y") == browser.screen.controllers.current.conversation.id  # type: ignore[union-attr]  # one is open
+        assert await _copied(browser, "y") == browser.screen.current.id  # type: ignore[union-attr]  # one is open
         assert "OSC 52" in browser.text("#status")
 
 

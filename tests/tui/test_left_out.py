@@ -154,7 +154,7 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
                 "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'new', ?)",
                 [NOW],
             )
-        browser.screen.controllers.reading.changed()
+        browser.screen.loader.changed()
         await browser.settle()
         assert browser.text("#transcript").split("\n")[0] == top
         assert "1 new" in browser.text("#status")

@@ -3,7 +3,7 @@ first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from hermes_browse.store.wording import N_, _, language
 
 from ..bindings import key_names, working
 from ..commands import Command, final_keys
-from ..commands.main_commands import MAIN, TRANSCRIPT
+from ..commands.main_commands import TRANSCRIPT
 from .choices import Choice, ChoiceCard, ThemeCard
 
 _HERE = N_("Here")
@@ -30,17 +30,13 @@ class PaletteEntry(NamedTuple):
 
 def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteEntry]:
     """Return the commands that a screen can run, in groups."""
-    of_screen: tuple[Command, ...] = getattr(screen, "KEYS", ())
-    is_main = not of_screen
-    commands = [*TRANSCRIPT, *MAIN] if is_main else list(of_screen)
+    of_screen: Sequence[Command] = getattr(screen, "KEYS", ())
+    is_main = any(command.place == "main" for command in of_screen)
+    commands = [*TRANSCRIPT, *of_screen] if is_main else list(of_screen)
     here = working((each for each in commands if each.task != "Move"), screen.active_bindings)
     known = {command.action for _keys, command in here}
     # The commands of the transcript that its screen carries out work from everywhere, by name.
-    rest = [
-        command
-        for command in commands
-        if command.action not in known and (command.place == "main" or "screen." in command.call)
-    ]
+    rest = [command for command in commands if command.does and command.action not in known]
     focused = screen.focused or screen
     found: list[PaletteEntry] = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:

@@ -285,14 +285,9 @@ class Page:
 
     def _shown(self, index: int) -> Shown | None:
         """Return the message of an entry as it is to be laid out; None if it has not been read."""
-        from .block_layout import Shown  # start: Markdown and tables, a tenth of all imports
-
         assert self.model is not None
-        message = self.model.message(index)
-        if message is None:
-            return None
         is_open = index in self.opened
-        return Shown.of(message, self.model, self.width, self.look, is_open=is_open)
+        return _shown_in(self.model, index, self.width, self.look, is_open=is_open)
 
     def _layout(self, shown: Shown) -> MessageLayout:
         if shown not in self._layouts:
@@ -446,10 +441,17 @@ def lay_out_message(
     model: TranscriptModel, message_id: int | None, width: int, look: Look
 ) -> dict[Shown, MessageLayout]:
     """Lay out a message before it is shown, if the model has it; on any thread."""
-    from .block_layout import Shown
-
     index = model.entry_of(message_id)
-    message = model.message(index) if index is not None else None
+    shown = _shown_in(model, index, width, look, is_open=False) if index is not None else None
+    return lay_out([shown]) if shown is not None else {}
+
+
+def _shown_in(
+    model: TranscriptModel, index: int, width: int, look: Look, *, is_open: bool
+) -> Shown | None:
+    from .block_layout import Shown  # start: Markdown and tables, a tenth of all imports
+
+    message = model.message(index)
     if message is None:
-        return {}
-    return lay_out([Shown.of(message, model, width, look, is_open=False)])
+        return None
+    return Shown.of(message, model, width, look, is_open=is_open)

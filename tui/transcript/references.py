@@ -237,7 +237,7 @@ class ReferencesCard(Card[None]):
         self, context: Context, pictures: Pictures, title: str, targets: Sequence[Reference]
     ) -> None:
         super().__init__()
-        self.context, self._pictures, self._title, self._references = (
+        self.main, self._pictures, self._title, self._references = (
             context,
             pictures,
             title,
@@ -298,7 +298,7 @@ class ReferencesCard(Card[None]):
 
     async def _open(self, reference: Reference) -> None:
         if reference.kind is ReferenceKind.IMAGE and reference.number >= 0:
-            self.context.main.start("image", self._open_embedded, reference)
+            self.main.start("image", self._open_embedded, reference)
         elif reference.kind is ReferenceKind.IMAGE:
             await self._outside(str(Path(reference.target).expanduser()))
         elif reference.can_be_opened:
@@ -309,7 +309,7 @@ class ReferencesCard(Card[None]):
 
     async def _open_embedded(self, reference: Reference) -> None:
         """Write an embedded image to a private file, and open that."""
-        data = await self.context.main.read(
+        data = await self.main.read(
             lambda store: store.image(reference.message_id, reference.number)
         )
         path = self._pictures.write(data) if data is not None else None
