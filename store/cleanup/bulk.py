@@ -10,8 +10,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..edit.delete import Deleted, Deleting, Doomed, deleting, list_doomed
-from ..edit.delete_plan import plan_delete
+from ..edit.delete import Deleted, Deleting, deleting
+from ..edit.delete_plan import DeletePlan, plan_delete
 from ..edit.flags import Change, archive
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
@@ -162,7 +162,7 @@ def carry_out(
             raise RefusedError(str(why))
         results.append(unit(conversations))
 
-    portions = _portions(run, plan.selected, lambda each: each.rows, lambda: True)
+    portions = _portions(run, plan.selected, lambda each: each.rows, object)
     # This reader is held open and never read from. Without a gateway, each connection of each unit
     # would be the only one, and SQLite would make the index of the log anew from the whole log,
     # which grows with every unit.
@@ -180,14 +180,14 @@ def _portions(
     run: _Run,
     items: Sequence[Item],
     rows_of: Callable[[Item], int],
-    has_moved: Callable[[], bool],
+    version: Callable[[], object],
     inside: Callable[[], Stage | None] = lambda: None,
 ) -> Portions[Item]:
     def tell(is_waiting: bool) -> None:
         done = len(portions.done) + len(portions.spared)
         run.report(done, None if is_waiting else inside(), is_waiting=is_waiting)
 
-    portions = Portions(items, rows_of, has_moved, run.pause, run.stop, tell, spares=True)
+    portions = Portions(items, rows_of, version, run.pause, run.stop, tell, spares=True)
     return portions
 
 
@@ -251,7 +251,7 @@ def delete_planned(
     stage: Stage | None = None
     by_id = {each.conversation.id: each for each in plan.selected}
     spared: list[Spared] = []
-    portions: Portions[Doomed] | None = None
+    portions: Portions[DeletePlan] | None = None
     error: BrowseError | None = None
     work: Deleting | None = None
 
@@ -263,21 +263,14 @@ def delete_planned(
 
     try:
         with store.reader() as reader:
-            doomed = _list_doomed(reader, catalog, plan.selected, spared)
-            if doomed:
-                with deleting(
-                    store,
-                    reader,
-                    doomed,
-                    trash,
-                    time.time(),
-                    sessions_folder,
-                    Progress(stop, tell_stage),
-                ) as work:
-                    portions = _portions(
-                        run, doomed, lambda each: each.messages, work.has_moved, lambda: stage
-                    )
-                    portions.run(work.delete)
+            plans = _plan_deletes(reader, catalog, plan.selected, spared)
+        progress = Progress(stop, tell_stage)
+        if plans:
+            with deleting(store, plans, trash, time.time(), sessions_folder, progress) as work:
+                portions = _portions(
+                    run, plans, lambda each: each.messages, work.version, lambda: stage
+                )
+                portions.run(work.delete)
     except QueryInterruptedError as failed:
         error = None if stop() else failed
     except BrowseError as failed:
@@ -291,26 +284,25 @@ def delete_planned(
     return _outcome(plan, finished, spared, results, error, doubtful)
 
 
-def _list_doomed(
+def _plan_deletes(
     reader: Reader, catalog: Catalog, selected: Sequence[Planned], spared: list[Spared]
-) -> list[Doomed]:
+) -> list[DeletePlan]:
     """Plan the delete of each conversation; add to `spared` those that must not be touched any
     more."""
-    doomed: list[Doomed] = []
+    plans: list[DeletePlan] = []
     taken: set[str] = set()
     now = time.time()
     for each in selected:
         try:
             _check_as_planned(reader, each)
-            plan = plan_delete(reader, catalog, [each.conversation.id], now)
+            (plan,) = plan_delete(reader, catalog, [each.conversation.id], now)
         except RefusedError as refused:
             spared.append(_spared(each, refused))
             continue
-        (own,) = list_doomed(reader, catalog, plan.conversations, plan.affected)
-        sessions = tuple(session for session in own.sessions if session not in taken)
+        sessions = tuple(session for session in plan.sessions if session not in taken)
         taken.update(sessions)
-        doomed.append(own._replace(sessions=sessions))
-    return doomed
+        plans.append(plan._replace(sessions=sessions))
+    return plans
 
 
 def _clock(seconds: float) -> str:

@@ -51,7 +51,7 @@ def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     """
     _check_file(store, reader)
     check_version(reader.schema)
-    _check_needs(reader, needs)
+    _check_needs(reader.schema, needs)
     check_triggers(reader.rows, needs.tables)
     _check_runnable(reader, needs.tables)
 
@@ -114,8 +114,7 @@ def check_version(schema: Schema) -> None:
         )
 
 
-def _check_needs(reader: Reader, needs: Needs) -> None:
-    schema = reader.schema
+def _check_needs(schema: Schema, needs: Needs) -> None:
     missing = sorted(needs.tables - schema.tables)
     missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
     if missing:
@@ -127,6 +126,29 @@ def _check_needs(reader: Reader, needs: Needs) -> None:
         )
 
 
+def check_search_triggers(schema: Schema) -> None:
+    """Refuse to delete or restore in a store whose search index does not follow by itself.
+
+    Salvaged stores lack Hermes' triggers. An index that Hermes has detached, it rebuilds as a
+    whole.
+
+    Raises:
+        StoreRefusedError: A trigger is missing.
+    """
+    if schema.is_index_stale:
+        return
+    for index in filter(None, (schema.fts, schema.trigram)):
+        for event in ("INSERT", "DELETE"):
+            if f"{index.name}_{event.lower()}" in schema.triggers:
+                continue
+            raise StoreRefusedError(
+                _("The search index {name} has no trigger that follows each {event}.").format(
+                    name=index.name, event=event
+                ),
+                remedy=_("Start a chat in Hermes once: it makes the trigger again."),
+            )
+
+
 def _check_runnable(reader: Reader, tables: Iterable[str]) -> None:
     """Refuse to write if triggers of the tables cannot run, because they need a tokenizer that only
     Hermes loads.
@@ -136,35 +158,26 @@ def _check_runnable(reader: Reader, tables: Iterable[str]) -> None:
     """
     written = {table.lower() for table in tables}
     triggers = reader.rows("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
-    bodies = [str(sql) for table, sql in triggers if str(table).lower() in written]
-    if not bodies:
-        return
-    words = set(re.findall(r"\w+", " ".join(bodies).lower()))
-    virtual = reader.rows(
-        "SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
-    )
-    for name, sql in ((str(name), str(sql)) for name, sql in virtual):
-        if name.lower() in words:
-            match = f"WHERE {sql_name(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
-            # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is
-            # no proof.
-            _probe(
-                reader,
-                f"{name[:1].upper()}{name[1:]}",
-                f"SELECT rowid FROM {sql_name(name)} {match}LIMIT 1",
-            )
-    for table in sorted(written):
-        columns = reader.columns(table)
-        name, listed = sql_name(table), ", ".join(map(sql_name, columns))
-        assignments = ", ".join(f"{sql_name(column)} = {sql_name(column)}" for column in columns)
-        trigger = _("A trigger of {table}").format(table=table)
+    bodies = [str(sql).lower() for table, sql in triggers if str(table).lower() in written]
+    words = set(re.findall(r"\w+", " ".join(bodies)))
+    virtual = reader.rows("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%fts5%'")
+    for name in (str(name) for (name,) in virtual if str(name).lower() in words):
+        # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is no
+        # proof.
+        match = f"SELECT rowid FROM {sql_name(name)} WHERE {sql_name(name)} MATCH 'a' LIMIT 1"
+        _probe(reader, f"{name[:1].upper()}{name[1:]}", match)
+    for table in sorted(written) if bodies else ():
+        columns = [sql_name(column) for column in reader.columns(table)]
+        name, listed = sql_name(table), ", ".join(columns)
+        assigned = ", ".join(f"{column} = {column}" for column in columns)
         # Compiled, not run: to compile them, SQLite reads the triggers and resolves all names in
         # them.
-        _probe(reader, trigger, f"EXPLAIN UPDATE {name} SET {assignments}")
-        _probe(reader, trigger, f"EXPLAIN DELETE FROM {name}")
-        _probe(
-            reader, trigger, f"EXPLAIN INSERT INTO {name} ({listed}) SELECT {listed} FROM {name}"
-        )
+        for statement in (
+            f"UPDATE {name} SET {assigned}",
+            f"DELETE FROM {name}",
+            f"INSERT INTO {name} ({listed}) SELECT {listed} FROM {name}",
+        ):
+            _probe(reader, _("A trigger of {table}").format(table=table), f"EXPLAIN {statement}")
 
 
 def _probe(reader: Reader, what: str, sql: str) -> None:

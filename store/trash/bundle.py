@@ -14,12 +14,13 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.reader import Reader
+from ..connection.reader import Reader, rows_in
+from ..connection.stored_values import as_int
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
 from ..text import as_text
@@ -166,6 +167,18 @@ def read_bundle_facts(path: Path) -> BundleFacts:
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BundleDamagedError(_("Its facts are broken.")) from error
+
+
+def count_messages(path: Path, sessions: Sequence[str]) -> int:
+    """Count the messages of some sessions of a bundle.
+
+    Raises:
+        BundleDamagedError: It cannot be read.
+    """
+    counts = "SELECT count(*) FROM messages WHERE session_id IN ({keys})"
+    with opened(path) as connection:
+        rows = rows_in(lambda *query: connection.execute(*query).fetchall(), counts, sessions)
+        return sum(as_int(count) for (count,) in rows)
 
 
 def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:

@@ -86,11 +86,11 @@ def test_a_delete_whose_store_cannot_be_read_again(
     path = family(tmp_path / "state.db")
     real, real_explain, broken = (
         Store.reader,
-        transaction.explain_failed_commit,
+        transaction._explain,
         StoreUnreadableError("The disk is gone."),
     )
 
-    def explain_failed_commit(store: Store, *arguments: Any) -> WriteInDoubtError:
+    def explain(store: Store, *arguments: Any) -> WriteInDoubtError:
         def reader(_self: Store) -> Any:
             raise broken
 
@@ -100,9 +100,7 @@ def test_a_delete_whose_store_cannot_be_read_again(
         finally:
             monkeypatch.setattr(Store, "reader", real)
 
-    monkeypatch.setattr(
-        "hermes_browse.store.edit.transaction.explain_failed_commit", explain_failed_commit
-    )
+    monkeypatch.setattr("hermes_browse.store.edit.transaction._explain", explain)
     arm("done")
     with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
         remove(path, "tip")

@@ -17,7 +17,7 @@ from trashing import NOW, dump, family, health, in_trash, opened, put_back, remo
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.edit import portions, restore, restore_rows
+from hermes_browse.store.edit import portions, restore_rows
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.errors import (
     BrowseError,
@@ -134,13 +134,14 @@ def test_a_store_that_is_replaced_meanwhile(
     shutil.copy(path, tmp_path / "copy.db")
     shutil.copy(path, tmp_path / "kept.db")
     os.link(path, tmp_path / "old.db")
-    before, real = dump(path), deleting.writing
+    before, real = dump(path), deleting.write_bundle
 
-    def writing(*arguments: Any, **rest: Any) -> Any:
+    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+        made = real(*arguments, **rest)
         os.replace(tmp_path / "copy.db", path)
-        return real(*arguments, **rest)
+        return made
 
-    monkeypatch.setattr(deleting, "writing", writing)
+    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
     with pytest.raises(RefusedError, match="replaced by another file"):
         remove(path, "tip")
     assert dump(path) == dump(tmp_path / "old.db") == before
@@ -285,7 +286,7 @@ def test_a_restore_that_fails_in_the_middle_leaves_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(restore, "link", fail)
+    monkeypatch.setattr(restore_rows.RestoredRows, "link", fail)
     with pytest.raises(RuntimeError):
         put_back(path, name)
     assert dump(path) == gone and set(health(path).values()) == {"ok"}

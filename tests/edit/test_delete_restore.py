@@ -315,7 +315,7 @@ def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
         put_back(path, name, only=["nobody"])
 
 
-@pytest.mark.parametrize("place", ["insert", "check_rows", "mark_restored"])
+@pytest.mark.parametrize("place", ["insert", "check", "mark_restored"])
 def test_a_part_whose_restore_is_cut_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -330,7 +330,7 @@ def test_a_part_whose_restore_is_cut_short(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(restore.RestoredRows if place == "insert" else restore, place, cut)
+        patched.setattr(restore if place == "mark_restored" else restore.RestoredRows, place, cut)
         with pytest.raises(KeyboardInterrupt):
             put_back(path, name, only=["other"])
     assert (dump(path) == without) is (place == "insert")

@@ -15,7 +15,7 @@ from trashing import dump
 from writing import NEEDS, check, handles, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.transaction import Transaction, write
+from hermes_browse.store.edit.transaction import Writer, write
 from hermes_browse.store.errors import (
     BrowseError,
     QueryInterruptedError,
@@ -68,7 +68,7 @@ def test_what_the_work_raises_takes_it_back(path: Path) -> None:
     before = dump(path)
     for error in (RefusedError("Not now."), KeyboardInterrupt(), ZeroDivisionError()):
 
-        def work(unit: Transaction, error: BaseException = error) -> None:
+        def work(unit: Writer, error: BaseException = error) -> None:
             retitle(unit)
             assert unit.rows("SELECT total_changes()") == [(1,)]
             raise error
@@ -83,7 +83,7 @@ def test_a_statement_that_fails_is_a_sentence(path: Path) -> None:
     """Whether it reads or writes."""
     before = dump(path)
 
-    def read(unit: Transaction) -> None:
+    def read(unit: Writer) -> None:
         retitle(unit)
         unit.rows("SELECT nonsense FROM sessions")
 
@@ -96,7 +96,7 @@ def test_rows_of_the_unit_are_those_of_the_transaction(path: Path) -> None:
     """It sees its own work, text that is no UTF-8 does not stop it, and triggers count as
     changes."""
 
-    def work(unit: Transaction) -> list[tuple[object, ...]]:
+    def work(unit: Writer) -> list[tuple[object, ...]]:
         unit.execute("UPDATE sessions SET title = CAST(x'ff41' AS TEXT) WHERE id = 'b'")
         unit.execute("DELETE FROM messages WHERE session_id = ?", ["b"])
         ((changed,),) = unit.rows("SELECT total_changes()")
@@ -110,7 +110,7 @@ def test_no_room_on_the_disk(path: Path) -> None:
     """A sentence that says so, and nothing is changed."""
     before = dump(path)
 
-    def work(unit: Transaction) -> None:
+    def work(unit: Writer) -> None:
         retitle(unit)
         unit.rows(
             "PRAGMA max_page_count=1"
