@@ -268,7 +268,7 @@ def delete_planned(
         if plans:
             with deleting(store, plans, trash, time.time(), sessions_folder, progress) as work:
                 portions = _portions(
-                    run, plans, lambda each: each.messages, work.version, lambda: stage
+                    run, plans, lambda each: each.messages, work.writer.version, lambda: stage
                 )
                 portions.run(work.delete)
     except QueryInterruptedError as failed:

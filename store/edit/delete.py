@@ -11,6 +11,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,108 +134,101 @@ def deleting(
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
     """
-    work: Deleting | None = None
-    try:
-        with writing(store, NEEDS) as writer:
-            check_search_triggers(writer.schema)
-            version = writer.version()
-            _check_ids(writer.reader, plans)
-            _check_room(writer.reader, trash, plans)
-            sweep(trash, now)
-            bundle, files = _write(writer.reader, plans, trash, now, sessions_folder, progress)
-            work = Deleting(store, writer, version, plans, bundle, files, progress)
-            work.begin()
-            yield work
-    except (WriteInDoubtError, WriteUnverifiedError) as error:
-        if work is not None:
-            work.is_doubtful = True
-        if isinstance(error, WriteInDoubtError) and work is not None:
-            holds = _(
-                "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
-            )
-            error.remedy = holds.format(name=work.bundle.facts.name)
-        raise
-    finally:
-        if work is not None:
-            work.mark()
+    with contextlib.ExitStack() as after, writing(store, NEEDS) as writer:
+        version = writer.version()
+        check_search_triggers(writer.reader)
+        _check_ids(writer.reader, plans)
+        _check_room(writer.reader, trash, plans)
+        sweep(trash, now)
+        bundle, files = _write(writer.reader, plans, trash, now, sessions_folder, progress)
+        work = Deleting(store, writer, version, plans, bundle, files, progress)
+        after.callback(work.mark)
+        work.begin()
+        yield work
 
 
+@dataclass
 class Deleting:
     """The delete of conversations that are in a bundle; made by `deleting`."""
 
-    def __init__(
-        self,
-        store: Store,
-        writer: Writer,
-        version: object,
-        plans: Sequence[DeletePlan],
-        bundle: WrittenBundle,
-        files: Sequence[SessionFile],
-        progress: Progress,
-    ) -> None:
-        self._store, self._writer, self._version = store, writer, version
-        self._plans, self._files, self._progress = plans, files, progress
-        self.bundle = bundle
-        self.version = writer.version
-        """Returns something else once another process has committed."""
-        self._stage = Stage("deleting", 0, bundle.facts.messages)
-        self._done: list[DeletePlan] = []
-        self._tried: list[DeletePlan] = []
-        self.is_doubtful = False
-        """Whether what was tried last may be gone from the store."""
+    store: Store
+    writer: Writer
+    copied: object
+    """The version of the store before the bundle was written."""
+    plans: Sequence[DeletePlan]
+    bundle: WrittenBundle
+    files: Sequence[SessionFile]
+    progress: Progress
+    done: list[DeletePlan] = field(default_factory=list)
+    doubtful: Sequence[DeletePlan] = ()
+    """Those of a portion whose commit failed, or that did not read back."""
 
     def begin(self) -> None:
-        """Refuse if a session that the plan did not list would lose its parent: a new child may be
-        a continuation. Mark that the delete is under way, and attach the bundle."""
-        planned = {session.id for plan in self._plans for session in plan.orphaned}
+        """Mark that the delete is under way, and attach the bundle.
+
+        Raises:
+            RefusedError: A session that the plan did not list would lose its parent: a new child
+                may be a continuation.
+        """
+        planned = {session.id for plan in self.plans for session in plan.orphaned}
         if not planned.issuperset(self.bundle.reparented):
             raise RefusedError(
                 _("The conversation has changed meanwhile: it has another child."),
                 is_unchanged=True,
             )
+        layout = self.bundle.layout
+        written = {part.table.name for part in layout.of(RowFate.TAKEN, RowFate.SHARED)}
+        check_triggers(self.writer.rows, written)
         write_marks(self.bundle.path, BundleMarks(deleting=os.getpid()))
-        attach(self._writer, self.bundle.path)
-        count_changes(self._writer, self.bundle.layout)
+        attach(self.writer, self.bundle.path)
+        count_changes(self.writer, layout)
 
     def delete(self, plans: Sequence[DeletePlan]) -> None:
         """Delete some of the conversations in one transaction."""
-        self._tried = list(plans)
         sessions = [session for plan in plans for session in plan.sessions]
         roots = [root for plan in plans for root in plan.family_roots]
-        layout = self.bundle.layout
-        written = {part.table.name for part in layout.of(RowFate.TAKEN, RowFate.SHARED)}
+        layout, facts = self.bundle.layout, self.bundle.facts
+        deleted = sum(plan.messages for plan in self.done)
 
-        def work(tx: Writer) -> Stage:
+        def work(tx: Writer) -> None:
             check_not_busy(tx, [*sessions, *roots])
-            check_triggers(tx.rows, written)
             choose(tx, sessions)
-            if tx.version() != self._version:
+            if tx.version() != self.copied:
                 check_unchanged(tx, layout)
-            return delete_rows(tx, layout, self._progress, self._stage)
+            delete_rows(tx, layout, self.progress, Stage("deleting", deleted, facts.messages))
 
-        def verify(reader: Reader, _stage: Stage) -> None:
+        def verify(reader: Reader, _none: None) -> None:
             check_gone(reader, self.bundle.path, layout, sessions)
 
-        self._stage = self._writer.run(work, verify)
-        self._done += plans
+        try:
+            self.writer.run(work, verify)
+        except (WriteInDoubtError, WriteUnverifiedError) as error:
+            self.doubtful = plans
+            if isinstance(error, WriteInDoubtError):
+                holds = _(
+                    "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
+                )
+                error.remedy = holds.format(name=facts.name)
+            raise
+        self.done += plans
 
     def mark(self) -> None:
         """Mark beside the bundle what is still in the store; without anything else, remove it."""
         path, sessions = self.bundle.path, self.bundle.facts.sessions
-        done = [*self._done, *(self._tried if self.is_doubtful else ())]
-        if done:
-            kept = [plan.conversation.id for plan in self._plans if plan not in done]
+        gone = [*self.done, *self.doubtful]
+        if gone:
+            kept = [plan.conversation.id for plan in self.plans if plan not in gone]
             write_marks(path, BundleMarks(kept=tuple(kept)))
             return
-        with contextlib.suppress(BrowseError), self._store.reader() as reader:
+        with contextlib.suppress(BrowseError), self.store.reader() as reader:
             rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", sessions)
             if len(rows) == len(sessions):
                 discard(path)
 
     def finish(self) -> Deleted:
         """Remove the files of the deleted sessions; return what was done."""
-        sessions = {session for plan in self._done for session in plan.sessions}
-        files = [file for file in self._files if file.session in sessions]
+        sessions = {session for plan in self.done for session in plan.sessions}
+        files = [file for file in self.files if file.session in sessions]
         notes = remove_files(files)
         bundle = describe(self.bundle.path)
         return Deleted(

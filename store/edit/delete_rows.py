@@ -110,7 +110,7 @@ def _count_in_bundle(tx: Writer, part: Part) -> int:
     return _count(tx, f"{part.table.bundle} WHERE {part.where('b')}")
 
 
-def delete_rows(tx: Writer, layout: Layout, progress: Progress, stage: Stage) -> Stage:
+def delete_rows(tx: Writer, layout: Layout, progress: Progress, stage: Stage) -> None:
     """Delete all rows of the chosen sessions, and their prompts that no other session uses.
 
     Args:
@@ -118,9 +118,6 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress, stage: Stage) ->
         layout: Of the store.
         progress: Polled for a stop; receives reports.
         stage: What was deleted before.
-
-    Returns:
-        What is deleted by now.
 
     Raises:
         StoreRefusedError: Other rows would go than those of the bundle.
@@ -167,7 +164,6 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress, stage: Stage) ->
             "Something in this store changes rows by itself. Use Hermes' own commands for it."
         )
         raise StoreRefusedError(sentence, remedy=remedy)
-    return stage
 
 
 def check_gone(reader: Reader, path: Path, layout: Layout, sessions: Sequence[str]) -> None:

@@ -4,15 +4,13 @@ protected."""
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..connection.schema import NEWEST_KNOWN, Schema, sql_name
+from ..connection.schema import NEWEST_KNOWN, Schema
 from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.protection import why_protected
@@ -53,7 +51,6 @@ def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     check_version(reader.schema)
     _check_needs(reader.schema, needs)
     check_triggers(reader.rows, needs.tables)
-    _check_runnable(reader, needs.tables)
 
 
 def _check_file(store: Store, reader: Reader) -> None:
@@ -126,72 +123,44 @@ def _check_needs(schema: Schema, needs: Needs) -> None:
         )
 
 
-def check_search_triggers(schema: Schema) -> None:
+def check_search_triggers(reader: Reader) -> None:
     """Refuse to delete or restore in a store whose search index does not follow by itself.
 
     Salvaged stores lack Hermes' triggers. An index that Hermes has detached, it rebuilds as a
     whole.
 
     Raises:
-        StoreRefusedError: A trigger is missing.
+        StoreRefusedError: A trigger is missing, or cannot run for lack of a tokenizer that only
+            Hermes loads.
     """
+    schema = reader.schema
     if schema.is_index_stale:
         return
     for index in filter(None, (schema.fts, schema.trigram)):
+        name = index.name
         for event in ("INSERT", "DELETE"):
-            if f"{index.name}_{event.lower()}" in schema.triggers:
+            if f"{name}_{event.lower()}" in schema.triggers:
                 continue
             raise StoreRefusedError(
                 _("The search index {name} has no trigger that follows each {event}.").format(
-                    name=index.name, event=event
+                    name=name, event=event
                 ),
                 remedy=_("Start a chat in Hermes once: it makes the trigger again."),
             )
-
-
-def _check_runnable(reader: Reader, tables: Iterable[str]) -> None:
-    """Refuse to write if triggers of the tables cannot run, because they need a tokenizer that only
-    Hermes loads.
-
-    Such a trigger makes the write fail with an obscure error; without the trigger the search index
-    would be wrong.
-    """
-    written = {table.lower() for table in tables}
-    triggers = reader.rows("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
-    bodies = [str(sql).lower() for table, sql in triggers if str(table).lower() in written]
-    words = set(re.findall(r"\w+", " ".join(bodies)))
-    virtual = reader.rows("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%fts5%'")
-    for name in (str(name) for (name,) in virtual if str(name).lower() in words):
-        # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is no
-        # proof.
-        match = f"SELECT rowid FROM {sql_name(name)} WHERE {sql_name(name)} MATCH 'a' LIMIT 1"
-        _probe(reader, f"{name[:1].upper()}{name[1:]}", match)
-    for table in sorted(written) if bodies else ():
-        columns = [sql_name(column) for column in reader.columns(table)]
-        name, listed = sql_name(table), ", ".join(columns)
-        assigned = ", ".join(f"{column} = {column}" for column in columns)
-        # Compiled, not run: to compile them, SQLite reads the triggers and resolves all names in
-        # them.
-        for statement in (
-            f"UPDATE {name} SET {assigned}",
-            f"DELETE FROM {name}",
-            f"INSERT INTO {name} ({listed}) SELECT {listed} FROM {name}",
-        ):
-            _probe(reader, _("A trigger of {table}").format(table=table), f"EXPLAIN {statement}")
-
-
-def _probe(reader: Reader, what: str, sql: str) -> None:
-    try:
-        reader.rows(sql)
-    except (StoreDamagedError, StoreBusyError):
-        raise
-    except StoreError as error:
-        raise StoreRefusedError(
-            _(
+        try:
+            # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is
+            # no proof.
+            reader.rows(f"SELECT rowid FROM {name} WHERE {name} MATCH 'a' LIMIT 1")
+        except (StoreDamagedError, StoreBusyError):
+            raise
+        except StoreError as error:
+            needs = _(
                 "{what} needs something this SQLite does not have ({said}), and a write must keep it true."
-            ).format(what=what, said=error.__cause__),
-            remedy=_("Use Hermes' own commands for this store."),
-        ) from error
+            )
+            raise StoreRefusedError(
+                needs.format(what=f"{name[:1].upper()}{name[1:]}", said=error.__cause__),
+                remedy=_("Use Hermes' own commands for this store."),
+            ) from error
 
 
 def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:

@@ -127,9 +127,10 @@ def restore(
         raise RefusedError(sentence.format(name=name), is_unchanged=True)
     with writing(store, NEEDS, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
-        check_search_triggers(writer.schema)
+        check_search_triggers(writer.reader)
         _check_room(store, path, len(requested) / len(facts.sessions))
         rows = RestoredRows(writer, path, progress)
+        check_triggers(writer.rows, rows.written)
         comparison = rows.compare(writer, requested)
         refused = [
             _("Session {session} was not restored: {reason}.").format(
@@ -189,7 +190,6 @@ def _insert(
         sessions = [session for group in some for session in group]
 
         def work(tx: Writer) -> None:
-            check_triggers(tx.rows, rows.written)
             choose(tx, sessions)
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):

@@ -34,7 +34,7 @@ from .bundle import (
 )
 from .links import record_links
 from .progress import NOBODY, Progress, Stage
-from .session_files import SessionFile, make_folder, save_files
+from .session_files import SessionFile, make_folder, private, save_files
 from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, RowFate, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
@@ -119,7 +119,7 @@ def write_bundle(
     partial, path = trash / f"{PARTIAL}{name}{SUFFIX}", trash / f"{name}{SUFFIX}"
     try:
         make_folder(trash)
-        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        open(partial, "xb", opener=private).close()
         copy = _Copy(reader.path, partial, layout, progress, messages)
         with contextlib.closing(copy.connection):
             copy.copy_rows([session for each in conversations for session in each.sessions])
@@ -129,7 +129,7 @@ def write_bundle(
             facts = BundleFacts(name, now, origin, count, tuple(conversations))
             copy.write_facts(facts)
             record_links(copy.connection, trash, facts, has_parents=layout.has_parents)
-        with open(path.with_suffix(SUM), "x", encoding="ascii", opener=_private) as file:
+        with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
             file.write(f"{_seal(partial)}  {path.name}\n")
         os.rename(partial, path)
         sync_folder(trash)
@@ -141,10 +141,6 @@ def write_bundle(
             raise _failure(error, reader.path, trash) from error
         raise
     return WrittenBundle(path, facts, layout, reparented)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _seal(path: Path) -> str:

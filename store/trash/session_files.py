@@ -12,11 +12,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import sqlite3
 import stat
 from collections.abc import Collection, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +25,6 @@ from ..wording import _
 _PLAIN = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]+")
 _DUMP = re.compile(r"request_dump_(.+)_\d{8}_\d{6}_\d{6}\.json")
 """A request that failed, with the session and the time of it (0.13 to 0.22)."""
-_CHUNK = 1 << 20
 _MODE = 0o777
 
 
@@ -39,6 +36,11 @@ def make_folder(path: Path) -> None:
     with contextlib.suppress(FileExistsError):  # another process has created it meanwhile
         os.mkdir(path, 0o700)
     sync_folder(path.parent)
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only this user may read; for `open`."""
+    return os.open(path, flags, 0o600)
 
 
 class SessionFile(NamedTuple):
@@ -102,23 +104,12 @@ def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None
         sqlite3.Error: The bundle could not be written, or a file is too large for it.
     """
     bundle.execute("CREATE TABLE bundle.bundle_files (session, name, mode, mtime_ns, content)")
-    # In a transaction, because closing a blob commits otherwise, and Python drops the error of that.
-    bundle.execute("BEGIN")
-    for each in files:
-        with open_regular(each.path, follow=False) as file:
-            found = os.fstat(file.fileno())
-            row = bundle.execute(
-                "INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, zeroblob(?))",
-                [each.session, each.path.name, found.st_mode & _MODE, each.stat[3], each.stat[2]],
-            ).lastrowid
-            assert row is not None
-            if each.stat[2]:
-                with bundle.blobopen("bundle_files", "content", row, name="bundle") as content:
-                    left = each.stat[2]  # what is appended now makes it another file
-                    while left and (data := file.read(min(left, _CHUNK))):
-                        content.write(data)
-                        left -= len(data)
-    bundle.execute("COMMIT")
+    for path, session, (_device, _inode, size, mtime_ns) in files:
+        with open_regular(path, follow=False) as file:
+            mode = os.fstat(file.fileno()).st_mode & _MODE
+            content = file.read(size)  # what is appended now makes it another file
+        values = [session, path.name, mode, mtime_ns, content]
+        bundle.execute("INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, ?)", values)
 
 
 def remove_files(found: Sequence[SessionFile]) -> list[str]:
@@ -172,55 +163,49 @@ def put_back(
             notes.append(no_name.format(name=name))
             continue
         try:
-            with bundle.blobopen("bundle_files", "content", row, readonly=True) as content:
-                if not os.path.lexists(target):
-                    _write_back(content, target, int(mode), int(mtime_ns))
-                    sync_folder(folder)
-                    written += 1
-                elif not _is_same(content, target):
-                    there = _("{path} is there again and was left as it is.")
-                    notes.append(there.format(path=target))
-                    continue
+            one = bundle.execute("SELECT content FROM bundle_files WHERE rowid = ?", [row])
+            content = bytes(one.fetchone()[0])
+            if not os.path.lexists(target):
+                _write_back(content, target, int(mode), int(mtime_ns))
+                written += 1
+            elif not _has(target, content):
+                there = _("{path} is there again and was left as it is.")
+                notes.append(there.format(path=target))
+                continue
             count += 1
-        except (OSError, ValueError, *SQLITE_ERRORS) as error:
+        except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
             failed = _("{path} could not be written: {reason}")
             notes.append(failed.format(path=target, reason=error))
     return FilesPutBack(count, written, tuple(notes))
 
 
-def _is_same(content: sqlite3.Blob, path: Path) -> bool:
-    """Return whether a file equals the one in a bundle; False for a link and for an unreadable
-    file."""
-    try:
-        if _stat(path) is None or path.stat().st_size != len(content):
-            return False
-        with open_regular(path, follow=False) as file:
-            return all(
-                file.read(len(data)) == data for data in iter(partial(content.read, _CHUNK), b"")
-            )
-    except OSError:
+def _has(path: Path, content: bytes) -> bool:
+    """Return whether a file is a plain one, and has this content."""
+    found = _stat(path)
+    if found is None or found[2] != len(content):
         return False
+    with open_regular(path, follow=False) as file:
+        return file.read() == content
 
 
-def _write_back(content: sqlite3.Blob, target: Path, mode: int, mtime_ns: int) -> None:
+def _write_back(content: bytes, target: Path, mode: int, mtime_ns: int) -> None:
     """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the
     folder's owner."""
     temporary = target.with_name(f".{target.name}.restoring")
     temporary.unlink(missing_ok=True)  # left by a killed process
-    mode = mode & _MODE & ~0o022
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
-            with contextlib.suppress(OSError):  # a file system without owners or permissions
-                os.chmod(temporary, mode)  # the umask may have taken some away
-                if hasattr(os, "geteuid") and os.geteuid() == 0:
-                    owner = target.parent.stat()
-                    os.chown(temporary, owner.st_uid, owner.st_gid)
-            shutil.copyfileobj(content, file, _CHUNK)
+        with open(temporary, "xb", opener=private) as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # a file system without owners or permissions
+            os.chmod(temporary, mode & _MODE & ~0o022)
+            if hasattr(os, "geteuid") and os.geteuid() == 0:
+                owner = target.parent.stat()
+                os.chown(temporary, owner.st_uid, owner.st_gid)
         os.utime(temporary, ns=(mtime_ns, mtime_ns))
         os.replace(temporary, target)
+        sync_folder(target.parent)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)

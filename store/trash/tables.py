@@ -221,37 +221,29 @@ def find_layout(query: Query) -> Layout:
 
 
 def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
-    """Yield the rows that go with their sessions: these, and what refers to rows that go."""
-    edges = [key for key in references if (key.table, key.column) != ("sessions", PARENT)]
-    # Salvaged stores lack this foreign key.
-    if not any(key.table == "messages" and key.column == "session_id" for key in edges):
-        edges.append(ForeignKey("messages", "session_id", "sessions", "id", "NO ACTION"))
-    edges.sort(key=lambda key: (key.table != "messages", key.table, key.column))
-    conditions = {"sessions": f'{{row}}."id" IN ({CHOSEN})'}
-    order = ["sessions"]
-    for target in order:  # grows as tables are found
-        for key in (edge for edge in edges if edge.target == target):
-            if key.action.startswith("SET") or key.table == target:
-                sentence = _(
-                    "{column} changes when a session goes, which we do not know how to undo."
-                )
-                raise _refusal(sentence.format(column=f"{key.table}.{key.column}"))
-            condition = _reference_condition(key, conditions[target])
-            if key.table in conditions:
-                conditions[key.table] += f" OR {condition}"
-            else:
-                conditions[key.table] = condition
-                order.append(key.table)
-    for name in order:
-        yield Part(tables[name], f"({conditions[name]})", RowFate.TAKEN)
-
-
-def _reference_condition(key: ForeignKey, of_target: str) -> str:
-    column, target, to = map(sql_name, (key.column, key.target, key.to))
-    if (key.target, key.to) == ("sessions", "id"):
-        return f"{{row}}.{column} IN ({CHOSEN})"
-    chosen = f"SELECT {{row}}.{to} FROM {{schema}}.{target} AS {{row}} WHERE {of_target}"
-    return f"{{row}}.{column} IN ({chosen})"
+    """Yield the rows that go with their sessions: these, and what refers to them or to their
+    messages. What refers to any of the others stops a delete: see `count_changes`."""
+    ids = {
+        "sessions": CHOSEN,
+        "messages": 'SELECT x."id" FROM {schema}.messages AS x '
+        f'WHERE x."session_id" IN ({CHOSEN})',
+    }
+    # Salvaged stores lack the foreign key of messages.
+    conditions = {
+        "sessions": [f'{{row}}."id" IN ({CHOSEN})'],
+        "messages": [f'{{row}}."session_id" IN ({CHOSEN})'],
+    }
+    for key in references:
+        if key.target not in ids or (key.table, key.column) == ("sessions", PARENT):
+            continue
+        if key.action.startswith("SET") or key.table == key.target or key.to != "id":
+            sentence = _("{column} changes when a session goes, which we do not know how to undo.")
+            raise _refusal(sentence.format(column=f"{key.table}.{key.column}"))
+        if key.table != "messages":
+            condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
+            conditions.setdefault(key.table, []).append(condition)
+    for name, some in conditions.items():
+        yield Part(tables[name], f"({' OR '.join(some)})", RowFate.TAKEN)
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
