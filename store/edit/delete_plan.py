@@ -91,28 +91,24 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
         KeyError: A session is not in the forest.
     """
     children = _children_by_session(forest)
-    requested = {chain.root.id: chain for chain in (forest.chain_of(each) for each in session_ids)}
-    chains, stack = dict(requested), list(requested.values())
-    deleted: set[str | None] = {
-        segment.id for chain in requested.values() for segment in chain.segments
-    }
-    while stack:
-        for segment in stack.pop().segments:
-            for root in children.get(segment.id, ()):
-                child = forest.chain_of(root)
-                if root not in chains and _is_dependent(child, deleted):
-                    chains[root] = child
-                    deleted.update(each.id for each in child.segments)
-                    stack.append(child)
-    sessions = tuple(segment.id for chain in chains.values() for segment in chain.segments)
+    chains = {chain.root.id: chain for chain in map(forest.chain_of, session_ids)}
+    requested, found = tuple(chains.values()), list(chains.values())
+    deleted: set[str | None] = {segment.id for chain in found for segment in chain.segments}
+    for segment in (segment for chain in found for segment in chain.segments):  # `found` grows
+        for root in children.get(segment.id, ()):
+            child = forest.chain_of(root)
+            if root not in chains and _is_dependent(child, deleted):
+                chains[root] = child
+                found.append(child)
+                deleted.update(each.id for each in child.segments)
+    sessions = tuple(segment.id for chain in found for segment in chain.segments)
+    children_left = (child for session in sessions for child in forest.children_of(session))
     return Affected(
-        requested=tuple(requested.values()),
-        dependent=tuple(chain for root, chain in chains.items() if root not in requested),
+        requested=requested,
+        dependent=tuple(found[len(requested) :]),
         sessions=sessions,
-        orphaned=tuple(
-            child for id in sessions for child in forest.children_of(id) if child.id not in deleted
-        ),
-        family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in chains.values()})),
+        orphaned=tuple(child for child in children_left if child.id not in deleted),
+        family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in found})),
     )
 
 

@@ -68,9 +68,9 @@ class Portions(Generic[T]):
 
         `work` is one transaction, all of its items or none.
         """
-        queue, singles, size, version = list(self.items), 0, FEW_ROWS, self.version()
+        queue, size, version = list(self.items), FEW_ROWS, self.version()
         while queue and not self.stop():
-            portion = queue[:1] if singles else self._next(queue, size)
+            portion, has_waited = self._next(queue, size), False
             began = time.monotonic()
             try:
                 has_waited = self._try(work, portion)
@@ -83,12 +83,10 @@ class Portions(Generic[T]):
                 if not self.spares or isinstance(refused, StoreRefusedError):
                     raise
                 if len(portion) > 1:  # maybe because of only one of them
-                    singles = len(portion)
+                    size = 1
                     continue
                 self.spared.append((portion[0], refused))
-                has_waited = False
             del queue[: len(portion)]
-            singles = max(0, singles - 1)
             before, version = version, self.version()
             self.tell(False)
             if has_waited or before != version:

@@ -134,27 +134,28 @@ def read_bundle_facts(path: Path) -> BundleFacts:
     Raises:
         BundleDamagedError: With the reason.
     """
-    with opened(path) as connection:
-        odd = "type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
-        if connection.execute(f"SELECT 1 FROM sqlite_master WHERE {odd}").fetchone():
-            raise BundleDamagedError(_("It has more in it than tables."))
-        facts = dict(connection.execute("SELECT key, value FROM bundle LIMIT 100").fetchall())
-        if facts.get("format") != FORMAT:
-            raise BundleDamagedError(
-                _("It is of format {found}, and this program reads format {known}.").format(
-                    found=str(facts.get("format"))[:20], known=FORMAT
-                ),
-                remedy=_("A newer hermes-browse wrote it; update."),
-            )
-        if facts.get("name") != path.stem:
+    try:
+        with opened(path) as connection:
+            odd = "type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
+            if connection.execute(f"SELECT 1 FROM sqlite_master WHERE {odd}").fetchone():
+                raise BundleDamagedError(_("It has more in it than tables."))
+            facts = dict(connection.execute("SELECT key, value FROM bundle LIMIT 100").fetchall())
+            if facts.get("format") != FORMAT:
+                raise BundleDamagedError(
+                    _("It is of format {found}, and this program reads format {known}.").format(
+                        found=str(facts.get("format"))[:20], known=FORMAT
+                    ),
+                    remedy=_("A newer hermes-browse wrote it; update."),
+                )
+            owners = connection.execute("SELECT conversation, id FROM bundle_sessions").fetchall()
+            titles = connection.execute(
+                f"SELECT id, substr(title, 1, {_TITLE}) FROM bundle_conversations"
+            ).fetchall()
+        if facts["name"] != path.stem:
             raise BundleDamagedError(_("It has been renamed."))
         sessions: dict[str, list[str]] = {}
-        for session, tip in connection.execute("SELECT id, conversation FROM bundle_sessions"):
+        for tip, session in owners:
             sessions.setdefault(str(tip), []).append(str(session))
-        titles = connection.execute(
-            f"SELECT id, substr(title, 1, {_TITLE}) FROM bundle_conversations"
-        ).fetchall()
-    try:
         return BundleFacts(
             path.stem,
             float(facts["created_at"]),

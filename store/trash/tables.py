@@ -8,9 +8,9 @@ store is `main` and its row is `m`, the bundle is `bundle` and its row is `b`.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import groupby
 from typing import NamedTuple
 
 from ..connection.reader import Row
@@ -36,8 +36,12 @@ _NAMES_OF_IDS = frozenset([
 ])  # fmt: skip
 """Columns that hold a session's id without a foreign key (locks, leases, delegations; 0.16 to
 0.22)."""
-_SHADOWS = ("data", "idx", "content", "docsize", "config")
-"""Endings of the tables in which FTS5 keeps an index."""
+_IS_INDEX = (
+    "t.sql LIKE 'CREATE VIRTUAL%' OR EXISTS (SELECT 1 FROM main.sqlite_master AS v "
+    "WHERE v.sql LIKE 'CREATE VIRTUAL%' AND t.name IN (v.name || '_data', v.name || '_idx', "
+    "v.name || '_content', v.name || '_docsize', v.name || '_config'))"
+)
+"""Whether a table is one of FTS5, or one in which that keeps an index."""
 _WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b[^)]*$", re.IGNORECASE)
 
 
@@ -141,12 +145,8 @@ class Layout(NamedTuple):
         return [part for part in self.parts if part.fate in fates]
 
     def references_of(self, table: str) -> list[ForeignKey]:
-        """Return the foreign keys of a table, and the parent of a session in any case."""
-        found = [reference for reference in self.references if reference.table == table]
-        has_key = any(reference.column == PARENT for reference in found)
-        if table == "sessions" and self.has_parents and not has_key:
-            found.append(ForeignKey(table, PARENT, table, "id", ""))
-        return found
+        """Return the foreign keys of a table."""
+        return [reference for reference in self.references if reference.table == table]
 
     @property
     def has_parents(self) -> bool:
@@ -156,38 +156,37 @@ class Layout(NamedTuple):
 
 def _read_tables(query: Query) -> Iterator[Table]:
     """Yield the tables of a store that hold rows of its own, not a search index."""
-    found = query("SELECT name, COALESCE(sql, '') FROM main.sqlite_master WHERE type = 'table'")
-    sql = {str(name): str(text) for name, text in found}
-    virtual = {name for name, text in sql.items() if text[:14].upper() == "CREATE VIRTUAL"}
-    shadows = {f"{name}_{ending}" for name in virtual for ending in _SHADOWS}
-    for name in sorted(sql.keys() - virtual - shadows):
-        if name.startswith("sqlite_"):
-            continue
-        info = query(f"PRAGMA main.table_xinfo({sql_name(name)})")
-        columns = tuple(str(row[1]) for row in info if row[6] == 0)
-        key = sorted((as_int(row[5]), str(row[1]), str(row[2]).upper()) for row in info if row[5])
-        is_rowid = len(key) == 1 and key[0][2] == "INTEGER"
-        has_rowid = not _WITHOUT_ROWID.search(sql[name])
-        yield Table(name, columns, tuple(row[1] for row in key), not is_rowid, has_rowid)
+    rows = query(
+        "SELECT t.name, t.sql, c.name, c.pk, upper(c.type) FROM main.sqlite_master AS t "
+        "JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' AND c.hidden = 0 "
+        f"AND substr(t.name, 1, 7) <> 'sqlite_' AND NOT ({_IS_INDEX}) ORDER BY t.name, c.cid"
+    )
+    for (name, sql), found in groupby(rows, lambda row: row[:2]):
+        columns = [(as_int(pk), str(column), str(kind)) for _t, _sql, column, pk, kind in found]
+        key = sorted(column for column in columns if column[0])
+        yield Table(
+            str(name),
+            tuple(column for _pk, column, _kind in columns),
+            tuple(column for _pk, column, _kind in key),
+            has_hidden_rowid=[kind for _pk, _column, kind in key] != ["INTEGER"],
+            has_rowid=not _WITHOUT_ROWID.search(str(sql)),
+        )
 
 
-def _read_references(query: Query, name: str, tables: dict[str, Table]) -> Iterator[ForeignKey]:
-    rows = query(f"PRAGMA main.foreign_key_list({sql_name(name)})")
-    columns = Counter(row[0] for row in rows)
-    by_lower = {table.lower(): table for table in tables}
-    for number, _place, target, column, to, _update, action, *_rest in rows:
-        parent = by_lower.get(str(target).lower())
-        if parent is None:
-            continue
-        reached = tables[parent].key
-        if columns[number] == 1 and (to is not None or len(reached) == 1):
-            to = str(to) if to is not None else reached[0]
-            yield ForeignKey(name, str(column), parent, to, str(action).upper())
-        elif parent in ("sessions", "messages"):
+def _read_references(query: Query) -> list[ForeignKey]:
+    rows = query(
+        'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete), '
+        "count(*) FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
+        "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
+    )
+    references = [ForeignKey(*map(str, row[:5])) for row in rows]
+    for reference, row in zip(references, rows, strict=True):
+        if reference.target in ("sessions", "messages") and row[5] != 1:
             sentence = _(
                 "Table {table} refers to {other} by several columns at once, which we cannot keep."
             )
-            raise _refusal(sentence.format(table=name, other=parent))
+            raise _refusal(sentence.format(table=reference.table, other=reference.target))
+    return references
 
 
 def _refusal(sentence: str) -> RefusedError:
@@ -201,7 +200,10 @@ def find_layout(query: Query) -> Layout:
         RefusedError: A table refers to them in a way that a restore could not recreate.
     """
     tables = {table.name: table for table in _read_tables(query)}
-    references = [key for name in tables for key in _read_references(query, name, tables)]
+    references = [key for key in _read_references(query) if key.target in tables]
+    has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
+    if PARENT in tables["sessions"].columns and not has_key:  # in salvaged stores
+        references.append(ForeignKey("sessions", PARENT, "sessions", "id", ""))
     parts = [*_shared(tables), *_taken(tables, references)]
     if "state_meta" in tables and "key" in tables["state_meta"].columns:
         # The goal that the user set for a session, keyed by its id; Hermes does not delete it
