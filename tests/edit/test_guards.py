@@ -167,7 +167,7 @@ def test_triggers_that_cannot_run_here(path: Path) -> None:
     """Nothing is deleted: the index would be left behind. What has no such trigger is written
     to."""
     unknown_tokenizer(path, "messages_fts")
-    with pytest.raises(StoreRefusedError, match="(?i)messages_fts.* needs something .*hermes_cjk"):
+    with pytest.raises(StoreRefusedError, match=r"(?i)messages_fts.* needs something .*hermes_cjk"):
         remove(path, "a")
     assert not (path.parent / "trash").exists()
     assert titles.rename(Store(path), "a", "Quay").title == "Quay"

@@ -86,16 +86,6 @@ def test_root_gives_files_back_to_their_owner(tmp_path: Path) -> None:
     assert (found.st_uid, found.st_gid) == (12345, 23456)
 
 
-def test_others_do_not_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is not root keeps what they write."""
-    monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
-    monkeypatch.setattr(os, "chown", lambda *given: pytest.fail("tried"), raising=False)
-    path = family(tmp_path / "state.db", journal="delete")
-    (tmp_path / "tip.json").write_text("{}")
-    name = remove(path, "tip", sessions_folder=tmp_path).bundle.name
-    assert put_back(path, name, sessions_folder=tmp_path).files == 1
-
-
 def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
