@@ -29,6 +29,7 @@ from .delete_rows import choose
 from .guards import Needs, check_search_triggers
 from .known_triggers import check_triggers
 from .portions import Portions
+from .restore_links import link, unlinked
 from .restore_rows import Comparison, RestoredRows
 from .transaction import Writer, unverified, write, writing
 
@@ -194,7 +195,7 @@ def _insert(
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
                 _check_there(tx)
-                rows.link(tx, recorded)
+                link(tx, rows, recorded)
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions), stop=stop)
 
@@ -222,15 +223,15 @@ def _notes_of_links(
     tx: Writer, trash: Path, facts: BundleFacts, rows: RestoredRows, comparison: Comparison
 ) -> list[str]:
     """Return a sentence for each reference to or from restored sessions that could not be set."""
-    found = rows.unlinked(tx)
-    others = {link.parent if link.is_child else link.child for link in found}
-    bundles = bundles_of(trash, facts.origin, sorted(others - comparison.refused.keys()))
+    found = unlinked(tx, rows)
+    others = {each.other for each in found} - comparison.refused.keys()
+    bundles = bundles_of(trash, facts.origin, sorted(others))
     notes = []
-    for link in found:
-        bundle = bundles.get(link.parent if link.is_child else link.child)
-        if link.has_moved or (not link.is_child and bundle is None):
+    for each in found:
+        bundle = bundles.get(each.other)
+        if each.has_moved or (not each.is_child and bundle is None):
             note = _("{child} was a child of {parent}; it is gone or has another parent now.")
-        elif not link.is_child:
+        elif not each.is_child:
             note = _(
                 "{child}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again."
             )
@@ -241,7 +242,7 @@ def _notes_of_links(
             )
         else:
             note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
-        notes.append(note.format(child=link.child, parent=link.parent, bundle=bundle))
+        notes.append(note.format(child=each.child, parent=each.parent, bundle=bundle))
     return notes
 
 

@@ -1,5 +1,4 @@
-"""The statements of a restore: compare the rows of a bundle with a store, insert them, and link them
-with their family.
+"""The statements of a restore: compare the rows of a bundle with a store, and insert them.
 
 The store is `main`, the bundle is attached as `bundle`. `temp.wanted` has the sessions that the
 store is to have in the end, `temp.chosen` those of one transaction.
@@ -19,7 +18,6 @@ from ..errors import RefusedError, WriteUnverifiedError
 from ..text import as_text
 from ..trash.progress import EVERY, Progress, Stage
 from ..trash.tables import (
-    CHILDREN,
     PARENT,
     Part,
     RowFate,
@@ -39,7 +37,7 @@ _FILLED = ("message_uid", "display_order")
 """Columns of messages that Hermes' triggers fill on insert if they are NULL (0.22)."""
 _STRICT = ("sessions", "messages")
 """Tables whose rows are inserted all or none."""
-_WANTED = "SELECT id FROM temp.wanted"
+WANTED = "SELECT id FROM temp.wanted"
 
 
 class Comparison(NamedTuple):
@@ -54,17 +52,6 @@ class Comparison(NamedTuple):
     them."""
     messages: Mapping[str, int]
     """Number of messages of each session in the bundle."""
-
-
-class Unlinked(NamedTuple):
-    """A link of the bundle that the store does not have after a restore."""
-
-    child: str
-    parent: str
-    is_child: bool
-    """Whether the child is of the bundle, not the parent alone."""
-    has_moved: bool
-    """Whether the child is in the store, and was given another parent."""
 
 
 class RestoredRows:
@@ -87,6 +74,10 @@ class RestoredRows:
         self._parts = [part for part in owned if part.table.name in self._columns]
         self.written = {part.table.name for part in self._parts}
         """Tables that are written to."""
+        self.has_parents = self._layout.has_parents
+        """Whether the store has a column for parents."""
+        self.had_parents = PARENT in self._columns["sessions"]
+        """Whether the bundle has one as well."""
 
     def _compare_columns(self, tx: Writer, name: str, saved: Sequence[str]) -> None:
         table = self._layout.tables.get(name)
@@ -131,7 +122,7 @@ class RestoredRows:
             f"(SELECT count(*) FROM {both} AND {self._same(messages)}), "
             f"(SELECT min(b.id) FROM {both}) "
             f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {self._same(owner)} AS is_same "
-            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({_WANTED})) "
+            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({WANTED})) "
             "ORDER BY owner"
         )
         refused: dict[str, str] = {}
@@ -179,7 +170,10 @@ class RestoredRows:
             RefusedError: A row cannot be stored without a loss.
             QueryInterruptedError: It was stopped.
         """
-        self._choose_titles(tx)
+        tx.execute("CREATE TEMP TABLE IF NOT EXISTS untitled (id, title)")
+        tx.execute("DELETE FROM temp.untitled")
+        if "title" in self._columns["sessions"]:
+            _choose_titles(tx)
         for part in self._parts:
             for rows in self._slices(tx, part):
                 self._progress.check()
@@ -192,7 +186,7 @@ class RestoredRows:
                 self._note_left(tx, part)
         self._cut_missing_parents(tx)
         self._check_references(tx)
-        self._renumber_titles(tx)
+        self.notes += _renumber_titles(tx)
 
     def _slices(self, tx: Writer, part: Part) -> Iterator[str]:
         """Yield conditions for the rows of a part; for messages, of 500 each."""
@@ -252,7 +246,7 @@ class RestoredRows:
 
     def _cut_missing_parents(self, tx: Writer) -> None:
         """Clear parents that are not in the store, unless they were missing before the delete."""
-        if self._layout.has_parents and PARENT in self._columns["sessions"]:
+        if self.had_parents:
             (parent,) = (
                 key for key in self._layout.references_of("sessions") if key.column == PARENT
             )
@@ -279,93 +273,6 @@ class RestoredRows:
                         sentence.format(table=key.table, target=key.target), is_unchanged=True
                     )
 
-    # Titles
-
-    def _choose_titles(self, tx: Writer) -> None:
-        """Find the titles that other sessions have by now: Hermes looks sessions up by title."""
-        tx.execute("CREATE TEMP TABLE IF NOT EXISTS untitled (id, title)")
-        tx.execute("DELETE FROM temp.untitled")
-        if "title" not in self._columns["sessions"]:
-            return
-        taken = "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title"
-        if "idx_sessions_title_unique" in tx.schema.indexes:
-            taken += (
-                " UNION ALL SELECT 1 FROM bundle.sessions AS o WHERE o.title = b.title "
-                "AND o._rowid_ < b._rowid_ AND o.id IN (SELECT id FROM chosen)"
-            )
-        else:
-            taken += " AND o.id NOT IN (SELECT id FROM bundle.sessions)"
-        tx.execute(
-            "INSERT INTO temp.untitled SELECT b.id, b.title FROM bundle.sessions AS b "
-            f"WHERE b.id IN (SELECT id FROM chosen) AND EXISTS ({taken})"
-        )
-
-    def _renumber_titles(self, tx: Writer) -> None:
-        """Number the titles that other sessions have, now that all titles are in the store."""
-        for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
-            numbered = _next_title(tx, title)
-            tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
-            note = _(
-                "The title of {session}, “{title}”, is another session's by now: it is “{other}” now."
-            )
-            if numbered is None:
-                note = _(
-                    "The title of {session}, “{title}”, is another session's by now: it has none now."
-                )
-                if "title_source" in tx.schema.session_columns:
-                    # Not a person's choice: Hermes may choose a title.
-                    tx.execute(
-                        "UPDATE main.sessions SET title_source = NULL WHERE id = ?", [session]
-                    )
-            self.notes.append(note.format(session=session, title=as_text(title), other=numbered))
-
-    # Links
-
-    def link(self, tx: Writer, recorded: Mapping[object, object]) -> None:
-        """Set empty parents of the wanted sessions, and of their children.
-
-        `recorded` has parents by child, of any of the store's sessions, as in `links.db`.
-        """
-        tx.execute("CREATE TEMP TABLE links (child PRIMARY KEY, parent, is_own)")
-        if not self._layout.has_parents:
-            return
-        if PARENT in self._columns["sessions"]:
-            tx.execute(
-                f"INSERT INTO temp.links SELECT id, {PARENT}, 1 FROM bundle.sessions "
-                f"WHERE id IN ({_WANTED}) AND {PARENT} IS NOT NULL"
-            )
-            tx.execute(
-                "INSERT OR IGNORE INTO temp.links "
-                f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({_WANTED})"
-            )
-        for pair in recorded.items():
-            tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
-        tx.execute(
-            f"UPDATE main.sessions SET {PARENT} = "
-            "(SELECT parent FROM temp.links WHERE child = sessions.id) "
-            f"WHERE {PARENT} IS NULL AND id IN (SELECT child FROM temp.links "
-            "WHERE parent IN (SELECT id FROM main.sessions))"
-        )
-
-    def unlinked(self, tx: Writer) -> list[Unlinked]:
-        """Return the links of the bundle, of wanted sessions, that could not be set."""
-        if not self._layout.has_parents:
-            return []
-        rows = tx.rows(
-            f"SELECT l.child, l.parent, l.child IN ({_WANTED}), m.id IS NOT NULL, m.{PARENT} "
-            "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
-            f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
-        )
-        return [
-            Unlinked(
-                as_text(child) or "",
-                as_text(parent) or "",
-                bool(is_child),
-                bool(is_there) and not (is_child and other is None),
-            )
-            for child, parent, is_child, is_there, other in rows
-        ]
-
 
 def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
     """Yield name and columns of those tables of the bundle that are from the store."""
@@ -377,6 +284,41 @@ def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
 
 def _named(key: Sequence[object]) -> str:
     return ", ".join(as_text(value) or "" for value in key)
+
+
+def _choose_titles(tx: Writer) -> None:
+    """Find the titles that other sessions have by now: Hermes looks sessions up by title."""
+    taken = "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title"
+    if "idx_sessions_title_unique" in tx.schema.indexes:
+        taken += (
+            " UNION ALL SELECT 1 FROM bundle.sessions AS o WHERE o.title = b.title "
+            "AND o._rowid_ < b._rowid_ AND o.id IN (SELECT id FROM chosen)"
+        )
+    else:
+        taken += " AND o.id NOT IN (SELECT id FROM bundle.sessions)"
+    tx.execute(
+        "INSERT INTO temp.untitled SELECT b.id, b.title FROM bundle.sessions AS b "
+        f"WHERE b.id IN (SELECT id FROM chosen) AND EXISTS ({taken})"
+    )
+
+
+def _renumber_titles(tx: Writer) -> Iterator[str]:
+    """Number the titles that other sessions have, now that all titles are in the store; yield a
+    sentence for each."""
+    for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
+        numbered = _next_title(tx, title)
+        tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
+        note = _(
+            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now."
+        )
+        if numbered is None:
+            note = _(
+                "The title of {session}, “{title}”, is another session's by now: it has none now."
+            )
+            if "title_source" in tx.schema.session_columns:
+                # Not a person's choice: Hermes may choose a title.
+                tx.execute("UPDATE main.sessions SET title_source = NULL WHERE id = ?", [session])
+        yield note.format(session=session, title=as_text(title), other=numbered)
 
 
 def _next_title(tx: Writer, title: object) -> str | None:
