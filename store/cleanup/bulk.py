@@ -264,13 +264,13 @@ def delete_planned(
     try:
         with store.reader() as reader:
             plans = _plan_deletes(reader, catalog, plan.selected, spared)
-        progress = Progress(stop, tell_stage)
-        if plans:
-            with deleting(store, plans, trash, time.time(), sessions_folder, progress) as work:
-                portions = _portions(
-                    run, plans, lambda each: each.messages, work.writer.version, lambda: stage
-                )
-                portions.run(work.delete)
+            progress, now = Progress(stop, tell_stage), time.time()
+            if plans:
+                with deleting(store, reader, plans, trash, now, sessions_folder, progress) as work:
+                    portions = _portions(
+                        run, plans, lambda each: each.messages, work.writer.version, lambda: stage
+                    )
+                    portions.run(work.delete)
     except QueryInterruptedError as failed:
         error = None if stop() else failed
     except BrowseError as failed:

@@ -115,15 +115,16 @@ def delete(
         if catalog is None:
             catalog = read_catalog(reader, moment)
         plans = plan_delete(reader, catalog, session_ids, moment)
-    progress = Progress(stop, tell)
-    with deleting(store, plans, trash, moment, sessions_folder, progress) as work:
-        work.delete(plans)
+        progress = Progress(stop, tell)
+        with deleting(store, reader, plans, trash, moment, sessions_folder, progress) as work:
+            work.delete(plans)
     return work.finish()
 
 
 @contextlib.contextmanager
 def deleting(
     store: Store,
+    reader: Reader,
     plans: Sequence[DeletePlan],
     trash: Path,
     now: float,
@@ -133,8 +134,11 @@ def deleting(
     """Open the store, and write the bundle of what is to be deleted, in one portion or many.
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
+    The reader that the plans were made with is closed, but only when the store is open again:
+    without any other connection, SQLite would make the index of the log anew from the whole log.
     """
     with contextlib.ExitStack() as after, writing(store, NEEDS) as writer:
+        reader.close()
         version = writer.version()
         check_search_triggers(writer.reader)
         _check_ids(writer.reader, plans)

@@ -88,7 +88,7 @@ def check_unchanged(tx: Writer, layout: Layout) -> None:
             cut = f"m.{PARENT} IS NULL AND b.{PARENT} IN (SELECT id FROM bundle.sessions)"
             others = equal(column for column in columns if column != PARENT)
             same = f"{others} AND (NOT {differs(PARENT)} OR ({cut}))"
-        if tx.rows(f"{table.odd(part.where('b'), same)} LIMIT 1") or (
+        if tx.rows(f"{table.unlike(part.where('b'), same)} LIMIT 1") or (
             _count(tx, f"{table.main} WHERE {part.where('m')}") != _count_in_bundle(tx, part)
         ):
             sentence = _("The conversation is being written to: it has changed meanwhile.")

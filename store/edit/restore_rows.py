@@ -151,8 +151,8 @@ class RestoredRows:
         attach(reader, self._path)
         chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
         for part in self._parts:
-            odd = f"{chosen} {part.table.odd(part.where('b'), self._same(part.table))}"
-            rows = reader.rows_in(odd, sessions)
+            unlike = f"{chosen} {part.table.unlike(part.where('b'), self._same(part.table))}"
+            rows = reader.rows_in(unlike, sessions)
             if len(rows) > self._left.get(part.table.name, 0):
                 raise WriteUnverifiedError(
                     _(
@@ -236,7 +236,7 @@ class RestoredRows:
 
     def _note_left(self, tx: Writer, part: Part) -> None:
         """Name the rows whose key is in use, or that a newer Hermes wants another column of."""
-        rows = tx.rows(part.table.odd(part.where("b"), self._same(part.table)))
+        rows = tx.rows(part.table.unlike(part.where("b"), self._same(part.table)))
         self._left[part.table.name] = len(rows)
         if part.fate is RowFate.TAKEN:
             note = _(

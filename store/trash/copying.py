@@ -236,7 +236,7 @@ class _Copy:
                 f"INSERT INTO bundle.{name} ({listed}) "
                 f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
             )
-            self._check(table.name, self.query(table.odd(f"b._rowid_ IN ({picked})", same)))
+            self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
             if table.name == "messages":
                 self._stage = self._stage._replace(done=self._stage.done + count)
                 self._progress.tell(self._stage)

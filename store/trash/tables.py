@@ -84,7 +84,7 @@ class Table(NamedTuple):
         names = map(sql_name, self.key or ["_rowid_"])
         return " AND ".join(f"m.{name} IS b.{name}" for name in names)
 
-    def odd(self, rows: str, same: str) -> str:
+    def unlike(self, rows: str, same: str) -> str:
         """Return a SELECT of the keys of those rows `b` that the store does not have alike.
 
         `rows` and `same` are conditions, as `equal` makes the second one.
@@ -179,9 +179,12 @@ def _read_references(query: Query) -> list[ForeignKey]:
         "count(*) FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
         "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
     )
-    references = [ForeignKey(*map(str, row[:5])) for row in rows]
-    for reference, row in zip(references, rows, strict=True):
-        if reference.target in ("sessions", "messages") and row[5] != 1:
+    references = []
+    for *key, columns in rows:
+        reference = ForeignKey(*map(str, key))
+        if columns == 1:
+            references.append(reference)
+        elif reference.target in ("sessions", "messages"):
             sentence = _(
                 "Table {table} refers to {other} by several columns at once, which we cannot keep."
             )
