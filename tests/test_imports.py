@@ -277,16 +277,6 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert {path.relative_to(ROOT) for path in _in_circles(graph)} == set()
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["searching", "typing", "finding", "changing", "cleaning", "copying", "resuming", "switching"],
-)
-def test_controllers_do_not_know_who_creates_them(name: str) -> None:
-    """They are created by name, which the graph of imports does not show."""
-    path = ROOT.joinpath(*PLACES[name].split(".")[:-1]).with_suffix(".py")
-    assert ROOT / "tui/screens/controllers.py" not in _reached(_imports_of_ours(), path)
-
-
 @pytest.mark.parametrize("name", PLACES)
 def test_every_name_leads_somewhere(name: str) -> None:
     """Type checkers do not follow a name in a table."""

@@ -9,33 +9,29 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
-from textual.content import Content
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.screen import Screen
-from textual.theme import ThemeProvider
+from textual.screen import ModalScreen, Screen
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, locate
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.wording import N_, _, language
+from hermes_browse.store.wording import _
 
-from .bindings import bindings, key_names, working
-from .commands import final_keys
-from .commands.main_commands import APP, MAIN, TRANSCRIPT
+from .bindings import bindings, key_names
+from .commands.main_commands import APP
 from .config.start import LastState, Start
 from .context import Arrival
 from .list.conversation_list import AGES_SECONDS, ConversationList
@@ -58,12 +54,6 @@ if TYPE_CHECKING:
 else:
     _App = App  # the module of plans is loaded with the first one
 
-_OF_TEXTUAL = (
-    N_("Theme"), N_("Change the current theme"), N_("Quit"), N_("Quit the application as soon as possible"),
-)  # fmt: skip
-"""Texts of Textual's own palette (8.2), marked for translation."""
-_PALETTE = "--command-palette"
-"""The id Textual gives its palette."""
 _NO_COLOURS, _GREYS = NoColor(), Monochrome()
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
@@ -74,41 +64,6 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
     return PaintedScreenDriver if is_painted else BrowserDriver
-
-
-class Commands(Provider):
-    """The palette's commands with their keys, in the order in which they are offered."""
-
-    def _every(self) -> Iterator[tuple[SystemCommand, str]]:
-        app = self.app
-        return app.palette_commands(self.screen) if isinstance(app, BrowseApp) else iter(())
-
-    async def discover(self) -> Hits:
-        """All of them."""
-        for command, keys in self._every():
-            yield DiscoveryHit(
-                _with_keys(Content(command.title), keys),
-                command.callback,
-                command.title,
-                command.help,
-            )
-
-    async def search(self, query: str) -> Hits:
-        """Those whose name is like what was typed."""
-        matcher = self.matcher(query)
-        for command, keys in self._every():
-            if (score := matcher.match(command.title)) > 0:
-                told = _with_keys(matcher.highlight(command.title), keys)
-                yield Hit(score, told, command.callback, command.title, command.help)
-
-
-def _with_keys(title: Content, keys: str) -> Content:
-    """A name, and its keys in a column."""
-    return (
-        Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "bold $accent"))
-        if keys
-        else title
-    )
 
 
 class BrowseApp(_App):
@@ -123,8 +78,7 @@ class BrowseApp(_App):
     """
 
     TITLE = "hermes-browse"
-    ENABLE_COMMAND_PALETTE = True
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
+    ENABLE_COMMAND_PALETTE = False  # Textual's own; `action_command_palette` opens ours
     CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
         _STYLES / name for name in ("app.tcss", "widgets.tcss")
     ]
@@ -230,6 +184,8 @@ class BrowseApp(_App):
                 yield
             finally:
                 signal.signal(signal.SIGINT, before)
+                if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
+                    drop()
 
     def switch_to(
         self,
@@ -246,8 +202,7 @@ class BrowseApp(_App):
         self.here = self.here if location.host is not None else location
         self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
-            listing = before.controllers.listing
-            screen.controllers.listing.begin_as(listing.view, listing.sort, reverse=listing.reverse)
+            screen.begin_as(before.view, before.sort, reverse=before.reverse)
         while len(self.screen_stack) > 1:
             self.pop_screen()
         # The first screen of an application cannot be replaced, so each store has a mode.
@@ -256,10 +211,10 @@ class BrowseApp(_App):
         self.add_mode(name, lambda: screen)
         self.switch_mode(name)
         if before is not None:
-            before.controllers.close()
+            before.close()
         if self._stores > 1:
             self.remove_mode(previous_mode)
-        screen.call_after_refresh(screen.controllers.arrive, arrival)
+        screen.call_after_refresh(setattr, screen, "arrival", arrival)
 
     @cached_property
     def links(self) -> Links:
@@ -297,7 +252,7 @@ class BrowseApp(_App):
         """Return the main screen of the first store."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
         memory = self.start.memory
-        screen.controllers.listing.begin_as(memory.view, memory.sort, reverse=memory.reverse)
+        screen.begin_as(memory.view, memory.sort, reverse=memory.reverse)
         return screen
 
     def on_mount(self) -> None:
@@ -342,7 +297,7 @@ class BrowseApp(_App):
         if self.handover.signal:
             self._end(self.handover.signal)
         if self.trouble and self._main is not None:
-            self._main.context.warn(self.trouble)
+            self._main.warn(self.trouble)
 
     def stop_input(self) -> None:
         """Stop the thread that reads the terminal.
@@ -371,59 +326,10 @@ class BrowseApp(_App):
         )
         if self._main is None or self.location.demo:
             return after
-        listing = self._main.controllers.listing
-        return after._replace(view=listing.view, sort=listing.sort, reverse=listing.reverse)
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the entries of the palette: every command by name, and Textual's own."""
-        return (command for command, _keys in self.palette_commands(screen))
-
-    def palette_commands(self, screen: Screen[object]) -> Iterator[tuple[SystemCommand, str]]:
-        """Yield the entries of the palette with their keys: first what works where the focus is,
-        then the rest."""
-        of_panes = (
-            [*TRANSCRIPT, *MAIN]
-            if isinstance(screen, MainScreen)
-            else list(getattr(screen, "KEYS", ()))
-        )
-        here = working((each for each in of_panes if each.task != "Move"), screen.active_bindings)
-        known = {each.action for _keys, each in here}
-        # The commands of the transcript that its screen carries out work from everywhere, by name.
-        rest = [
-            each
-            for each in of_panes
-            if each.action not in known and (each.place == "main" or "screen." in each.call)
-        ]
-        at = screen.focused or screen
-        for keys, each in [*here, *working(final_keys(rest, self.keymap))]:
-            # Capitals follow other rules in other languages, so translated titles stay as they are.
-            title = _(each.title).capitalize() if language() == "en" else _(each.title)
-            node = at if each.place == "transcript" else screen
-            yield (
-                SystemCommand(
-                    title, _(each.tooltip), partial(self.call_later, node.run_action, each.action)
-                ),
-                keys,
-            )
-        ours = {
-            "Keys",
-            "Screenshot",
-            "Maximize",
-            "Minimize",
-            *(("Quit",) if isinstance(screen, MainScreen) else ()),
-        }
-        for command in super().get_system_commands(screen):
-            if command.title not in ours:
-                keys = key_names("ctrl+q") if command.title == "Quit" else ""
-                yield command._replace(title=_(command.title), help=_(command.help)), keys
+        main = self._main
+        return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
     def action_command_palette(self) -> None:
-        """Open Textual's palette with a translated prompt."""
-        if self.use_command_palette and self.screen.id != _PALETTE:
-            self.push_screen(CommandPalette(id=_PALETTE, placeholder=_("Search for commands…")))
-
-    def search_themes(self) -> None:
-        """Open the list of themes with a translated prompt."""
-        self.push_screen(
-            CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…"))
-        )
+        """Ask for a command by name."""
+        if self._is_ready and not isinstance(self.screen, ModalScreen):
+            load("palette")(self, self.keymap)

@@ -1,35 +1,45 @@
-"""What controllers and screens share: the store, its workers, the clock, the status line."""
+"""The main screen as its parts and the screens over it see it: a store, how to read and write it,
+and the state that all of them show.
+
+State flows one way: a key or a message sets it here, and what shows it watches it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from textual.content import Content
+from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
 from .config.options import Options
-from .list.list_model import RowDetails
-from .shared import header
+from .list.list_model import Order, RowDetails
+from .list.marks import Marks
 from .work.reads import Reads
+from .work.store_screen import StoreScreen
 from .work.writes import Writes
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
+    from hermes_browse.store.search.query import Query
+    from hermes_browse.store.search.terms import Matcher
 
     from .config.start import Start
     from .pane_sizes import PaneSizes
-    from .work.store_screen import StoreScreen
+    from .search.results import SearchResults
+    from .transcript.entries import TranscriptModel
 
 
 class Arrival(NamedTuple):
@@ -41,6 +51,30 @@ class Arrival(NamedTuple):
     """Scroll to this message, highlighted as a hit."""
     query: str = ""
     """Search for this."""
+
+
+class ShownPlace(NamedTuple):
+    """What the panes show."""
+
+    conversation: Conversation | None = None
+    """None for nothing, also while one is being looked up."""
+    message_id: int | None = None
+    """Begin at this message, highlighted as a hit."""
+    segment: str | None = None
+    """Begin at this session."""
+    is_listed: bool = True
+    """It is that of the list's cursor, and follows it; else one that was opened elsewhere."""
+    number: int = 0
+    """Grows when something is gone to; the same where only the conversation has changed."""
+
+
+class StatusText(NamedTuple):
+    """The sentence of the status line."""
+
+    text: str = ""
+    is_of_page: bool = False
+    """It goes when the transcript shows another page."""
+    is_failure: bool = False
 
 
 class Application(Protocol):
@@ -79,111 +113,121 @@ class Application(Protocol):
         """Replace this store by another."""
 
 
-class Context:
-    """A store, how to read and write it, and the status line.
+class Context(StoreScreen[object]):
+    """A store and the state of its main screen.
 
     Args:
-        main: The main screen of this store.
         first: The first page of the store's catalog.
     """
 
-    def __init__(
-        self,
-        host: Application,
-        main: StoreScreen[object],
-        location: Location,
-        store: Store,
-        first: Catalog,
-    ) -> None:
-        self.host, self.main, self.location, self.store = host, main, location, store
+    catalog: var[Catalog] = var(Catalog(Forest((), 0.0), exact=False), init=False)
+    view: var[View] = var(View.CHATS, init=False)
+    """The view of the list."""
+    sort: var[Sort] = var(Sort.ACTIVITY, init=False)
+    reverse: var[bool] = var(False, init=False)
+    searched: var[Query | None] = var(None, init=False)
+    """What is searched for; None while the list shows the store."""
+    search_view: var[View] = var(View.ALL, init=False)
+    """The view that is searched."""
+    hit_order: var[str] = var("newest", init=False)
+    offered: var[tuple[str, ...]] = var((), init=False)
+    """Completed values of a filter at the end of the query."""
+    results: var[SearchResults | None] = var(None, init=False)
+    """None while the list shows conversations."""
+    place: var[ShownPlace] = var(ShownPlace(), init=False, always_update=True)
+    model: var[TranscriptModel | None] = var(None, init=False, always_update=True)
+    """What the transcript shows."""
+    mode: var[Reading] = var(Reading.SAID, init=False)
+    status: var[StatusText] = var(StatusText(), init=False, always_update=True)
+    about: var[str] = var("", init=False)
+    """A sentence about the row under the cursor, shown where there is no other."""
+    is_row_live: var[bool] = var(False, init=False)
+    """It says that Hermes is writing."""
+    writing: var[str] = var("", init=False)
+    """A sentence on who writes to the store."""
+    progress: var[str] = var("", init=False)
+    """How far the sort key is measured; empty when it is known."""
+    old_files: var[int] = var(0, init=False)
+    """Old transcripts beside the store; 0 until they are counted."""
+
+    touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
+    """Ids of the sessions that this program has changed, deleted or restored just now."""
+
+    arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
+    """What to show after a switch of stores."""
+
+    def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
+        super().__init__()
+        self.host, self.location, self.store = host, location, store
         self.clock = host.clock
         """Returns Unix seconds; tests freeze it."""
-        self.catalog = first
+        self.set_reactive(Context.catalog, first)
         self.details = RowDetails()
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
+        self.settled: dict[Sort, Mapping[str, int]] = {}
+        """Measured sort keys as of the last complete pass, so that no row moves during one."""
+        self.marks = Marks()
         self.reads = Reads(lambda: OpenStore(store, location))
         self.writes = host.writes
         store.on_wait = self._tell_of_wait
-        self.show_header: Callable[[], None] = lambda: None
-        """Redraws the header; set by the main screen."""
-        self.tell: Callable[[Content, Content], None] = lambda own, others: None
-        """Shows a text in the status line of the main screen, and one in those over it; set by the
-        main screen."""
-        self.writing = ""
-        """A sentence while another process writes to the store, else empty."""
-        self._status: str | None = ""
-        """Text of the status line; None for a failure."""
-        self._is_of_page = False
-        self._about, self._is_row_live = "", False
+
+    def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
+        """Set view and order before anything is shown."""
+        self.set_reactive(Context.view, view)
+        self.set_reactive(Context.sort, sort)
+        self.set_reactive(Context.reverse, reverse)
 
     @property
     def options(self) -> Options:
-        """The configuration."""
         return self.host.start.options
 
-    def close(self) -> None:
-        """End what reads, which closes the store."""
-        self.reads.stop()
+    @property
+    def current(self) -> Conversation | None:
+        """The conversation that all panes show and all keys act on."""
+        conversation = self.place.conversation
+        return self.details.complete(conversation)[0] if conversation is not None else None
+
+    @property
+    def current_view(self) -> View:
+        return self.view if self.searched is None else self.search_view
+
+    @property
+    def order(self) -> Order:
+        """The order of the list."""
+        return Order(self.sort, self.reverse, self.settled.get(self.sort, {}))
+
+    @property
+    def matchers(self) -> tuple[Matcher, ...]:
+        """The terms of the search, to be highlighted in the transcript."""
+        return tuple(self.results.answer.matchers) if self.results is not None else ()
 
     def say(self, text: str) -> None:
         """Show a sentence in the status line until there is another one or the cursor moves."""
-        self._status, self._is_of_page = text, False
-        self._show()
-
-    def _show(self) -> None:
-        """Show the sentence; without one, the main screen describes the row under the cursor."""
-        status = self._status or ""
-        is_repeated = not status and self._is_row_live
-        own = header.status(
-            status or self._about, "" if is_repeated else self.writing, look="" if status else "dim"
-        )
-        self.tell(own, header.status(status, self.writing, look=""))
-
-    def about_row(self, text: str, *, is_live: bool) -> None:
-        """Describe the row under the cursor, by a sentence or none, wherever there is no other
-        sentence.
-
-        Args:
-            is_live: It says that Hermes is writing.
-        """
-        if (text, is_live) != (self._about, self._is_row_live):
-            self._about, self._is_row_live = text, is_live
-            if self._status == "":
-                self._show()
+        self.status = StatusText(text)
 
     def say_of_page(self, text: str) -> None:
         """Show a sentence until the transcript shows another page."""
-        self.say(text)
-        self._is_of_page = bool(text)
+        self.status = StatusText(text, is_of_page=bool(text))
 
     def page_left(self) -> None:
         """Remove a sentence about the page that the transcript has left."""
-        if self._is_of_page:
+        if self.status.is_of_page:
             self.say("")
 
     def retract(self, text: str) -> None:
         """Remove a sentence if it is still shown."""
-        if self._status == text:
+        if self.status.text == text:
             self.say("")
 
-    def writing_changed(self, words: str) -> None:
-        """Show beside the sentence that another process has begun or ceased to write."""
-        self.writing = words
-        if self._status is not None:
-            self._show()
+    def warn(self, text: str) -> None:
+        """Show that something is wrong; it stays like any other sentence."""
+        self.status = StatusText(text, is_failure=True)
 
     def failed(self, error: BrowseError) -> None:
-        """Show an error in the status line."""
         self.warn(str(error))
 
     def _tell_of_wait(self) -> None:
         """Say, from a job that writes, that another process has the store, until the result."""
         self.writes.tell(self.say, _("waiting for the store …"))
-
-    def warn(self, text: str) -> None:
-        """Show that something is wrong; it stays like any other sentence."""
-        self._status, self._is_of_page = None, False
-        failure = header.failure(text)
-        self.tell(failure, failure)

@@ -139,7 +139,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         warnings.append(Caution("empty-part", text))
     if location.demo:  # what is wrong with this machine says nothing about the sample
         text = _(
-            "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
+            "This is the sample store: there is nothing to resume. With your own store, R runs:"
         )
         others = [each for each in warnings if each.code not in ("no-hermes", "missing-directory")]
         warnings = [*others, Caution("sample", text)]

@@ -207,12 +207,13 @@ class Browser:
         pending = self.screen.transcript.is_drawing or any(
             each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen)
         )
-        workers = (each for each in self.app.workers if each.group != "watch")
+        waiting = ("watch", "changes", "whole")  # for time to pass
+        workers = (each for each in self.app.workers if each.group not in waiting)
         return (
             pending
             or not all(worker.is_finished for worker in workers)
             or self.app.writes.is_busy
-            or self.screen.context.reads.is_busy
+            or self.screen.reads.is_busy
         )
 
     async def drain(self) -> None:
@@ -250,7 +251,7 @@ class Browser:
         """
         transcript = self.screen.transcript
         count = len(transcript.page)
-        self.screen.controllers.reading.read_window(0, count)
+        self.screen.loader.read_window(0, count)
         await self.settle()
         for index in range(count):
             transcript.page.lines(index)

@@ -41,9 +41,9 @@ async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
 
 async def _go(browser: Browser, machine: ThrowAwayServer) -> MainScreen:
     """Open the store of a machine; return its screen."""
-    browser.screen.controllers.switching.to_host(machine.host)
+    browser.screen.switching.to_host(machine.host)
     await browser.settle()
-    assert browser.screen.context.location.host == machine.host
+    assert browser.screen.location.host == machine.host
     return browser.screen
 
 
@@ -71,7 +71,7 @@ async def test_a_conversation_is_read_there_as_here(
     assert isinstance(row, ConversationRow) and len(screen.transcript.page)
     await browser.press("slash")
     await browser.type("the")
-    assert screen.controllers.searching.has_hits
+    assert screen.results
 
 
 async def test_archive_rename_delete_and_their_undo_happen_there(
@@ -145,7 +145,7 @@ async def test_a_resume_ends_the_browser_with_the_command_of_ssh(
 ) -> None:
     await _go(browser, machine)
     tip = _tip(browser)
-    await browser.press("enter")
+    await browser.press("R")
     plan = browser.app.return_value
     assert plan is not None and Path(plan.executable or "").name == "ssh"
     line = f"hermes-browse resume --yes -- {tip}"
@@ -157,7 +157,7 @@ async def test_a_risky_resume_shows_its_card_first(
 ) -> None:
     """The warnings are those of the machine, and the command can be copied."""
     screen = await _go(browser, machine)
-    await browser.press("2", "enter")
+    await browser.press("2", "R")
     assert (
         "on vps" in browser.card() and "! " in browser.card() and "resume --yes" in browser.card()
     )
@@ -204,9 +204,9 @@ async def test_the_way_home_is_open_while_a_machine_is_away(
     screen = await _go(browser, machine)
     machine.stop()
     here = browser.app.here
-    screen.controllers.switching.to(here, Arrival())
+    screen.switching.to(here, Arrival())
     await browser.settle()
-    assert browser.screen.context.location == here
+    assert browser.screen.location == here
 
 
 @pytest.mark.slow

@@ -63,8 +63,8 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
     it."""
     path = fixture_store("state-v31")
     async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
-        browser.screen.controllers.cleaning.choices.rules = "older:0d"
-        browser.screen.context.details = RowDetails()
+        browser.screen.edits.choices.rules = "older:0d"
+        browser.screen.details = RowDetails()
         await browser.press("P")
         plan = browser.app.screen.query_one("#plan", ConversationList)
         spared = [
@@ -85,14 +85,14 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
 
 
 async def test_the_line_of_keys_says_what_enter_does_here(tmp_path: Path) -> None:
-    """In the list it resumes; in the transcript it unfolds, and R resumes."""
+    """In list and tree it reads; in the transcript it unfolds; R resumes everywhere."""
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
-        assert "Enter resume" in browser.text("#keys")
+        assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
         await browser.press("tab")
         keys = browser.text("#keys")
-        assert "Enter resume" not in keys and keys.count("Enter fold") == 1 and "R resume" in keys
+        assert "Enter read" not in keys and keys.count("Enter fold") == 1 and "R resume" in keys
         await browser.press("tab")
-        assert browser.screen.lineage.has_focus and "Enter resume" in browser.text("#keys")
+        assert browser.screen.lineage.has_focus and "Enter read" in browser.text("#keys")
 
 
 async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
@@ -149,10 +149,10 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
             line = browser.text("#views")
             await browser.pilot.click("#views", offset=Offset(line.index(" 2 ") + 1, 0))
             await browser.settle()
-            assert browser.screen.controllers.view is View.AUTOMATION
+            assert browser.screen.current_view is View.AUTOMATION
             await browser.pilot.click("#views", offset=Offset(browser.text("#views").index("1"), 0))
             await browser.settle()
-            assert browser.screen.controllers.view is View.CHATS
+            assert browser.screen.current_view is View.CHATS
 
 
 # Titles and counts
@@ -188,13 +188,11 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
     the whole."""
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
         await browser.press("4", "asterisk")
-        marked = len(browser.screen.controllers.changing.marks)
+        marked = len(browser.screen.marks)
         await browser.press("P")
         view, planned = browser.app.screen.plan.view, browser.app.screen.plan.planned  # type: ignore[attr-defined]  # of PruneScreen
         along = {each.id for one in planned.plan.selected for each in one.subagents}
-        count = sum(
-            each.id in along for each in browser.screen.controllers.changing.marks.conversations
-        )
+        count = sum(each.id in along for each in browser.screen.marks.conversations)
         assert count and view.goes + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
         await browser.press("escape", "D")
@@ -210,12 +208,12 @@ async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
         rows = [row for row in _rows(browser, "#list") if isinstance(row, ConversationRow)]
         assert any(row.conversation.status is Status.LIVE for row in rows)
         assert "Hermes is writing" in browser.text("#status")
-        store = browser.screen.context.location.path
+        store = browser.screen.location.path
     async with browsing(open_app(loose(store), NOW + 86_400)) as browser:
         assert "no one is writing" in browser.text("#status")
         await browser.press("a")
         await browser.press("u")
-        browser.screen.controllers.listing.changed()
+        browser.screen.listing.changed()
         await browser.press("f5")
         assert "no one is writing" in browser.text("#status")
 
@@ -252,17 +250,10 @@ async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> Non
         hit = browser.row
         assert isinstance(hit, HitRow) and hit.conversation is not None
         root = hit.conversation.root_id
-        listed = any(
-            each == root
-            for each in browser.screen.context.catalog.order(
-                browser.screen.controllers.listing.view
-            )
-        )
+        listed = any(each == root for each in browser.screen.catalog.order(browser.screen.view))
         await browser.press("escape", "escape")
-        await browser.press(
-            *["escape"] * (1 if browser.screen.controllers.searching.is_active else 0)
-        )
-        assert not browser.screen.controllers.searching.is_active
+        await browser.press(*["escape"] * (1 if browser.screen.searched else 0))
+        assert browser.screen.searched is None
         assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
         at = browser.row.key
         await browser.press("slash")

@@ -34,7 +34,7 @@ async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: P
         row = browser.row
         assert isinstance(row, ConversationRow) and row.conversation.title == "Fix auth bug #3"
         header = browser.text("#header")
-        catalog = browser.screen.context.catalog
+        catalog = browser.screen.catalog
         counts = catalog.forest.counts()
         assert f"{counts[View.CHATS]} of {counts[View.ALL]} shown" in header
         assert f"{counts[View.AUTOMATION]} automation" in header and "archived" in header
@@ -93,7 +93,7 @@ async def test_a_word_is_found_opened_at_its_place_and_walked(tmp_path: Path) ->
         await browser.press("escape")
         assert browser.screen.rows.has_focus
         await browser.press("escape")
-        assert not browser.screen.controllers.searching.is_active
+        assert browser.screen.searched is None
         row = browser.row
         assert isinstance(row, ConversationRow)
 
@@ -122,7 +122,7 @@ async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
     """Views by digit, order by s; the runs of a job are one row until it is opened."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("2")
-        assert browser.screen.controllers.view is View.AUTOMATION
+        assert browser.screen.current_view is View.AUTOMATION
         rows = browser.screen.rows
         jobs = [index for index in range(len(rows)) if isinstance(rows.source.row(index), JobRow)]
         assert len(jobs) == 3
@@ -197,10 +197,10 @@ async def test_readings_and_folds(tmp_path: Path) -> None:
     """v cycles what is shown, t the tools, r the reasoning; all said in words."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("v")
-        assert browser.screen.controllers.reading.reading is Reading.LIVE
+        assert browser.screen.mode is Reading.LIVE
         assert "what the model still sees" in browser.text("#facts")
         await browser.press("v")
-        assert browser.screen.controllers.reading.reading is Reading.EVERYTHING
+        assert browser.screen.mode is Reading.EVERYTHING
         await browser.press("tab", "home")
         assert "system prompt" in browser.text("#transcript")
         await browser.press("t")
@@ -247,7 +247,7 @@ async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:
         await browser.press("slash")
         await browser.type("boat")
         await browser.pilot.pause(2.6)
-        assert not browser.screen.context.reads.holds_store
+        assert not browser.screen.reads.holds_store
         held = [
             os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_link(fd)
         ]
@@ -260,7 +260,7 @@ def _is_link(descriptor: str) -> bool:
     )
 
 
-async def test_enter_resumes_by_ending_with_the_plan(
+async def test_without_a_terminal_to_lend_r_ends_with_the_plan(
     hermes_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A harmless target needs no second key: the application ends with what to run."""
@@ -272,7 +272,9 @@ async def test_enter_resumes_by_ending_with_the_plan(
         row = browser.row
         assert isinstance(row, ConversationRow)
         tip = row.conversation.id
-        await browser.pilot.press("enter")
+        await browser.press("enter")
+        assert browser.screen.transcript.has_focus and app.return_value is None, "Enter reads"
+        await browser.pilot.press("R")
         await browser.pilot.pause(0.5)
     plan = app.return_value
     assert plan is not None and plan.argv == ("/usr/bin/hermes", "-p", "default", f"--resume={tip}")
@@ -311,16 +313,16 @@ async def test_a_risky_resume_wants_another_key(
 async def test_the_sample_store_shows_the_card_and_resumes_nothing(
     size: tuple[int, int], tmp_path: Path
 ) -> None:
-    """It says why, and what Enter would run; the keys below are in sight however much the card has
+    """It says why, and what R would run; the keys below are in sight however much the card has
     to say."""
     async with browsing(demo_app(tmp_path), size) as browser:
         row = browser.row
         assert isinstance(row, ConversationRow)
-        await browser.press("enter")
+        await browser.press("R")
         assert isinstance(browser.app.screen, PreflightCard)
         command = f"hermes -p default --resume={row.conversation.id}"
         introduced = (
-            "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
+            "This is the sample store: there is nothing to resume. With your own store, R runs:"
         )
         assert f"{introduced}\n{command}\n" in browser.card()
         assert "does not exist" not in browser.card() and "not there" not in browser.card(), (

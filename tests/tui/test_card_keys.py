@@ -33,7 +33,7 @@ from hermes_browse.tui.trash.bundles import DropCard
 
 
 def _preflight(browser: Browser, executable: str | None) -> PreflightCard:
-    conversation = browser.screen.context.catalog.select()[0]
+    conversation = browser.screen.catalog.select()[0]
     target = ResumeTarget(conversation.id, "the tip")
     return PreflightCard(
         ResumePlan(("hermes",), {}, conversation, target, executable=executable), []
@@ -50,8 +50,8 @@ def _drop(browser: Browser) -> DropCard:
 
 
 def _references(browser: Browser, kind: ReferenceKind) -> ReferencesCard:
-    pictures = browser.screen.controllers.copying.pictures
-    return ReferencesCard(browser.screen.context, pictures, "title", [Reference(kind, "/x")])
+    pictures = browser.screen.copying.pictures
+    return ReferencesCard(browser.screen, pictures, "title", [Reference(kind, "/x")])
 
 
 class _Case(NamedTuple):
@@ -71,16 +71,12 @@ CASES = {
         lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"
     ),
     "profiles": _Case(
-        lambda it: ProfilesCard(
-            [Profile(it.screen.context.location)], it.screen.context.location, NOW
-        ),
+        lambda it: ProfilesCard([Profile(it.screen.location)], it.screen.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
     ),
     "details": _Case(lambda _: DetailsCard("title", []), "c copy · Esc back"),
     "export": _Case(
-        lambda it: ExportCard(
-            it.screen.context.catalog.select()[:1], it.screen.context.store, lambda wish: None
-        ),
+        lambda it: ExportCard(it.screen.catalog.select()[:1], it.screen.store, lambda wish: None),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
     "reclaim": _Case(
@@ -92,7 +88,7 @@ CASES = {
     ),
     "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
     "rename": _Case(
-        lambda it: RenameCard(it.screen.context.catalog.select()[0], lambda typed: None),
+        lambda it: RenameCard(it.screen.catalog.select()[0], lambda typed: None),
         "Enter rename · Esc back",
     ),
     "progress": _Case(

@@ -55,7 +55,7 @@ async def test_undo_pressed_twice_at_once(path: Path) -> None:
         await browser.press("y")
         await browser.pilot.press("u", "u")
         await browser.settle()
-        assert not len(browser.screen.controllers.changing.journal)
+        assert not len(browser.screen.edits.journal)
     assert not differences(before, dump(path))
 
 
@@ -82,7 +82,7 @@ async def test_marks(path: Path) -> None:
     anything else."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("space", "space")
-        marks = browser.screen.controllers.changing.marks
+        marks = browser.screen.marks
         assert len(marks) == 2 and "2 marked" in browser.text("#views")
         assert browser.text("#list").count("✓") == 2
         await browser.press("up", "space")
@@ -114,7 +114,7 @@ async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
         assert "2 conversations archived" in status and "1 protected: pinned" in status
         put_away = {id for id, flag in column_of(path, "archived").items() if flag}
         assert put_away == {"old", "boss", "put-away"}
-        assert not len(browser.screen.controllers.changing.marks)
+        assert not len(browser.screen.marks)
         await browser.press("u")
         assert {id for id, flag in column_of(path, "archived").items() if flag} == {"put-away"}
 
@@ -191,10 +191,7 @@ async def test_a_busy_store_says_so_and_the_undo_stays(
         monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
         monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.1)
         await browser.press("u")
-        assert (
-            "busy" in browser.text("#status")
-            and len(browser.screen.controllers.changing.journal) == 1
-        )
+        assert "busy" in browser.text("#status") and len(browser.screen.edits.journal) == 1
         holder.execute("ROLLBACK")
         holder.close()
         await browser.press("u")

@@ -22,7 +22,7 @@ from hermes_browse.tui.cleanup.retention_screen import ForecastRow, RetentionScr
 from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.controllers import Controllers
+from hermes_browse.tui.screens import Controllers
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
@@ -191,7 +191,7 @@ async def test_a_short_clean_up_tells_how_far_it_is(
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P", "D", "5")
         said: list[str] = []
-        context, say = browser.screen.context, browser.screen.context.say
+        context, say = browser.screen, browser.screen.say
         monkeypatch.setattr(context, "say", lambda text: (said.append(text), say(text)))
         await browser.send("enter", "m")
         await browser.settle()
@@ -280,7 +280,7 @@ async def test_marks_come_along_and_enter_reads(path: Path) -> None:
         assert isinstance(browser.app.screen, HelpCard) and "older:30d" in browser.card()
         await browser.press("escape", "tab", "enter")
         assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
-        shown = browser.screen.controllers.current.conversation
+        shown = browser.screen.current
         assert shown is not None and shown.id == "new"
 
 
@@ -352,13 +352,13 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
     """A sentence for the status line, or a list read anew, finds a screen that is not put together
     yet."""
     async with browsing(open_app(loose(path), NOW)) as browser:
-        browser.app.push_screen(kind(browser.screen.controllers))
+        browser.app.push_screen(kind(browser.screen))
         assert isinstance(browser.app.screen, kind)
-        browser.screen.context.say("reading the store again")
+        browser.screen.say("reading the store again")
         browser.screen._catalog_read()
         await browser.settle()
         assert isinstance(browser.app.screen, kind)
-        browser.screen.context.say("and later")
+        browser.screen.say("and later")
         await browser.settle()
         assert "and later" in browser.text("#status")
         screen = browser.app.screen
@@ -382,7 +382,7 @@ async def test_a_list_read_while_a_screen_opens(
     """A screen hears that the list was read between any two steps of its being put together, panes
     last."""
     async with browsing(demo_app(tmp_path)) as browser:
-        screen = kind(browser.screen.controllers)
+        screen = kind(browser.screen)
         browser.app.push_screen(screen)
         for _ in range(300):
             browser.screen._catalog_read()

@@ -94,7 +94,7 @@ async def test_mistakes_are_underlined_and_nothing_is_searched(tmp_path: Path) -
         status = browser.text("#status")
         assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" not in status
         assert "Nothing is looked for" in browser.text("#list")
-        assert not browser.screen.controllers.searching.matchers
+        assert not browser.screen.matchers
         line = browser.screen.box.render_line(0)
         looks = {segment.text: segment.style for segment in line}
         style = looks["after:never"]
@@ -111,18 +111,17 @@ async def test_a_wrong_value_is_refused_until_it_is_right(tmp_path: Path) -> Non
         await browser.type("msgs>few ")
         assert browser.text("#status").strip().startswith("msgs> needs a number")
         await browser.type("ferry")
-        searching = browser.screen.controllers.searching
         assert (
             browser.text("#status").strip().startswith("msgs> needs a number")
-            and not searching.has_hits
+            and browser.screen.results is None
         )
-        searching.again()
+        browser.screen.search.run()
         await browser.settle()
-        assert not searching.has_hits and "Nothing is looked for" in browser.text("#list")
+        assert browser.screen.results is None and "Nothing is looked for" in browser.text("#list")
         await browser.press("escape")
         await browser.press("slash")
         await browser.type("msgs>2 ferry ")
-        assert searching.has_hits and "hits in" in browser.text("#status")
+        assert browser.screen.results is not None and "hits in" in browser.text("#status")
 
 
 async def test_an_unfinished_filter_is_no_mistake_yet(tmp_path: Path) -> None:

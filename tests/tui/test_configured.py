@@ -9,7 +9,6 @@ from browsing import NOW, browsing, demo_app, loose
 from builders import demo_store
 from effort import slow_but
 from rich.cells import cell_len
-from textual.command import CommandPalette
 from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
@@ -31,6 +30,7 @@ from hermes_browse.tui.config.start import (
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import ListLayout
 from hermes_browse.tui.list.conversation_rows import ConversationRow
+from hermes_browse.tui.screens.choices import ChoiceCard
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.store_paths import trash_folder
 
@@ -69,9 +69,9 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         await browser.press("ctrl+n", "down")
         assert rows.cursor == 2
         await browser.press("s")
-        assert browser.screen.controllers.listing.sort is Sort.ACTIVITY
+        assert browser.screen.sort is Sort.ACTIVITY
         await browser.press("x")
-        assert browser.screen.controllers.listing.sort is not Sort.ACTIVITY
+        assert browser.screen.sort is not Sort.ACTIVITY
         assert " x sort" in browser.text("#keys")
         await browser.press("question_mark")
         assert not isinstance(app.screen, HelpCard)
@@ -95,7 +95,7 @@ async def test_keys_of_vim(tmp_path: Path) -> None:
         await browser.press("slash", *"model", "colon")
         assert screen.query_one("#search", Input).value == "model:"
         await browser.press("escape", "escape", "colon")
-        assert isinstance(browser.app.screen, CommandPalette)
+        assert isinstance(browser.app.screen, ChoiceCard)
 
 
 async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ async def test_columns_are_as_set(tmp_path: Path) -> None:
     """On the first rows and on every row, exactly as wide as the list."""
     app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\n')
     async with browsing(app, (200, 40)) as browser:
-        conversation = browser.screen.context.catalog.select()[0]
+        conversation = browser.screen.catalog.select()[0]
         line = browser.text("#list").splitlines()[0]
         assert line.endswith(formats.age(conversation.last_active, NOW))
         assert conversation.git_branch and conversation.git_branch[:10] in line
@@ -183,8 +183,8 @@ async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
     assert read_memory(memory_path()) == left
     again = configured(tmp_path)
     async with browsing(again) as browser:
-        listing = browser.screen.controllers.listing
-        assert (listing.view, listing.sort, listing.reverse, again.theme) == left[:4]
+        main = browser.screen
+        assert (main.view, main.sort, main.reverse, again.theme) == left[:4]
     set_now = configured(tmp_path, 'theme = "hermes-dark"\n')
     async with browsing(set_now):
         assert set_now.theme == "hermes-dark"

@@ -24,6 +24,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.cleanup.retention_screen import ForecastRow
+from hermes_browse.tui.commands.main_commands import MAIN
 from hermes_browse.tui.context import Context
 from hermes_browse.tui.edit.change_cards import RenameCard
 from hermes_browse.tui.export.exporting import ExportCard
@@ -77,6 +78,9 @@ INSIDE = ("down", "down", "up", "enter", "enter", "7", "tab", "escape")
 """Keys on the screens over the main one; they change nothing."""
 
 
+CALLS = {command.id: command.does for command in MAIN}
+
+
 def _roots(conversations: tuple[Conversation, ...]) -> set[str]:
     return {each.root_id for each in conversations}
 
@@ -90,31 +94,31 @@ class Meant:
         screen = browser.screen
         self.notes: list[set[str]] = []
         self.resumed: list[str] = []
-        monkeypatch.setattr(screen.controllers.cleaning, "delete", self._several)
-        monkeypatch.setattr(screen.controllers.cleaning, "archive", self._several)
+        monkeypatch.setattr(screen, "start", self._start(screen.start))
         monkeypatch.setattr(screen, "start_write", self._start(screen.start_write))
-        monkeypatch.setattr(screen.controllers.resuming, "start", self.resumed.append)
-        monkeypatch.setattr(
-            screen.controllers.copying, "copy", lambda text: self.notes.append(self._root(text))
-        )
         monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
 
-    def _several(self, meant: tuple[Conversation, ...], *_: object) -> None:
-        self.notes.append(_roots(meant))
-
-    def _start(self, start: Callable[..., None]) -> Callable[..., None]:
-        def started(work: Callable[..., Any], *given: Any) -> None:
-            if work == self.browser.screen.controllers.changing._flag:
-                self._several(*given)
-            else:
-                start(work, *given)
+    def _start(self, start: Callable[..., object]) -> Callable[..., object]:
+        def started(*given: Any) -> object:
+            group = given[:1] if isinstance(given[0], str) else ()
+            work, *meant = given[len(group) :]
+            match work.__name__:
+                case "_delete" | "_archive" | "_write_flag":
+                    self.notes.append(_roots(meant[0]))
+                case "copied":
+                    self.notes.append(self._root(meant[0]))
+                case "_resume":
+                    self.resumed.append(meant[0].id)
+                case _:
+                    return start(*given)
+            return None
 
         return started
 
     def _root(self, session_id: str) -> set[str]:
-        found = self.browser.screen.context.catalog.of_session(session_id)
+        found = self.browser.screen.catalog.of_session(session_id)
         return {found.root_id} if found is not None else set()
 
     def _details(self, show: Callable[..., None]) -> Callable[..., None]:
@@ -142,19 +146,17 @@ class Meant:
         """The roots a key would be about; none where it says that there is nothing."""
         self.notes.clear()
         self._is_asking = True
-        self.browser.screen.callees[action]()
+        self.browser.screen.action_do(CALLS[action])
         self._is_asking = False
         return self.notes[0] if self.notes else set()
 
     def by_resume(self) -> set[str]:
         """The root that R would resume."""
         self.resumed.clear()
-        self.browser.screen.callees["resume"]()
-        return self._root(self.resumed[0]) if self.resumed else set()
-
-    def take_resumed(self) -> set[str] | None:
-        """The root that the key just pressed would have resumed; None where it would not have."""
-        return self._root(self.resumed.pop()) if self.resumed else None
+        self.browser.screen.action_do(CALLS["resume"])
+        resumed = [self._root(session_id) for session_id in self.resumed]
+        self.resumed.clear()
+        return resumed[0] if resumed else set()
 
 
 def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
@@ -173,8 +175,8 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     }
     named["resume"] = meant.by_resume()
     row = drawn_row(browser)
-    if screen.controllers.changing.marks:
-        marked = _roots(screen.controllers.changing.marks.conversations)
+    if screen.marks:
+        marked = _roots(screen.marks.conversations)
         assert all(named.pop(name) == marked for name in ("delete", "archive", "pin", "export"))
     if isinstance(row, JobRow) and not (screen.transcript.has_focus or screen.lineage.has_focus):
         every = of_row(browser, row)
@@ -192,7 +194,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
         assert bool(details_of) == bool(of_row(browser, row))
     model = screen.transcript.model
     if model is not None and screen.line("title").size.width:
-        name = one_line(formats.name(screen.context.details.complete(model.conversation)[0]), 300)
+        name = one_line(formats.name(screen.details.complete(model.conversation)[0]), 300)
         title = browser.text("#title").strip()
         assert title.startswith(name[:8]), f"the title {title!r} stands over {name!r}"
     if is_late:
@@ -250,16 +252,12 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
         for _ in range(COUNT):
             keys = burst(chance, browser)
             pressed.append(" ".join(keys))
-            resumes = isinstance(browser.app.screen, MainScreen) and keys == ["enter"]
-            before = meant.by("details") if resumes else set()
             is_holding = chance.random() < 0.3
             if is_holding:
                 answers.hold()
             await browser.send(*keys)
-            resumed = meant.take_resumed()
             try:
-                if resumed is not None and resumes:
-                    assert resumed == before, f"Enter resumes {resumed}, i was about {before}"
+                assert not meant.resumed, "Enter reads"
                 if is_holding and isinstance(browser.app.screen, MainScreen):
                     compare(browser, meant, is_late=True)
                 answers.release()
@@ -331,22 +329,17 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
         await browser.press("l", "home")
         row = screen.rows.current
         assert isinstance(row, ConversationRow)
-        other = next(
-            each for each in screen.context.catalog.order() if each != row.conversation.root_id
-        )
-        with screen.context.store.reader() as reader:
+        other = next(each for each in screen.catalog.order() if each != row.conversation.root_id)
+        with screen.store.reader() as reader:
             monkeypatch.setattr(
-                screen.context,
+                screen,
                 "catalog",
-                read_neighbourhood(reader, [other], screen.context.clock()),
+                read_neighbourhood(reader, [other], screen.clock()),
             )
         count = len(screen.lineage)
         answers.hold()
         await browser.pilot.press("down")
-        assert (
-            screen.controllers.current.conversation is None
-            and meant.by("delete") == meant.by("rename") == set()
-        )
+        assert screen.current is None and meant.by("delete") == meant.by("rename") == set()
         assert len(screen.lineage) == count > 1 and screen.transcript.model is None
         await browser.wait_until(lambda: bool(answers.count))
         answers.release()

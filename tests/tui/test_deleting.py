@@ -16,7 +16,7 @@ from trashing import column_of, differences, dump, health
 from hermes_browse.store.edit import portions, titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.cleanup import cleaning
+from hermes_browse.tui.edit import bulk
 from hermes_browse.tui.edit.change_cards import DeleteCard, ProgressCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.store_paths import trash_folder
@@ -52,7 +52,7 @@ async def test_delete_several_asks_for_their_number(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
-    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
+    monkeypatch.setattr(bulk, "_FEW_CONVERSATIONS", 0)
     seen: list[str] = []
     told: set[str | None] = set()
     show = ProgressCard.show
@@ -60,7 +60,7 @@ async def test_delete_several_asks_for_their_number(
     def spy(self: ProgressCard, share: float, words: str) -> None:
         show(self, share, words)
         seen.append(words)
-        told.add(browser.screen.context._status)
+        told.add(browser.screen.status.text)
 
     monkeypatch.setattr(ProgressCard, "show", spy)
     before = dump(path)
@@ -85,7 +85,7 @@ async def test_delete_several_asks_for_their_number(
 @pytest.mark.slow
 async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is done stays done, and one undo takes it back."""
-    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
+    monkeypatch.setattr(bulk, "_FEW_CONVERSATIONS", 0)
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     show = ProgressCard.show
 
@@ -158,7 +158,7 @@ async def test_from_the_results_of_a_search(path: Path) -> None:
         await browser.press("D")
         await browser.press("y")
         assert "old" not in listed(browser)
-        assert browser.screen.controllers.searching.is_active
+        assert browser.screen.searched
 
 
 @pytest.mark.parametrize(
@@ -205,8 +205,8 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         assert column_of(path, "id") == {}
         trash = trash_folder(browser.app.location)
         one = next(each for each in list_bundles(trash) if "b" in each.sessions)
-        restore(browser.screen.context.store, trash, one.name)
-        titles.rename(browser.screen.context.store, "b", "another")
+        restore(browser.screen.store, trash, one.name)
+        titles.rename(browser.screen.store, "b", "another")
         await browser.press("u")
         assert set(column_of(path, "id")) == set("abc")
         assert ": 2 sessions" in browser.text(

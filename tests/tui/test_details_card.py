@@ -43,7 +43,7 @@ async def test_the_card_tells_of_the_conversation_on_screen(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
     async with browsing(demo_app(tmp_path), size) as browser:
-        conversation = browser.screen.controllers.current.conversation
+        conversation = browser.screen.current
         assert conversation is not None
         expected = cards(browser.app.store.path)[conversation.id]
         await browser.press("i")

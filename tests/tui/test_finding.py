@@ -235,7 +235,7 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -
                 "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'a new needle', ?)",
                 [NOW],
             )
-        browser.screen.controllers.reading.changed()
+        browser.screen.loader.changed()
         await browser.settle()
         assert "1 new" in browser.text("#status"), "news of the conversation are not talked over"
         await browser.press("end", "N")

@@ -164,7 +164,5 @@ async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
         await browser.pilot.press("delete", "delete", "escape")
         await browser.settle()
         assert (
-            browser.screen.controllers.typing.history.kept
-            == ()
-            == browser.screen.controllers.typing.history.past
+            browser.screen.query_line.history.kept == () == browser.screen.query_line.history.past
         )

@@ -152,8 +152,8 @@ async def test_days_with_their_bars(path: Path) -> None:
         assert lines(browser)[1].group.key == "2026-05-26" and chart(browser).chosen == 27
         await browser.press("enter", "enter")
         assert isinstance(browser.app.screen, MainScreen)
-        assert browser.screen.controllers.current.conversation is not None
-        assert browser.screen.controllers.current.conversation.id in {"b", "c"}
+        assert browser.screen.current is not None
+        assert browser.screen.current.id in {"b", "c"}
 
 
 async def test_periods_units_and_measures(path: Path) -> None:
@@ -343,7 +343,7 @@ async def test_news_wait_for_f5(path: Path) -> None:
                 "INSERT INTO sessions (id, source, started_at) VALUES ('new', 'cli', ?)", [NOW - 9]
             )
         connection.close()
-        browser.screen.controllers.listing.read(whole=False)
+        browser.screen.listing.read(whole=False)
         await browser.settle()
         assert lines(browser)[0].group.sessions == 1 and "F5 reads again" in browser.text("#header")
         await browser.press("f5")

@@ -154,18 +154,18 @@ async def test_sizes_come_in_and_are_sorted_once(
     orders: list[list[str]] = []
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
-        listing, before = browser.screen.controllers.listing, [each.id for each in listed(browser)]
+        main, before = browser.screen, [each.id for each in listed(browser)]
         told: list[str] = []
-        show_header = listing._context.show_header
+        show_header = main.show_header
 
         def watched() -> None:
             show_header()
             orders.append([each.id for each in listed(browser)])
-            told.append(listing.progress())
+            told.append(main.progress)
 
-        listing._context.show_header = watched
+        monkeypatch.setattr(main, "show_header", watched)
         await browser.press(*["s"] * 5)
-        assert listing.sort is Sort.SIZE
+        assert main.sort is Sort.SIZE
         sizes = [each.size for each in listed(browser)]
         assert None not in sizes and sizes == sorted(sizes, key=lambda size: -(size or 0))
         begun = next(at for at, words in enumerate(told) if words.startswith("measuring"))
@@ -197,7 +197,7 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
         await browser.press("4", *["s"] * 5)
         by_size = {each.root_id: each.size for each in listed(browser)}
         await browser.press(*["s"] * 4)
-        assert browser.screen.controllers.listing.sort is Sort.MESSAGES
+        assert browser.screen.sort is Sort.MESSAGES
         source = browser.screen.rows.source
         rows = [source.row(index) for index in range(len(source))]
         totals = [row.total for row in rows if isinstance(row, JobRow)]
@@ -219,7 +219,7 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
         several = next(each for each in both if each.subagents)
         gateway = next(each for each in both if planned[each.root_id].own.rows > each.message_count)
         for each in (several, gateway):
-            browser.screen.controllers.current.open(each)
+            browser.screen.open(each)
             browser.screen.rows.focus()
             await browser.press("i")
             card = "\n".join(browser.text("#details").splitlines())
@@ -303,20 +303,20 @@ async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
         assert "a sample store" in browser.text("#status")
         await browser.press("down", "up")
         assert (
-            "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter resumes …"
+            "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter reads it"
             in browser.text("#status")
         )
         assert browser.text("#status").count("Hermes is writing") == 1
         await browser.press("down", "a")
         assert "u undoes" in browser.text("#status") or "archived" in browser.text("#status")
         said = browser.text("#status")
-        browser.screen.controllers.listing.read()
+        browser.screen.listing.read()
         await browser.settle()
         assert browser.text("#status") == said, "what is read behind it talks over nothing"
         await browser.press("down")
-        assert "Enter resumes" in browser.text("#status")
+        assert "Enter reads" in browser.text("#status")
         await browser.press("X")
-        assert "Enter resumes" not in browser.text("#status")
+        assert "Enter reads" not in browser.text("#status")
 
 
 async def test_jobs_have_names(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
             assert name in browser.text("#list") and "cron aa11" not in browser.text("#list")
         await browser.press("down", "up")
         assert "2 runs of a cron job" in browser.text("#status")
-        browser.screen.controllers.cleaning.choices.rules = "source:cron older:0d"
+        browser.screen.edits.choices.rules = "source:cron older:0d"
         await browser.press("P")
         for name in ("Nightly backup", "Morning paper", "check the disk"):
             assert name in browser.text("#plan")
@@ -406,7 +406,7 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
         )
         await browser.press("escape", "escape")
         for sort in Sort:
-            browser.screen.controllers.listing.sort_by(sort)
+            browser.screen.listing.sort_by(sort)
             await browser.settle()
             rows = [browser.screen.rows.source.row(index) for index in range(3)]
             assert {row.key for row in rows} == {"cwebhook_large", "cwebhook_small", "jcron aa11"}

@@ -52,7 +52,7 @@ async def test_the_browser_gives_back_when_it_rests(
 ) -> None:
     """When a worker lets go of the file, and not before."""
     async with browsing(demo_app(tmp_path)) as browser:
-        reads = browser.screen.context.reads
+        reads = browser.screen.reads
         given: list[bool] = []
         monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))
         await browser.press("j", "k")

@@ -53,7 +53,7 @@ async def arrive(browser: Browser) -> OldScreen:
         await browser.settle()
         if (
             isinstance(browser.screen, OldScreen)
-            and browser.screen.context.catalog.forest.counts()[View.ALL]
+            and browser.screen.catalog.forest.counts()[View.ALL]
         ):
             status = browser.text("#status")
             if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
@@ -117,7 +117,7 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(
             if target.exists():
                 break
         assert "Answer 229." in target.read_text(encoding="utf-8")
-        place = screen.context.store.path.parent
+        place = screen.store.path.parent
         await browser.press("escape", "escape", "escape", "escape")
         assert type(browser.screen) is MainScreen
     assert not place.exists()
@@ -137,7 +137,7 @@ async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home: Path) 
         assert len(browser.app.screen_stack) == 2
         await browser.press("3")
         assert type(browser.screen) is MainScreen
-        assert browser.screen.controllers.listing.view is View.ARCHIVED
+        assert browser.screen.view is View.ARCHIVED
 
 
 async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home: Path) -> None:

@@ -13,7 +13,7 @@ from textual.events import Key
 from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.list.lineage_rows import LineageRow
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.transcript.reading import PATIENCE
+from hermes_browse.tui.transcript.loader import PATIENCE
 
 
 async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(
         assert isinstance(row, ConversationRow)
         await browser.wait_until(lambda: browser.screen.transcript.model is None)
         assert (row.conversation.title or "")[:12] in browser.text("#title")
-        assert browser.screen.controllers.current.conversation is not None
-        assert browser.screen.controllers.current.conversation.root_id == row.conversation.root_id
+        assert browser.screen.current is not None
+        assert browser.screen.current.root_id == row.conversation.root_id
         answers.release()
         await browser.settle()
         model = browser.screen.transcript.model
@@ -114,7 +114,7 @@ async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
         newest = screen.transcript.model
         assert newest is not None
         await browser.press("tab", "S")
-        shown, current = screen.transcript.model, screen.controllers.current.conversation
+        shown, current = screen.transcript.model, screen.current
         assert shown is not None and current is not None
         assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
         assert isinstance(drawn_row(browser), JobRow)

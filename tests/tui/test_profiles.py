@@ -59,7 +59,7 @@ async def everything(browser: Browser) -> None:
     await until(browser, ProfilesCard)
     await browser.press("a")
     await until(browser, PlacesScreen)
-    await browser.wait_until(lambda: browser.screen.context.catalog.exact)
+    await browser.wait_until(lambda: browser.screen.catalog.exact)
     await browser.settle()
 
 
@@ -86,16 +86,14 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             await until(browser, MainScreen)
             for _ in range(300):
                 await browser.settle()
-                if browser.screen.context.location.profile == name:
+                if browser.screen.location.profile == name:
                     break
-            assert browser.screen.context.location == Location(
-                browser.screen.context.store.path, root, name
-            )
+            assert browser.screen.location == Location(browser.screen.store.path, root, name)
             row = browser.row
             assert isinstance(row, ConversationRow)
             assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
             assert name in browser.text("#header")
-        assert not first.context.reads.holds_store
+        assert not first.reads.holds_store
 
 
 async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
@@ -110,7 +108,7 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
             if "not a session store" in browser.text("#status"):
                 break
         assert "not a session store" in browser.text("#status")
-        assert browser.screen.context.location.profile == "default"
+        assert browser.screen.location.profile == "default"
 
 
 async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
@@ -138,7 +136,7 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
         await browser.press("enter")
         assert "the lighthouse of the coder" in browser.text("#transcript")
         await browser.press("o")
-        await browser.wait_until(lambda: browser.screen.context.location.profile == "coder")
+        await browser.wait_until(lambda: browser.screen.location.profile == "coder")
         await browser.wait_until(lambda: browser.screen.transcript.has_focus)
         assert "the lighthouse of the coder" in browser.text("#transcript")
 
@@ -152,7 +150,7 @@ async def test_esc_leads_back_to_the_store_and_0_to_another(root: Path) -> None:
         await browser.press("0")
         await until(browser, ProfilesCard)
         await browser.press("home", "down", "down", "enter")
-        await browser.wait_until(lambda: browser.screen.context.location.profile == "coder")
+        await browser.wait_until(lambda: browser.screen.location.profile == "coder")
         assert len(browser.app.screen_stack) == 1
 
 
@@ -175,7 +173,7 @@ async def test_a_row_resumes_in_its_own_profile(
     app = open_app(locate_file(root / "state.db"))
     async with browsing(app) as browser:
         await everything(browser)
-        await browser.pilot.press("enter")
+        await browser.pilot.press("R")
         for _ in range(12_000):
             await browser.pilot.pause(0.01)
             if app.return_value is not None or isinstance(app.screen, PreflightCard):
@@ -213,7 +211,7 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
         )
         await browser.press("escape", "o")
         await browser.wait_until(lambda: not isinstance(browser.app.screen, PlacesScreen))
-        location = browser.screen.context.location
+        location = browser.screen.location
         assert location.name == "demo · harbour" and "who is on duty" in browser.text("#title")
         assert trash_folder(location).is_relative_to(tmp_path)
 

@@ -302,7 +302,7 @@ async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
         assert tiles.current.tip == "new" and browser.text("#totals") == before
         await browser.press("enter")
         assert isinstance(browser.app.screen, MainScreen)
-        shown = browser.screen.controllers.current.conversation
+        shown = browser.screen.current
         assert shown is not None and shown.id == "new"
 
 

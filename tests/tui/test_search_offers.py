@@ -74,7 +74,7 @@ async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Pat
         assert "in automation" in offered and offered["in automation"][1]
         assert isinstance(browser.row, SuggestionRow)
         await browser.press("enter")
-        assert browser.screen.controllers.searching.view is View.AUTOMATION
+        assert browser.screen.search_view is View.AUTOMATION
         assert not _offers(browser)
 
 
@@ -136,9 +136,9 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
         await browser.press("enter")
         for _ in range(100):
             await browser.settle()
-            if browser.screen is not before and browser.screen.controllers.searching.is_active:
+            if browser.screen is not before and browser.screen.searched:
                 break
-        assert browser.screen.context.location.profile == "work"
+        assert browser.screen.location.profile == "work"
         assert browser.screen.box.value == "cookie"
         await browser.settle()
         assert browser.text("#status").startswith(f"{cookie:,} hits")
@@ -148,12 +148,10 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
 async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
     root = _root(tmp_path)
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
-        browser.screen.controllers.searching.take_suggestion(
-            SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old")
-        )
+        browser.screen.take(SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old"))
         await browser.settle()
         assert "there is no profile old any more" in browser.text("#status")
-        assert browser.screen.context.location.profile == "default"
+        assert browser.screen.location.profile == "default"
 
 
 @pytest.mark.slow

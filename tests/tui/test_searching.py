@@ -87,15 +87,13 @@ async def test_another_view_is_offered(tmp_path: Path) -> None:
         await browser.type("cookie")
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("3")
-        assert browser.screen.controllers.view is View.ARCHIVED
+        assert browser.screen.current_view is View.ARCHIVED
         offered = _suggestions(browser)
         assert "in chats" in offered and "as a prefix: cookie*" not in offered
         while not (isinstance(browser.row, SuggestionRow) and browser.row.text == "in chats"):
             await browser.press("down")
         await browser.press("enter")
-        assert (
-            browser.screen.controllers.view is View.CHATS and browser.screen.box.value == "cookie"
-        )
+        assert browser.screen.current_view is View.CHATS and browser.screen.box.value == "cookie"
         hits = [row for row in _rows(browser) if isinstance(row, HitRow)]
         assert hits and f"{offered['in chats']} hits" in browser.text("#status")
 
@@ -107,10 +105,7 @@ async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
         await browser.type("cookie sorce:cli")
         assert "with source:cli" in _suggestions(browser)
         await browser.press("enter")
-        assert (
-            browser.screen.box.value == "cookie source:cli "
-            and browser.screen.controllers.searching.matchers
-        )
+        assert browser.screen.box.value == "cookie source:cli " and browser.screen.matchers
 
 
 async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
@@ -141,7 +136,7 @@ async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
         assert browser.row is not None and browser.row.key == head.key
         await browser.press("minus")
         assert _rows(browser)[place - 2] == more._replace(hidden=more.hidden + 2)
-        await browser.press("n", "n", "n", "n")
+        await browser.press("n", "n", "n")  # the best one is shown already
         walked = browser.row
         assert isinstance(walked, HitRow) and walked.key == unfolded[place].key
         browser.screen.rows.cursor = place - 4 + head.hits + 2
@@ -170,7 +165,7 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
                 break
             assert isinstance(browser.row, HitRow)
             seen.append(browser.row.key)
-        found = browser.screen.controllers.searching.hits.found
+        found = browser.screen.results
         assert found is not None and [hit.message_id for hit in found.hits] == every, (
             "n reads on past a page"
         )
@@ -201,7 +196,7 @@ async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
         browser.screen.set_focus(browser.screen.rows)
         for _ in range(8):
             await browser.press("end")
-        found = browser.screen.controllers.searching.hits.found
+        found = browser.screen.results
         assert found is not None
         assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
 
@@ -214,14 +209,10 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
         head = browser.row
         assert isinstance(head, ConversationRow) and head.hits > 1
         await browser.press("enter")
-        assert browser.screen.rows.has_focus
-        keys = browser.text("#keys")
-        assert "Enter open" in keys and "R resume" in keys
-        await browser.press("enter")
         assert browser.screen.transcript.has_focus and browser.app.return_value is None
         current = browser.screen.transcript.current
         segments = {each.id for each in head.conversation.segments}
-        found = browser.screen.controllers.searching.hits.found
+        found = browser.screen.results
         assert found is not None and current is not None
         hits = [hit for hit in found.hits if hit.session_id in segments]
         both = [
@@ -232,7 +223,7 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
         assert current.id in both
         await browser.press("escape", "escape")
         await browser.press("escape")
-        assert "Enter resume" in browser.text("#keys") and "Enter open" not in browser.text("#keys")
+        assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
 
 
 async def test_a_conversation_found_by_its_title_says_so(tmp_path: Path) -> None:

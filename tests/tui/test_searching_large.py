@@ -50,7 +50,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         await browser.press("slash")
         await browser.type("ferry")
         status = browser.text("#status")
-        catalog = browser.screen.context.catalog
+        catalog = browser.screen.catalog
         roots = {chain.root.id for chain in map(catalog.forest.chain_of, total.sessions)}
         assert f"{total.count:,} hits in {len(roots):,} conversations ·" in status
         assert "all 4,000 messages indexed" in status
@@ -143,7 +143,7 @@ async def test_another_view_does_not_wait_for_a_count(
         await browser.wait_until(held.is_set)
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("2")
-        catalog = browser.screen.context.catalog
+        catalog = browser.screen.catalog
         with Store(large).reader() as reader:
             scope = make_scope(reader, Conditions(), catalog, View.AUTOMATION)
             total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=scope)
@@ -160,7 +160,7 @@ async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("end")
         await browser.press("end")
-        found = browser.screen.controllers.searching.hits.found
+        found = browser.screen.results
         assert found is not None and len(found.hits) > 64
         assert browser.text("#status").split(" · ")[0] == before
 
@@ -184,7 +184,7 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
             assert PAGE < len(every) < 5 * PAGE
             for _ in range(5):
                 await browser.press("end")
-            found = browser.screen.controllers.searching.hits.found
+            found = browser.screen.results
             assert found is not None and [hit.message_id for hit in found.hits] == every
             await browser.press("o")
 
@@ -222,7 +222,7 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(
         assert "stopped: not everything was looked at" in browser.text("#status")
         assert "Nothing found until it was stopped." in browser.text("#list")
         await browser.press("escape")
-        assert browser.screen.box.value == "" and not browser.screen.controllers.searching.is_active
+        assert browser.screen.box.value == "" and browser.screen.searched is None
 
 
 @pytest.mark.parametrize("typed", ["absentword zz", "ferry", "ferry source:cli", "ferr"])

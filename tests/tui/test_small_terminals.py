@@ -136,14 +136,14 @@ async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path), (80, 24)) as browser:
         await browser.press(*([key] if key else []))
         status = browser.app.screen.query_one("#status")
-        browser.screen.context.say("short")
+        browser.screen.say("short")
         await browser.settle()
         assert status.size.height == 1
-        browser.screen.context.say(LONG)
+        browser.screen.say(LONG)
         await browser.settle()
         assert status.region.height in (3, 4) and status.region.bottom == 23
         assert "".join(LONG.split()) in _told(browser)
-        browser.screen.context.say("short")
+        browser.screen.say("short")
         await browser.settle()
         assert status.region.height == 1 and _told(browser).startswith("short")
 
@@ -154,14 +154,14 @@ async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: 
     async with browsing(demo_app(tmp_path), (120, 30)) as browser:
         rows = browser.screen.rows
         top = browser.text("#list").splitlines()[0]
-        browser.screen.context.say(LONG * 2)
+        browser.screen.say(LONG * 2)
         await browser.settle()
         assert browser.text("#list").splitlines()[0] == top and rows.scroll_offset.y == 0
-        browser.screen.context.say("")
+        browser.screen.say("")
         await browser.settle()
         await browser.press(*["down"] * (rows.size.height - 1))
         assert rows.scroll_offset.y == 0 and rows.cursor == rows.size.height - 1
-        browser.screen.context.failed(BrowseError(LONG * 2))
+        browser.screen.failed(BrowseError(LONG * 2))
         await browser.settle()
         assert 0 < rows.scroll_offset.y == rows.cursor - rows.size.height + 1
         assert browser.screen.transcript.at_end

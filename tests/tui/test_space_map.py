@@ -19,10 +19,11 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.plan import Plan, Planned
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import ConversationBytes, SpaceMap
-from hermes_browse.tui.cleanup.cleaning import Cleaning, PreparedPlan
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.tile_map import TileMap
+from hermes_browse.tui.edit.bulk import PreparedPlan
 from hermes_browse.tui.edit.change_cards import DeleteCard
+from hermes_browse.tui.edit.edits import Edits
 
 MANY = 100_000
 
@@ -114,11 +115,11 @@ async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
         [{"session_id": "a", "role": "user", "content": "check the disk"}],
     )
     async with browsing(open_app(loose(tmp_path / "state.db"), NOW), (160, 40)) as browser:
-        browser.screen.controllers.cleaning.choices.rules = "older:0d"
+        browser.screen.edits.choices.rules = "older:0d"
         await browser.press("P")
         assert "check the disk" in browser.text("#map")
         assert "check the disk" in browser.text("#plan")
-        details = browser.screen.context.details
+        details = browser.screen.details
         details._cached.clear()
         details._completed.clear()
         prune_screen(browser).names_read()
@@ -183,7 +184,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     """With a hundred thousand rows no function of ours runs once for each of them on the thread of
     the screen."""
     plans: list[Plan] = []
-    real_planning, real_map = Cleaning.planning, OpenStore.space_map
+    real_planning, real_map = Edits.planning, OpenStore.space_map
 
     def planning(*given: Any, **settings: Any) -> Callable[[OpenStore], PreparedPlan]:
         job = real_planning(*given, **settings)
@@ -197,7 +198,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     def read(*arguments: Any, **rest: Any) -> SpaceMap:
         return map_of(plans[0], real_map(*arguments, **rest))
 
-    monkeypatch.setattr(Cleaning, "planning", planning)
+    monkeypatch.setattr(Edits, "planning", planning)
     async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
         await browser.press("P")
         assert (

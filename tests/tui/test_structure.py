@@ -145,7 +145,7 @@ async def test_after_the_first_reading_only_changes_are_read(
                     "INSERT INTO sessions (id, source, title, started_at) VALUES (?, 'cli', ?, ?)",
                     [f"new{number}", f"Brand new {number}", browser.app.clock()],
                 )
-            browser.screen.controllers.listing.read(whole=False)
+            browser.screen.listing.read(whole=False)
             await browser.settle()
             assert f"Brand new {number}" in browser.text("#list")
             kept.append(gc.get_freeze_count())
@@ -162,9 +162,9 @@ async def test_changes_are_read_with_a_pause_between(
     """Each reading makes all conversations anew; the first change after a pause is read soon."""
     monkeypatch.setattr(listing, "_BETWEEN", 500.0)
     async with browsing(demo_app(tmp_path)) as browser:
-        reading, waits = browser.screen.controllers.listing, list[float]()
+        reading, waits = browser.screen.listing, list[float]()
         monkeypatch.setattr(
-            reading._panes, "set_timer", lambda seconds, *given: waits.append(seconds)
+            browser.screen, "start_later", lambda group, seconds, call: waits.append(seconds)
         )
         reading._scheduled, reading._took, reading._read_at = False, 0.0, time.monotonic()
         reading.changed()
@@ -189,14 +189,14 @@ async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> 
             assert browser.app.screen is not main
             last = [weakref.ref(each) for each in browser.app.screen.walk_children(with_self=True)]
             left.append(last)
-            main.controllers.listing.read()
+            main.listing.read()
             await browser.settle()
             await browser.press("escape")
             await browser.settle()
             assert StylesCache.get_inner_outer.cache_info().currsize < 30, (
                 "lines of widgets that are gone"
             )
-        main.controllers.listing.read()
+        main.listing.read()
         await browser.settle()
         gc.collect()
         assert [ref() for ref in left[0] + left[1] if ref() is not None] == []

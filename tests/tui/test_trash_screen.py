@@ -63,12 +63,9 @@ async def test_the_trash(path: Path) -> None:
         await browser.press("y", "enter")
         assert "not 1" in browser.card()
         await browser.press("escape")
-        bundles = list(trash_folder(browser.screen.context.location).glob("*-*.db"))
+        bundles = list(trash_folder(browser.screen.location).glob("*-*.db"))
         await browser.press("D", "1", "enter")
-        assert (
-            len(list(trash_folder(browser.screen.context.location).glob("*-*.db")))
-            == len(bundles) - 1
-        )
+        assert len(list(trash_folder(browser.screen.location).glob("*-*.db"))) == len(bundles) - 1
     assert set(health(path).values()) == {"ok"}
 
 
@@ -76,7 +73,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
     """A bundle lists its conversations by name; Enter looks into it, R puts one back, u takes that
     away again."""
     async with browsing(open_app(loose(path), NOW), (120, 36)) as browser:
-        trash = trash_folder(browser.screen.context.location)
+        trash = trash_folder(browser.screen.location)
         delete(Store(path), ["old", "boss"], trash, now=NOW)
         await browser.press("f5")
         assert not session_ids(path) & {"old", "boss", "helper"}
@@ -89,10 +86,10 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
         await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))
         await browser.settle()
         inside = browser.screen
-        assert inside.context.catalog.forest.counts()[
-            View.ALL
-        ] == 4 and "trash: Old plans" in browser.text("#header")
-        assert "R restore" in browser.text("#keys")
+        assert inside.catalog.forest.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text(
+            "#header"
+        )
+        assert "r restore" in browser.text("#keys")
         inside.rows.cursor = inside.rows.source.index_of("cold") or 0
         await browser.settle()
         model = inside.transcript.model
@@ -103,10 +100,12 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
             "boss",
         }
         await browser.press("R")
+        assert "restored with r" in browser.text("#status") and "old" not in session_ids(path)
+        await browser.press("tab", "r")
         await browser.wait_until(lambda: "restored 1 session" in browser.text("#status"))
         assert "old" in session_ids(path) and not session_ids(path) & {"boss", "helper"}
-        place = inside.context.location.path
-        await browser.press("escape")
+        place = inside.location.path
+        await browser.press("escape", "escape")
         assert isinstance(browser.app.screen, TrashScreen) and "1 of 2 back" in browser.text(
             "#bundles"
         )
@@ -126,8 +125,8 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> Non
         await browser.settle()
         await browser.press("D")
         await browser.press("y")
-        (bundle,) = list_bundles(trash_folder(browser.screen.context.location))
-        restore(Store(path), trash_folder(browser.screen.context.location), bundle.name)
+        (bundle,) = list_bundles(trash_folder(browser.screen.location))
+        restore(Store(path), trash_folder(browser.screen.location), bundle.name)
         await browser.press("X", "r")
         assert "1 session is in the store already" in browser.text("#status")
         await browser.press("u")
@@ -143,7 +142,7 @@ async def test_a_damaged_bundle_is_named(path: Path) -> None:
         await browser.settle()
         await browser.press("D")
         await browser.press("y")
-        (bundle,) = trash_folder(browser.screen.context.location).glob("*-*.db")
+        (bundle,) = trash_folder(browser.screen.location).glob("*-*.db")
         bundle.write_bytes(bundle.read_bytes()[:-20])
         await browser.press("X", "r")
         assert "old" not in session_ids(path)

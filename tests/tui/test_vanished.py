@@ -95,7 +95,7 @@ def _reading_for_ever(module: str, name: str) -> str:
 @pytest.mark.parametrize(
     ("module", "name", "keys"),
     [
-        ("hermes_browse.tui.transcript.reading", "open_conversation", ""),
+        ("hermes_browse.tui.transcript.loader", "open_conversation", ""),
         ("hermes_browse.tui.search.run", "run", "/walrus"),
     ],
     ids=["conversation", "search"],

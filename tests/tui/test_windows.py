@@ -223,7 +223,10 @@ async def test_without_a_terminal_that_has_windows_a_sentence(
     assert plan.executable is not None
     monkeypatch.setenv("PATH", f"{Path(plan.executable).parent}:{os.environ['PATH']}")
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        browser.screen.controllers.resuming.start_in_window(QUIET)
+        conversation = browser.screen.catalog.of_session(QUIET)
+        assert conversation is not None
+        browser.screen.open(conversation)
+        browser.screen.resuming.resume_in_window()
         await browser.settle()
         await browser.settle()
         if isinstance(browser.app.screen, PreflightCard):

@@ -16,12 +16,12 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..bindings import following
+from ..edit.bulk import PlanChoices, PreparedPlan
 from ..list.conversation_list import ConversationList
 from ..list.list_model import job_key_of
 from ..list.list_rows import FixedRows, NoteRow
 from ..screens.sub_screen import SubScreen
 from ..shared.lines import TextLine
-from .cleaning import PlanChoices, PreparedPlan
 from .plan_rows import BY_HAND, PlanOrder, PlanRow, SparedRow, plan_head
 from .plan_view import LeftOut, PlanRows, PlanView, make_view
 from .tile_map import TileMap
@@ -46,8 +46,7 @@ class PlanPane(Vertical):
 
     def __init__(self, owner: SubScreen, choices: PlanChoices) -> None:
         super().__init__(id="left")
-        self._owner, self._shared = owner, owner.context
-        self._cleaning = owner.controllers.cleaning
+        self._owner, self._shared = owner, owner.main
         self.choices = choices
         self.order = PlanOrder.IDLE
         self.planned: PreparedPlan | None = None
@@ -150,9 +149,10 @@ class PlanPane(Vertical):
             self._owner.start("measure", self._measure, self.planned)
 
     async def _measure(self, planned: PreparedPlan) -> None:
-        more = await self._owner.read(self._cleaning.measuring(planned))
+        sizes = self._shared.sizes
+        plan = await self._owner.read(lambda store: store.measure_more(planned.plan, sizes))
         if self.planned is planned:
-            self.planned = more
+            self.planned = planned._replace(plan=plan)
             self._compute_view()
 
     def when_ready(self, then: Callable[[PreparedPlan], None], *, archive: bool) -> None:

@@ -6,8 +6,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.events import Resize
-from textual.timer import Timer
 from textual.widgets import Input
+from textual.worker import Worker
 
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.errors import BrowseError
@@ -16,11 +16,11 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screen_commands import PRUNE
-from ..screens.controllers import Controllers
+from ..edit.bulk import PlanChoices
+from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine, ToggleLine
-from .cleaning import PlanChoices
 from .plan_pane import PlanPane
 from .plan_view import LeftOut
 from .reclaim import open_reclaim
@@ -46,15 +46,15 @@ class PruneScreen(SubScreen):
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
-    def __init__(self, controllers: Controllers) -> None:
-        super().__init__(controllers)
-        marks = frozenset(each.id for each in controllers.marks.conversations)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        marks = frozenset(each.id for each in main.marks.conversations)
         self._marked = len(marks)
-        choices = PlanChoices("", LeftOut(), marks) if marks else controllers.cleaning.choices
+        choices = PlanChoices("", LeftOut(), marks) if marks else main.edits.choices
         self.plan = PlanPane(self, choices)
         self.space = SpacePane(self)
         self.axis = PlanAxis(self, id="axis")
-        self._timer: Timer | None = None
+        self._timer: Worker[None] | None = None
         self._was_early = self._is_planning = False
         """A key that acts on the plan was pressed while it was being made."""
 
@@ -72,7 +72,7 @@ class PruneScreen(SubScreen):
         with Horizontal(id="panes"):
             yield self.plan
             yield self.space
-        yield TotalLines(one_line(self.context.store.path.name, 60))
+        yield TotalLines(one_line(self.main.store.path.name, 60))
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
@@ -81,7 +81,7 @@ class PruneScreen(SubScreen):
         return self.query_one(RulesBox)
 
     def on_mount(self) -> None:
-        self.plan.rows.clock = self.context.clock
+        self.plan.rows.clock = self.main.clock
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
         self.set_focus(self.plan.rows)
         self.query_one(ToggleLine).show(self.rules.switches())
@@ -103,13 +103,11 @@ class PruneScreen(SubScreen):
         choices = self.plan.choices
         if event.value == choices.rules:
             return  # the box reports its first text as well
-        choices.rules = self.controllers.cleaning.choices.rules = event.value
+        choices.rules = self.main.edits.choices.rules = event.value
         self.plan.forget()
         self.query_one(ToggleLine).show(self.rules.switches())
         self._show_totals()
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(_REST, self._make_plan)
+        self._timer = self.start_later("rules", _REST, self._make_plan)
 
     def action_cut(self, by: int) -> None:
         days = self.axis.moved(self.rules.age, by)
@@ -178,7 +176,7 @@ class PruneScreen(SubScreen):
 
     async def _plan(self, selection: Selection) -> None:
         try:
-            job = self.controllers.cleaning.planning(selection, measure=False)
+            job = self.main.edits.planning(selection, measure=False)
             planned = await self.read(job)
         except BrowseError:
             self._is_planning = False
@@ -256,7 +254,7 @@ class PruneScreen(SubScreen):
 
     def action_archive(self) -> None:
         if not self._is_early():
-            self.plan.when_ready(self.controllers.cleaning.archive_planned, archive=True)
+            self.plan.when_ready(self.main.edits.archive_planned, archive=True)
 
     @property
     def is_planning(self) -> bool:
@@ -273,10 +271,10 @@ class PruneScreen(SubScreen):
 
     def action_delete(self) -> None:
         if not self._is_early():
-            self.plan.when_ready(self.controllers.cleaning.ask, archive=False)
+            self.plan.when_ready(self.main.edits.ask, archive=False)
 
     def action_reclaim(self) -> None:
-        open_reclaim(self.controllers, self.app)
+        open_reclaim(self.main, self.app)
 
     def action_other_pane(self) -> None:
         if self.space.has_focus_within:

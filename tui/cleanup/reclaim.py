@@ -26,7 +26,7 @@ from hermes_browse.store.wording import _
 from .. import formats
 from ..commands.screen_commands import RECLAIM
 from ..screens.card import Card, keys_line
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 
 
 class Reclaim(NamedTuple):
@@ -103,23 +103,22 @@ class ReclaimCard(Card[bool]):
         self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 
 
-def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
+def open_reclaim(main: MainScreen, app: App[Any]) -> None:
     """Read the sizes of the file, then open the card."""
-    context = controllers.context
-    location = context.location
+    location = main.location
     if location.demo:
-        context.say(_("this is the sample store: in your own one, v makes the file smaller"))
+        main.say(_("this is the sample store: in your own one, v makes the file smaller"))
         return
     try:
         location.refuse_without_home("make smaller")
     except BrowseError as error:
-        context.failed(error)
+        main.failed(error)
         return
 
-    context.main.start("file", _open_card, controllers, app, location)
+    main.start("file", _open_card, main, app, location)
 
 
-async def _open_card(controllers: Controllers, app: App[Any], location: Location) -> None:
+async def _open_card(main: MainScreen, app: App[Any], location: Location) -> None:
     def measure(store: OpenStore) -> Reclaim:
         executable = find_hermes()
         return Reclaim(
@@ -136,40 +135,37 @@ async def _open_card(controllers: Controllers, app: App[Any], location: Location
             disk_free=shutil.disk_usage(location.path.parent).free,
         )
 
-    reclaim = await controllers.context.main.read(measure)
+    reclaim = await main.read(measure)
 
     def decided(go: bool | None) -> None:
         if go:
-            _run(controllers, reclaim)
+            _run(main, reclaim)
 
     app.push_screen(ReclaimCard(reclaim), decided)
 
 
-def _run(controllers: Controllers, reclaim: Reclaim) -> None:
+def _run(main: MainScreen, reclaim: Reclaim) -> None:
     """Close the store, run Hermes in the foreground, and report the outcome."""
     assert reclaim.executable is not None
-    context = controllers.context
-    before = context.store.sizes()[0]
-    context.reads.release()
+    before = main.store.sizes()[0]
+    main.reads.release()
     try:
-        with context.host.lend_terminal():
+        with main.host.lend_terminal():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
-        context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+        main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
         wrong = _("{program} could not be started: {reason}.")
-        context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
+        main.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
         return
-    after = context.store.sizes()[0]
+    after = main.store.sizes()[0]
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _("the file has {after}, it had {before}").format(
         after=formats.size(after), before=formats.size(before)
     )
-    context.say(
-        _("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes
-    )
-    controllers.listing.read()
+    main.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
+    main.listing.read()
 
 
 def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:

@@ -26,7 +26,7 @@ from ..context import Context
 from ..list.conversation_list import ConversationList
 from ..list.list_model import RowDetails
 from ..list.list_rows import FixedRows, NoteRow
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.columns import Column, Columns
 from ..shared.keys import KeyLine
@@ -129,8 +129,8 @@ class RetentionScreen(SubScreen):
     HELP_TITLE = N_("Retention: what Hermes will delete")
     KEYS = RETENTION
 
-    def __init__(self, controllers: Controllers) -> None:
-        super().__init__(controllers)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._outlook: _Outlook | None = None
 
     def compose(self) -> ComposeResult:
@@ -143,7 +143,7 @@ class RetentionScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        self.forecasts.clock = self.context.clock
+        self.forecasts.clock = self.main.clock
         self.show_title(_("retention: what Hermes will delete"))
         self.set_focus(self.forecasts)
         self.forecasts.show(FixedRows([NoteRow(_("looking …"))]))
@@ -158,7 +158,7 @@ class RetentionScreen(SubScreen):
         self.start("radar", self._read_fates)
 
     async def _read_fates(self) -> None:
-        current, now = self.context.catalog, self.context.clock()
+        current, now = self.main.catalog, self.main.clock()
 
         def look(store: OpenStore) -> _Outlook:
             catalog = current if current.exact else store.catalog(now)
@@ -199,7 +199,7 @@ class RetentionScreen(SubScreen):
         )
         nothing = FixedRows([NoteRow(none)])
         self.forecasts.show(
-            _Forecasts(outlook.leaving, self.context.details) if outlook.leaving else nothing
+            _Forecasts(outlook.leaving, self.main.details) if outlook.leaving else nothing
         )
 
     def on_resize(self, event: Resize) -> None:
@@ -212,7 +212,7 @@ class RetentionScreen(SubScreen):
             axis = self.query_one(TimeAxis)
             days = [forecast.prune_in_days for _conversation, forecast in self._outlook.leaving]
             dated = [each for each in days if each is not None]
-            row, now = self.forecasts.current, self.context.clock()
+            row, now = self.forecasts.current, self.main.clock()
             goes_in = row.forecast.prune_in_days if isinstance(row, ForecastRow) else None
             axis.show(
                 coming(dated, axis.columns // 2, now),
@@ -250,14 +250,14 @@ class RetentionScreen(SubScreen):
         """Pin the conversation, so that Hermes keeps it."""
         row = self.forecasts.current
         if isinstance(row, ForecastRow):
-            self.controllers.changing.pin_these([row.conversation])
+            self.main.edits.pin_these([row.conversation])
 
     def action_bundle(self) -> None:
         """Put a copy of the conversation into the trash."""
         row, outlook = self.forecasts.current, self._outlook
         if not isinstance(row, ForecastRow) or outlook is None:
             return
-        self.context.main.start_write(_copy_to_trash, self.context, outlook, row.conversation)
+        self.main.start_write(_copy_to_trash, self.main, outlook, row.conversation)
 
 
 async def _copy_to_trash(context: Context, outlook: _Outlook, conversation: Conversation) -> None:
@@ -269,6 +269,6 @@ async def _copy_to_trash(context: Context, outlook: _Outlook, conversation: Conv
             store, outlook.catalog, [conversation], trash, now=now, sessions_folder=files
         )
 
-    bundle = await context.main.write(copy)
+    bundle = await context.write(copy)
     sentence = _("a copy is in the trash: {name}; restore it after Hermes has deleted the original")
     context.say(sentence.format(name=bundle.name))

@@ -27,12 +27,11 @@ class RulesBox(QueryBox):
 
     def __init__(self, owner: SubScreen, rules: str, hint: str = "") -> None:
         super().__init__(rules, placeholder=hint or _HINT, id="rules")
-        self._owner, self._shared, self._vocabulary = owner, owner.context, Vocabulary()
-        self.parsed = parse_line(rules, owner.context.clock())
-        self.on_edit = self._edited
+        self._owner, self._shared, self._vocabulary = owner, owner.main, Vocabulary()
+        self.parsed = parse_line(rules, owner.main.clock())
 
     def on_mount(self) -> None:
-        self._edited(self.value)
+        self.watch(self, "value", self._edited)
         self._owner.start("vocabulary", self._read_vocabulary)
 
     async def _read_vocabulary(self) -> None:

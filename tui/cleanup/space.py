@@ -39,8 +39,8 @@ class SpacePane(Vertical):
 
     def __init__(self, owner: SubScreen) -> None:
         super().__init__(id="side")
-        self._owner, self._shared = owner, owner.context
-        self._catalog = owner.context.catalog
+        self._owner, self._shared = owner, owner.main
+        self._catalog = owner.main.catalog
         self.map: SpaceMap | None = None
         """None until the store has been measured."""
         self._view: PlanView | None = None

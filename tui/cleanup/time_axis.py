@@ -156,7 +156,7 @@ class PlanAxis(TimeAxis):
 
     def __init__(self, owner: SubScreen, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._owner, self._shared, self.clock = owner, owner.context, owner.context.clock
+        self._owner, self._shared, self.clock = owner, owner.main, owner.main.clock
         self._measure = Measure.BYTES
         self._points: tuple[Catalog, list[Point]] | None = None
         """The points of the axis, and the catalog they were read from."""

@@ -23,7 +23,7 @@ class Command(NamedTuple):
     tooltip: str = ""
     """A sentence for the help, the palette and the sample configuration."""
     call: str = ""
-    """Textual action; if empty, `do` of the screen with the id: `do('archive')`."""
+    """Textual action; if empty, what `does` says."""
     footer: bool = False
     """Whether the footer shows it."""
     priority: bool = False
@@ -34,11 +34,13 @@ class Command(NamedTuple):
     """The table it belongs to: `app`, `main`, a pane, a screen or a card."""
     task: str = ""
     """Its heading in the help; empty for the main purpose of its screen."""
+    does: str = ""
+    """The method that the main screen calls, by its path from there, with what it is given."""
 
     @property
     def action(self) -> str:
         """The Textual action."""
-        return self.call or f"do('{self.id}')"
+        return self.call or f"screen.do({self.does!r})"
 
     @property
     def help(self) -> str:

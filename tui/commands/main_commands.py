@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from typing import Any
+
 from hermes_browse.store.wording import N_
 
 from . import Command, Shown, at, by_place
@@ -26,85 +29,286 @@ MAIN = at(
     "main",
     N_("Find"),
     Shown(
-        "search", "slash", N_("search"), N_("Find conversations by what was said"), priority=True
+        "search",
+        "slash",
+        N_("search"),
+        N_("Find conversations by what was said"),
+        priority=True,
+        does="focus_search",
     ),
-    Command("next-hit", "n", N_("next hit"), N_("To the next hit of the search")),
-    Command("previous-hit", "N", N_("previous hit"), N_("To the previous hit of the search")),
+    Command(
+        "next-hit",
+        "n",
+        N_("next hit"),
+        N_("To the next hit of the search"),
+        does="search.step(1)",
+    ),
+    Command(
+        "previous-hit",
+        "N",
+        N_("previous hit"),
+        N_("To the previous hit of the search"),
+        does="search.step(-1)",
+    ),
     Command(
         "",
         "plus,equals_sign",
         N_("unfold hits"),
         N_("More hits of a conversation"),
-        "do('more-hits')",
+        does="search.fold(1)",
     ),
-    Command("", "minus", N_("fold hits"), N_("Fewer hits of a conversation"), "do('fewer-hits')"),
-    Command("hit-order", "o", N_("hits order"), N_("Hits newest, best or oldest first")),
-    Command("searches", "ctrl+r", N_("searches"), N_("Saved and earlier searches")),
-    Command("keep", "ctrl+s", N_("keep search"), N_("Save this search, or remove it")),
+    Command(
+        "", "minus", N_("fold hits"), N_("Fewer hits of a conversation"), does="search.fold(-1)"
+    ),
+    Command(
+        "hit-order",
+        "o",
+        N_("hits order"),
+        N_("Hits newest, best or oldest first"),
+        does="search.next_order",
+    ),
+    Command(
+        "searches",
+        "ctrl+r",
+        N_("searches"),
+        N_("Saved and earlier searches"),
+        does="query_line.choose",
+    ),
+    Command(
+        "keep",
+        "ctrl+s",
+        N_("keep search"),
+        N_("Save this search, or remove it"),
+        does="query_line.keep",
+    ),
     N_("Resume"),
-    Shown("resume", "R", N_("resume"), N_("Resume this conversation in Hermes"), printed="Enter"),
-    Command("resume-window", "w", N_("window"), N_("Resume in a new window")),
-    Command("copy-command", "Y", N_("copy command"), N_("Copy the command that resumes")),
+    Shown(
+        "resume",
+        "R",
+        N_("resume"),
+        N_("Resume this conversation in Hermes"),
+        does="resuming.resume",
+    ),
+    Command(
+        "resume-window",
+        "w",
+        N_("window"),
+        N_("Resume in a new window"),
+        does="resuming.resume_in_window",
+    ),
+    Command(
+        "copy-command",
+        "Y",
+        N_("copy command"),
+        N_("Copy the command that resumes"),
+        does="resuming.copy_command",
+    ),
     N_("Tidy up"),
-    Shown("mark", "space", N_("mark"), N_("Mark this conversation, or unmark it")),
-    Command("mark-range", "V", N_("mark range"), N_("Begin a range of marks, end it")),
-    Command("mark-all", "asterisk", N_("mark all"), N_("Mark all listed, or none")),
-    Shown("archive", "a", N_("archive"), N_("Archive, or unarchive; no question, u undoes")),
-    Shown("delete", "D", N_("delete"), N_("Move to the trash, after a question")),
-    Command("undo", "u", N_("undo"), N_("Undo what was done last")),
-    Command("pin", "f", N_("pin"), N_("Pin, which protects from Hermes' auto-delete, or unpin")),
-    Command("rename", "T,f2", N_("rename"), N_("Rename this conversation")),
+    Shown(
+        "mark",
+        "space",
+        N_("mark"),
+        N_("Mark this conversation, or unmark it"),
+        does="edits.mark",
+    ),
+    Command(
+        "mark-range",
+        "V",
+        N_("mark range"),
+        N_("Begin a range of marks, end it"),
+        does="edits.mark_range",
+    ),
+    Command(
+        "mark-all",
+        "asterisk",
+        N_("mark all"),
+        N_("Mark all listed, or none"),
+        does="edits.mark_all",
+    ),
+    Shown(
+        "archive",
+        "a",
+        N_("archive"),
+        N_("Archive, or unarchive; no question, u undoes"),
+        does="edits.archive",
+    ),
+    Shown(
+        "delete",
+        "D",
+        N_("delete"),
+        N_("Move to the trash, after a question"),
+        does="edits.delete",
+    ),
+    Command("undo", "u", N_("undo"), N_("Undo what was done last"), does="edits.undo"),
+    Command(
+        "pin",
+        "f",
+        N_("pin"),
+        N_("Pin, which protects from Hermes' auto-delete, or unpin"),
+        does="edits.pin",
+    ),
+    Command("rename", "T,f2", N_("rename"), N_("Rename this conversation"), does="edits.rename"),
     Shown(
         "prune",
         "P",
         N_("clean up"),
         N_("Clean up by rules: preview what is deleted and what that frees"),
+        does="show_screen('prune')",
     ),
-    Command("trash", "X", N_("trash"), N_("Deleted conversations: read, restore or remove them")),
-    Command("retention", "W", N_("retention"), N_("What Hermes will delete, and when")),
+    Command(
+        "trash",
+        "X",
+        N_("trash"),
+        N_("Deleted conversations: read, restore or remove them"),
+        does="show_screen('trash')",
+    ),
+    Command(
+        "retention",
+        "W",
+        N_("retention"),
+        N_("What Hermes will delete, and when"),
+        does="show_screen('retention')",
+    ),
     N_("The list"),
-    Command("view-chats", "1", N_("chats"), N_("Show the chats")),
-    Command("view-auto", "2", N_("automation"), N_("Show cron jobs, webhooks …")),
-    Command("view-archived", "3", N_("archived"), N_("Show what was archived")),
-    Command("view-all", "4", N_("all"), N_("Show every session")),
-    Command("view-old", "5", N_("old transcripts"), N_("Show files without a session")),
-    Shown("sort", "s", N_("sort"), N_("Sort the list by something else")),
-    Command("reverse", "S", N_("reverse"), N_("Reverse the sort order")),
-    Command("profiles", "0", N_("profiles"), N_("Another profile, or all at once")),
+    Command("view-chats", "1", N_("chats"), N_("Show the chats"), does="show_view('chats')"),
+    Command(
+        "view-auto",
+        "2",
+        N_("automation"),
+        N_("Show cron jobs, webhooks …"),
+        does="show_view('automation')",
+    ),
+    Command(
+        "view-archived",
+        "3",
+        N_("archived"),
+        N_("Show what was archived"),
+        does="show_view('archived')",
+    ),
+    Command("view-all", "4", N_("all"), N_("Show every session"), does="show_view('all')"),
+    Command(
+        "view-old",
+        "5",
+        N_("old transcripts"),
+        N_("Show files without a session"),
+        does="show_screen('old')",
+    ),
+    Shown("sort", "s", N_("sort"), N_("Sort the list by something else"), does="listing.next_sort"),
+    Command(
+        "reverse", "S", N_("reverse"), N_("Reverse the sort order"), does="listing.reverse_order"
+    ),
+    Command(
+        "profiles",
+        "0",
+        N_("profiles"),
+        N_("Another profile, or all at once"),
+        does="switching.choose",
+    ),
     N_("Read"),
-    Shown("lineage", "l", N_("lineage"), N_("To the family tree of this conversation")),
-    Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full")),
-    Command("reasoning", "r", N_("reasoning"), N_("Show reasoning")),
-    Shown("reading", "v", N_("view"), N_("What was said, what the model still sees, everything")),
-    Command("details", "i", N_("details"), N_("Everything about this conversation")),
+    Shown(
+        "lineage",
+        "l",
+        N_("lineage"),
+        N_("To the family tree of this conversation"),
+        does="toggle_lineage",
+    ),
+    Shown(
+        "tools",
+        "t",
+        N_("tools"),
+        N_("Tool calls off, short, full"),
+        does="transcript.action_cycle_tools",
+    ),
+    Command(
+        "reasoning",
+        "r",
+        N_("reasoning"),
+        N_("Show reasoning"),
+        does="transcript.action_toggle_reasoning",
+    ),
+    Shown(
+        "reading",
+        "v",
+        N_("view"),
+        N_("What was said, what the model still sees, everything"),
+        does="loader.next_mode",
+    ),
+    Command(
+        "details",
+        "i",
+        N_("details"),
+        N_("Everything about this conversation"),
+        does="show_details",
+    ),
     Command(
         "seen-here",
         "full_stop",
         N_("seen here"),
         N_("What the model saw at this message, the rest dimmed; and back"),
+        does="toggle_seen_here",
     ),
     Command(
-        "compactions", "M", N_("compactions"), N_("What Hermes compressed here, and what was lost")
+        "compactions",
+        "M",
+        N_("compactions"),
+        N_("What Hermes compressed here, and what was lost"),
+        does="open_compactions",
     ),
-    Command("recap", "p", N_("recap"), N_("The recap Hermes shows on resume")),
-    Shown("copy-id", "y", N_("copy id"), N_("Copy the id of the conversation")),
-    Command("export", "e", N_("export"), N_("Save as Markdown, HTML or JSONL")),
+    Command(
+        "recap",
+        "p",
+        N_("recap"),
+        N_("The recap Hermes shows on resume"),
+        does="loader.show_recap",
+    ),
+    Shown("copy-id", "y", N_("copy id"), N_("Copy the id of the conversation"), does="copy_id"),
+    Command("export", "e", N_("export"), N_("Save as Markdown, HTML or JSONL"), does="export"),
     N_("Look around"),
-    Command("insights", "I", N_("insights"), N_("Tokens, cost and activity over time")),
-    Command("doctor", "H", N_("doctor"), N_("Health check of the store, Hermes and the terminal")),
+    Command(
+        "insights",
+        "I",
+        N_("insights"),
+        N_("Tokens, cost and activity over time"),
+        does="show_screen('insights')",
+    ),
+    Command(
+        "doctor",
+        "H",
+        N_("doctor"),
+        N_("Health check of the store, Hermes and the terminal"),
+        does="show_screen('doctor')",
+    ),
     N_("The screen"),
-    Command("next-pane", "tab,ctrl+w", N_("pane"), N_("To the next pane")),
-    Command("", "right", N_("transcript"), N_("To the next pane"), "do('next-pane')"),
-    Command("previous-pane", "shift+tab", N_("pane back"), N_("To the previous pane")),
-    Command("to-list", "left,h", N_("list"), N_("Back to the list")),
-    Command("zoom", "z", N_("zoom"), N_("This pane alone, and back")),
-    Command("list-less", "less_than_sign", N_("narrower"), N_("Smaller list")),
-    Command("list-more", "greater_than_sign", N_("wider"), N_("Larger list")),
-    Command("mouse", "f9", N_("mouse"), N_("Give the mouse to the terminal, or take it back")),
-    Command("reload", "f5", N_("reload"), N_("Read the store again")),
-    Shown("help", "question_mark", N_("help"), N_("Keys, signs, and the query language")),
-    Command("back", "escape", N_("back"), N_("One step back")),
-    Shown("quit", "q", N_("quit"), N_("Leave")),
+    Command("next-pane", "tab,ctrl+w", N_("pane"), N_("To the next pane"), does="focus_pane(1)"),
+    Command("", "right", N_("transcript"), N_("To the next pane"), does="focus_pane(1)"),
+    Command(
+        "previous-pane",
+        "shift+tab",
+        N_("pane back"),
+        N_("To the previous pane"),
+        does="focus_pane(-1)",
+    ),
+    Command("to-list", "left,h", N_("list"), N_("Back to the list"), does="focus_list"),
+    Command("zoom", "z", N_("zoom"), N_("This pane alone, and back"), does="zoom"),
+    Command("list-less", "less_than_sign", N_("narrower"), N_("Smaller list"), does="share(-1)"),
+    Command("list-more", "greater_than_sign", N_("wider"), N_("Larger list"), does="share(1)"),
+    Command(
+        "mouse",
+        "f9",
+        N_("mouse"),
+        N_("Give the mouse to the terminal, or take it back"),
+        does="toggle_mouse",
+    ),
+    Command("reload", "f5", N_("reload"), N_("Read the store again"), does="listing.reload"),
+    Shown(
+        "help",
+        "question_mark",
+        N_("help"),
+        N_("Keys, signs, and the query language"),
+        does="show_help",
+    ),
+    Command("back", "escape", N_("back"), N_("One step back"), does="step_back"),
+    Shown("quit", "q", N_("quit"), N_("Leave"), does="quit"),
 )
 LIST = at(
     "list",
@@ -117,14 +321,12 @@ LIST = at(
     Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
     Command("first", "home,g", N_("first"), call="jump(0)"),
     Command("last", "end,G", N_("last"), call="jump(-1)"),
-    N_("Resume"),
+    N_("Read"),
     Command(
-        "resume",
+        "read",
         "enter,ctrl+j",
-        N_("resume"),
-        N_(
-            "Resume; on a hit read it, on a conversation that was found open its best hit, on a job list its runs"
-        ),
+        N_("read"),
+        N_("Read it, at the hit if there is one; on a job list its runs"),
         "select",
     ),
 )
@@ -163,7 +365,7 @@ TRANSCRIPT = at(
         "backslash,ctrl+s",
         N_("find here"),
         N_("Find in this conversation"),
-        "screen.do('find')",
+        does="finding.open",
         priority=True,
     ),
     Command(
@@ -171,7 +373,7 @@ TRANSCRIPT = at(
         "number_sign",
         N_("go to"),
         N_("To the message of an id"),
-        "screen.do('go-to-id')",
+        does="finding.open_for_id",
         priority=True,
     ),
     Command("next-find", "n", N_("next find"), N_("While finding: to the next find"), "find(1)"),
@@ -193,44 +395,44 @@ TRANSCRIPT = at(
         printed="Enter",
     ),
     N_("Copy and open"),
-    Shown("copy", "c", N_("copy"), N_("Copy this message"), "screen.do('take-message')"),
+    Shown("copy", "c", N_("copy"), N_("Copy this message"), does="copying.take('message')"),
     Command(
         "copy-code",
         "C",
         N_("copy code"),
         N_("Copy its code block; again: the next one"),
-        "screen.do('take-code')",
+        does="copying.take('code')",
     ),
     Command(
         "copy-output",
         "ctrl+y",
         N_("copy output"),
         N_("Copy its tool output; again: the next"),
-        "screen.do('take-output')",
+        does="copying.take('output')",
     ),
     Command(
-        "pager", "O", N_("pager"), N_("Open this message in $PAGER"), "screen.do('take-pager')"
+        "pager", "O", N_("pager"), N_("Open this message in $PAGER"), does="copying.take('pager')"
     ),
     Command(
         "editor",
         "E",
         N_("editor"),
         N_("Open a copy of this message in $EDITOR"),
-        "screen.do('take-editor')",
+        does="copying.take('editor')",
     ),
     Command(
         "raw",
         "ampersand",
         N_("raw"),
         N_("This message as it is stored, as JSON"),
-        "screen.do('take-raw')",
+        does="copying.take('raw')",
     ),
     Command(
         "links",
         "L",
         N_("links"),
         N_("Links and images of this message: open, copy"),
-        "screen.do('take-links')",
+        does="copying.take('links')",
     ),
     N_("Read"),
     Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools"),
@@ -274,8 +476,26 @@ ASK = at(
     Shown("", "escape", N_("back"), call="leave"),
 )
 
-VIEW_COMMANDS = ("view-chats", "view-auto", "view-archived", "view-all")
-"""Those that show a view, in the order of `View`."""
+
+def changed(
+    changes: Mapping[str, Mapping[str, Any]], refused: Collection[str]
+) -> tuple[Command, ...]:
+    """Return the commands of a main screen over another store.
+
+    Args:
+        changes: What is different, by id.
+        refused: Ids of those that make no sense there; they call `refuse`, and no footer shows
+            them.
+    """
+    nothing: dict[str, Any] = {"does": "refuse", "footer": False}
+    return tuple(
+        command._replace(**nothing)
+        if command.id in refused
+        else command._replace(**changes.get(command.id, {}))
+        for command in MAIN
+    )
+
+
 PLACES = by_place(MAIN, LIST, TRANSCRIPT, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
 PANES = ("list", "transcript")

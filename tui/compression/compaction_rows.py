@@ -13,7 +13,7 @@ from hermes_browse.store.compression.compactions import (
     CompactionNote,
 )
 from hermes_browse.store.sessions.models import Lineage
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..list.lineage_rows import LineageRow, lineage_rows
@@ -76,6 +76,10 @@ class TreeRow(NamedTuple):
     """Bytes of the biggest context of the conversation, for the bar."""
     guides: str
     """Tree lines before it."""
+
+    @property
+    def enter(self) -> str:
+        return N_("open")
 
     @property
     def key(self) -> str:

@@ -11,7 +11,7 @@ from hermes_browse.store.wording import _
 from ..bindings import bindings
 from ..commands.main_commands import TRANSCRIPT
 from ..transcript.find import needle
-from ..transcript.reading import read_missing
+from ..transcript.loader import read_missing
 from ..transcript.view import TranscriptView
 from .inspection import describe_lost
 

@@ -22,7 +22,7 @@ from ..commands.screen_commands import COMPACTIONS
 from ..list.conversation_list import ConversationList
 from ..list.list_rows import FixedRows, NoteRow
 from ..screens.by_name import load
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared import clipboard
 from ..shared.keys import KeyLine
@@ -91,10 +91,10 @@ class CompactionsScreen(SubScreen):
     EXAMPLES = _EXAMPLES
     KEYS = COMPACTIONS
 
-    def __init__(self, controllers: Controllers, begin: int | None = None) -> None:
-        super().__init__(controllers)
+    def __init__(self, main: MainScreen, begin: int | None = None) -> None:
+        super().__init__(main)
         self._begin = begin
-        self._conversation = controllers.current.conversation
+        self._conversation = main.current
         self._inspection: Inspection | None = None
         self._number = -1
         """The compaction that the panes show."""
@@ -115,7 +115,7 @@ class CompactionsScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        self.overview.clock = self.context.clock
+        self.overview.clock = self.main.clock
         conversation = self._conversation
         name = one_line(formats.name(conversation), 200) if conversation is not None else ""
         self.show_title(_("compactions"), name)
@@ -148,7 +148,7 @@ class CompactionsScreen(SubScreen):
         return self._inspection.compactions[self._number]
 
     def catalog_changed(self) -> None:
-        current = self.controllers.current.conversation
+        current = self.main.current
         if self._inspection is not None and current is not None and self._conversation is not None:
             if current.root_id == self._conversation.root_id:
                 self._conversation = current
@@ -159,7 +159,7 @@ class CompactionsScreen(SubScreen):
             self.start("compactions", self._read_compactions, self._conversation)
 
     async def _read_compactions(self, conversation: Conversation) -> None:
-        begin, at = self._begin, self.controllers.message_id
+        begin, at = self._begin, self.main.message_id
 
         def read(store: OpenStore) -> tuple[Inspection, int, Sides | None]:
             inspection = Inspection(conversation, store.compactions(conversation.segments))
@@ -288,7 +288,7 @@ class CompactionsScreen(SubScreen):
             title=formats.name(conversation), time=formats.timestamp(compaction.at)
         )
         load("export")(
-            self.context, self.app, [conversation._replace(title=name)], frozenset(compaction.gone)
+            self.main, self.app, [conversation._replace(title=name)], frozenset(compaction.gone)
         )
 
     def action_copy_lost(self) -> None:
@@ -305,7 +305,7 @@ class CompactionsScreen(SubScreen):
 
     def action_resume(self) -> None:
         if self._conversation is not None:
-            self.controllers.resuming.start(self._conversation.id)
+            self.main.resuming.resume()
 
     def action_read_there(self) -> None:
         conversation, compaction = self._conversation, self._compaction

@@ -77,7 +77,7 @@ def toggle_seen_here(
     if model is None or message_id is None or message_id < 0:
         context.say(_("no message here"))
         return
-    context.main.start("here", _read_seen_here, context, transcript, model, message_id, shown)
+    context.start("here", _read_seen_here, context, transcript, model, message_id, shown)
 
 
 async def _read_seen_here(
@@ -88,7 +88,7 @@ async def _read_seen_here(
     shown: Callable[[], None],
 ) -> None:
     segments = model.conversation.segments
-    given, memory = await context.main.read(lambda store: store.seen_at(segments, message_id))
+    given, memory = await context.read(lambda store: store.seen_at(segments, message_id))
     if transcript.model is not model:
         return
     entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)

@@ -17,7 +17,8 @@ from hermes_browse.store.wording import LANGUAGES, N_, _
 AUTO = "auto"
 FOREVER = "forever"
 DEFAULT_THEME = "hermes-dark"
-RESUME_MODES = ("exec", "return", "window")
+RESUME_MODES = ("return", "exit", "window")
+ENTER_MODES = ("read", "resume")
 WINDOW = "tmux new-window -n {title} -c {folder} {command}"
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
@@ -46,6 +47,8 @@ class Options(NamedTuple):
     mouse: bool = True
     columns: tuple[str, ...] = ()
     """From `COLUMNS`; empty for as many of them as there is room for."""
+    enter: str = ENTER_MODES[0]
+    """What Enter does with conversations of the main list."""
     resume: str = RESUME_MODES[0]
     window: str = WINDOW
     """The command that opens a window, with the word `{command}`, and `{title}` and `{folder}` if
@@ -217,9 +220,19 @@ OPTIONS = (
         N_("there is no column {value}."),
     ),
     Option(
+        "enter",
+        N_(
+            "What Enter does with a conversation in the list: {choices}. Hits, the family tree, the trash\n"
+            "and the clean-up are always read, and R always resumes."
+        ),
+        _is_one_of(ENTER_MODES),
+        _NONE_OF,
+        ENTER_MODES,
+    ),
+    Option(
         "resume",
         N_(
-            "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
+            "What resuming does with the browser: return comes back when Hermes ends, exit becomes Hermes,\n"
             "window opens Hermes in a new window, with the command below."
         ),
         _is_one_of(RESUME_MODES),

@@ -13,7 +13,7 @@ from hermes_browse.store.wording import N_, _
 from ..commands.screen_commands import DOCTOR
 from ..formats import counted, fit
 from ..logfile import log_failure
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import LinesView, TextLine
@@ -55,8 +55,8 @@ class DoctorScreen(SubScreen):
     HELP_TITLE = N_("Doctor")
     KEYS = DOCTOR
 
-    def __init__(self, controllers: Controllers) -> None:
-        super().__init__(controllers)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._is_checking = False
         self._checkup: Checkup | None = None
 
@@ -87,7 +87,7 @@ class DoctorScreen(SubScreen):
         self.run_worker(self._check(), exclusive=True)
 
     async def _check(self) -> None:
-        context = self.context
+        context = self.main
         try:
             # `sys.stdout` is Textual's here; the checks need the terminal.
             checkup = await asyncio.to_thread(
@@ -114,6 +114,4 @@ class DoctorScreen(SubScreen):
 
     def action_copy(self) -> None:
         if self._checkup is not None:
-            self.controllers.copying.copy(
-                "\n".join(map(line_text, report(self._checkup))), _("the report")
-            )
+            self.main.copy("\n".join(map(line_text, report(self._checkup))), _("the report"))

@@ -258,9 +258,7 @@ def ask_and_export(
     card = ExportCard(
         conversations,
         context.store,
-        lambda request: context.main.start_write(
-            _export, context, conversations, request, card, part
-        ),
+        lambda request: context.start_write(_export, context, conversations, request, card, part),
         len(part) if part is not None else None,
     )
     app.push_screen(card)
@@ -310,7 +308,7 @@ async def _export(
     count = formats.counted(len(conversations), "conversation")
     context.say(_("saving {conversations} …").format(conversations=count))
     try:
-        documents, words = await context.main.write(work)
+        documents, words = await context.write(work)
     except BrowseError as error:
         if not card.failed(error):
             raise

@@ -53,7 +53,7 @@ class AddingUp:
     """
 
     def __init__(self, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
-        self._screen, self._context, self._unread = screen, screen.context, unread
+        self._screen, self._context, self._unread = screen, screen.main, unread
         self._facts: Facts | None = None
         self._tools: Facts | None = None
         self._scan: Scan | None = None

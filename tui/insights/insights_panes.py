@@ -25,7 +25,7 @@ from hermes_browse.store.wording import N_, _
 from .. import formats
 from ..list.conversation_list import ConversationList
 from ..list.list_rows import FixedRows, NoteRow
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.calendar import MONTHS
 from ..shared.keys import KeyLine
@@ -80,8 +80,8 @@ class GroupList(ConversationList):
 class InsightPanes(SubScreen):
     """Shows answers; the subclass handles keys and asks."""
 
-    def __init__(self, controllers: Controllers) -> None:
-        super().__init__(controllers)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self.period, self.tab, self.unit = "30d", 0, NATURAL_UNITS["30d"]
         self.stack = STACKS[0]
         self.metrics = {TOOL: TOOL_METRICS[0], "hour": "messages"}
@@ -134,7 +134,7 @@ class InsightPanes(SubScreen):
 
     def show_head(self) -> None:
         """Show the title, the period and the tabs."""
-        day = first_day(self.period, self.context.clock())
+        day = first_day(self.period, self.main.clock())
         notes = [_(_PERIODS[self.period])]
         if day is not None:
             since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
@@ -202,7 +202,7 @@ class InsightPanes(SubScreen):
         self.show_headings()
         self.show_plot()
         if by == "conversation":
-            details, catalog = self.context.details, self.sums.catalog(by)
+            details, catalog = self.main.details, self.sums.catalog(by)
             conversations = (catalog.conversation(each.key) for each in groups)
             self.read_names(details.nameless(conversations), "conversations")
 
@@ -219,7 +219,7 @@ class InsightPanes(SubScreen):
         self.line("headings").update(Content.styled(text, "dim"))
 
     def _title(self, root_id: str) -> str:
-        conversation, _is_whole = self.context.details.complete(
+        conversation, _is_whole = self.main.details.complete(
             self.sums.catalog(self.by).conversation(root_id)
         )
         return formats.name(conversation)
@@ -228,7 +228,7 @@ class InsightPanes(SubScreen):
 
     def column_keys(self, answer: GroupedSums) -> list[str]:
         """Return the keys of the columns, without gaps, up to today."""
-        unit, now = self.unit, self.context.clock()
+        unit, now = self.unit, self.main.clock()
         dated = sorted(each.key for each in answer.by_time.rows if each.key[:1].isdecimal())
         today, day = key_of(now, unit), first_day(self.period, now)
         first = key_of(begin_of(day), unit) if day is not None else dated[0] if dated else today
@@ -253,7 +253,7 @@ class InsightPanes(SubScreen):
         name_of = self._title if answer.report.by == "conversation" else None
         series = self._stacking(answer, "" if is_time else current).series(keys, name_of)
         title = _("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.unit))
-        this_year = datetime.fromtimestamp(self.context.clock()).year
+        this_year = datetime.fromtimestamp(self.main.clock()).year
         labels = [tick(self.unit, key, this_year) for key in keys]
         bars.show(Chart(labels, series, chosen, partial(printed, metric=self.metric), title))
 

@@ -16,7 +16,7 @@ from ..list.conversation_list import ConversationList
 from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.list_model import CatalogRows
 from ..list.list_rows import FixedRows, NoteRow
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..shared.lines import ToggleLine
 from .adding_up import TOOL, Question
 from .insights_panes import TABS, InsightPanes
@@ -54,13 +54,13 @@ class InsightsScreen(InsightPanes):
     )
     KEYS = INSIGHTS
 
-    def __init__(self, controllers: Controllers) -> None:
-        super().__init__(controllers)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
         self._opened: set[str] = set()
 
     def on_mount(self) -> None:
-        self.groups.clock = self.context.clock
-        self.groups.columns = self.controllers.listing.columns
+        self.groups.clock = self.main.clock
+        self.groups.columns = self.main.listing.columns
         self.set_focus(self.groups)
         self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
         self._ask()
@@ -122,9 +122,7 @@ class InsightsScreen(InsightPanes):
         conversations = [catalog.conversation(root) for root in row.group.conversations]
         conversations.sort(key=lambda each: (each.last_active or 0.0, each.id), reverse=True)
         roots = [each.root_id for each in conversations]
-        self.groups.show(
-            CatalogRows(catalog, roots, self.context.details, self._opened, _("None."))
-        )
+        self.groups.show(CatalogRows(catalog, roots, self.main.details, self._opened, _("None.")))
         self.show_headings()
         what, count = label(row.by, row.group.key), counted(len(roots), "conversation")
         sentence = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
@@ -209,12 +207,12 @@ class InsightsScreen(InsightPanes):
         row = self.current_row
         if row is None:
             return
-        search = search_for(row.by, row.group.key, self.period, self.context.clock())
+        search = search_for(row.by, row.group.key, self.period, self.main.clock())
         if not search.query:
             self.say(_("{why}: Enter shows the conversations").format(why=search.note))
             return
         self.dismiss(None)
-        self.controllers.search_for(f"{search.query} ", search.note)
+        self.main.search_for(f"{search.query} ", search.note)
 
     def action_back(self) -> None:
         """Go back from conversations to the table, else stop reading, else close the screen."""

@@ -4,9 +4,8 @@ of its columns."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,13 +14,12 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
+from textual.reactive import reactive, var
 from textual.strip import Strip
 from textual.style import Style as VisualStyle
 from textual.widget import Widget
 
 from hermes_browse.store.text import printable
-from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
 from ..commands.main_commands import LIST
@@ -30,11 +28,30 @@ from ..shared.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
 from .conversation_rows import ConversationRow, JobRow
 from .list_rows import FixedRows, ListRow, NoteRow, RowSource
+from .marks import Marks
 
 LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
 """Looks that rows use; each has a component class in the style sheet."""
 AGES_SECONDS = 15.0
 """Between two redraws of the ages."""
+
+
+def enter_title(row: ListRow | None, *, resumes: bool) -> str:
+    """Return the footer's title of Enter for a row; empty for rows of other screens."""
+    is_conversation = isinstance(row, ConversationRow) and not row.is_found
+    return "resume" if resumes and is_conversation else getattr(row, "enter", "")
+
+
+class CursorRow(NamedTuple):
+    """The row under the cursor, and what brought it there."""
+
+    row: ListRow | None = None
+    is_moved: bool = False
+    """It is another row; else the same row was updated."""
+    by_hand: bool = False
+    """The user moved the cursor or asked for other rows."""
+    is_step: bool = False
+    """The cursor was moved in the rows shown."""
 
 
 @dataclass
@@ -59,6 +76,10 @@ class ConversationList(LongView, can_focus=True):
 
     cursor: reactive[int] = reactive(0, repaint=False)
     """Index of the row under the cursor."""
+    at: var[CursorRow] = var(CursorRow(), init=False, always_update=True)
+    """Set within the key that moves the cursor, so that the next key finds what it acts on."""
+    is_cursor_current: var[bool] = var(True, init=False)
+    """False while a conversation that is not listed is shown."""
 
     @dataclass
     class Highlighted(_FromList):
@@ -87,20 +108,12 @@ class ConversationList(LongView, can_focus=True):
         """The rows shown."""
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
-        self.is_marked: Callable[[ListRow], bool] = lambda row: False
-        """Return whether to draw a row as marked."""
-        self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
-        """Called synchronously on each change, before the next key is handled, with two flags:
-        whether the cursor is on another row, and whether the user caused that."""
-        self.moved: Callable[[], None] = lambda: None
-        """Called before `follow` when the user moves the cursor."""
-        self.opens: Callable[[ListRow], bool] = lambda row: False
-        """Return whether Enter opens a row instead of its usual action; for the footer."""
+        self.marks = Marks()
+        """The rows to draw as marked."""
+        self.resumes = False
+        """Whether Enter resumes conversations instead of reading them."""
         self.enter_title = ""
-        """Footer title of Enter for the row under the cursor; empty for the binding's own title."""
-        self.is_current: Callable[[], bool] = lambda: True
-        """Return whether to draw the row under the cursor as current; False while an unlisted
-        conversation is."""
+        """Footer title of Enter for the row under the cursor; empty if the footer leaves it out."""
         self.columns = ListLayout()
         """The columns of conversations."""
         self.clock = time.time
@@ -147,11 +160,7 @@ class ConversationList(LongView, can_focus=True):
         self._scroll_to_cursor()
         self.refresh()
         self._drawn = (-1, -1)
-        is_moved = self._key != before or top
-        self.follow(is_moved, top)
-        self._update_enter_title()
-        if row is not None and is_moved:
-            self.post_message(self.Highlighted(self, row, by_hand=False))
+        self._tell(CursorRow(row, is_moved=self._key != before or top, by_hand=top))
 
     def refresh_rows(self) -> None:
         """Redraw the visible lines: details of their rows were read, or their ages have grown."""
@@ -165,16 +174,17 @@ class ConversationList(LongView, can_focus=True):
         for index in (old, new):
             self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
         self._scroll_to_cursor()
-        self.moved()
-        self.follow(True, True)
-        self._update_enter_title()
-        if row is not None:
-            self.post_message(self.Highlighted(self, row, by_hand=True))
+        self._tell(CursorRow(row, is_moved=True, by_hand=True, is_step=True))
 
-    def _update_enter_title(self) -> None:
-        """Show in the footer what Enter does with the row under the cursor."""
-        row = self.current
-        title = N_("open") if row is not None and self.opens(row) else ""
+    def watch_is_cursor_current(self) -> None:
+        self.refresh()
+
+    def _tell(self, at: CursorRow) -> None:
+        """Report the row under the cursor, and show in the footer what Enter does with it."""
+        self.at = at
+        if at.row is not None and at.is_moved:
+            self.post_message(self.Highlighted(self, at.row, at.by_hand))
+        title = enter_title(at.row, resumes=self.resumes)
         if title != self.enter_title:
             self.enter_title = title
             self.screen.refresh_bindings()
@@ -228,10 +238,10 @@ class ConversationList(LongView, can_focus=True):
             if isinstance(row, ConversationRow | JobRow)
             else row.spans(width, self._now)
         )
-        if self.is_marked(row):
+        if self.marks.has(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         under = ""
-        if index == self.cursor and not isinstance(row, NoteRow) and self.is_current():
+        if index == self.cursor and not isinstance(row, NoteRow) and self.is_cursor_current:
             under = "cursor" if self.has_focus else "cursor-quiet"
             # A mark besides the background, which not every theme has and not everyone sees.
             spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])

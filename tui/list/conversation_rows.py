@@ -9,10 +9,10 @@ from rich.cells import cell_len
 
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..shared.styled import Span
+from ..shared.styled import Span, light
 from .columns import ListLayout
 
 _DEFAULT = ListLayout()
@@ -70,8 +70,21 @@ class ConversationRow(NamedTuple):
     hits: int = 0
     complete: bool = True
     """Whether preview and count have been read."""
+    best: int | None = None
+    """The message id of its best hit."""
     is_named: bool = False
     """Whether a search found it by its title or id."""
+    matches: Sequence[tuple[int, int]] = ()
+    """Start and end of what matched in its title."""
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
+
+    @property
+    def is_found(self) -> bool:
+        """Whether it is the result of a search for words."""
+        return bool(self.hits) or self.is_named
 
     @property
     def key(self) -> str:
@@ -92,10 +105,9 @@ class ConversationRow(NamedTuple):
         name = formats.clip(title, space)
         remaining = space - cell_len(name)
         note = formats.clip(note, remaining - 2) if remaining > 12 else ""
-        spans: list[Span] = [
-            (f" {mark} ", look),
-            (name, "title" if conversation.title else "plain"),
-        ]
+        named = light([(name, "title" if conversation.title else "plain")], self.matches, "hit")
+        spans: list[Span] = [(f" {mark} ", look)]
+        spans += [(text, look.rpartition(" ")[2]) for text, look in named]
         if note:
             spans.append((f"  {note}", "note"))
             remaining -= cell_len(note) + 2
@@ -118,6 +130,10 @@ class JobRow(NamedTuple):
     expanded: bool = False
     title: str = ""
     """Printable."""
+
+    @property
+    def enter(self) -> str:
+        return N_("open")
 
     @property
     def key(self) -> str:

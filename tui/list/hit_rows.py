@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import ngettext
+from hermes_browse.store.wording import N_, ngettext
 
 from .. import formats
 from ..shared.styled import Span
@@ -20,6 +20,10 @@ class HitRow(NamedTuple):
 
     hit: Hit
     conversation: Conversation | None
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
 
     @property
     def key(self) -> str:
@@ -81,6 +85,10 @@ class MoreRow(NamedTuple):
     conversation: Conversation | None = None
 
     @property
+    def enter(self) -> str:
+        return N_("open")
+
+    @property
     def key(self) -> str:
         return f"m{self.root_id}"
 
@@ -103,6 +111,10 @@ class SuggestionRow(NamedTuple):
     """Whether `hits` counts conversations."""
     profile: str = ""
     """The profile it searches; empty for this one."""
+
+    @property
+    def enter(self) -> str:
+        return N_("open")
 
     @property
     def key(self) -> str:

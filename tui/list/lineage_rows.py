@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from hermes_browse.store.sessions.lineage import draw_tree
 from hermes_browse.store.sessions.models import Lineage, Node, Relation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..shared.styled import Span
@@ -57,6 +57,10 @@ class LineageRow(NamedTuple):
     """Tree lines before it."""
     is_target: bool
     """Whether a resume opens this session."""
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
 
     @property
     def key(self) -> str:

@@ -21,11 +21,10 @@ from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
 from ..bindings import following
-from ..context import Context
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from .columns import ListLayout
-from .list_model import CatalogRows, Order, make_rows
+from .list_model import CatalogRows, make_rows
 from .list_rows import FixedRows, NotedRows, NoteRow, RowSource
 
 if TYPE_CHECKING:
@@ -113,29 +112,10 @@ def _read_catalog(
 
 
 class Listing:
-    """Keeps the list in step with the store without moving what is on screen.
+    """Keeps the list in step with the store without moving what is on screen."""
 
-    Args:
-        is_searching: Returns whether the list shows search results.
-        read: Called with the rows each time the catalog was read.
-    """
-
-    def __init__(
-        self,
-        context: Context,
-        panes: Panes,
-        is_searching: Callable[[], bool],
-        read: Callable[[CatalogRows], None],
-    ) -> None:
-        self._context, self._panes, self._is_searching, self._was_read = (
-            context,
-            panes,
-            is_searching,
-            read,
-        )
-        self.view = View.CHATS
-        self.sort = Sort.ACTIVITY
-        self.reverse = False
+    def __init__(self, main: Panes) -> None:
+        self._main = main
         self._opened: set[str] = set()
         self._state: StoreState | None = None
         self._took = 0.0
@@ -144,71 +124,67 @@ class Listing:
         self._stale = False
         self._read_at = 0.0
         self._scheduled = False
-        self._live = _is_written_to(context.catalog)
-        context.writing = self._writing()
+        self._is_live = _is_written_to(main.catalog)
         self._touched: set[str] = set()
         self._measuring: Measuring | None = None
-        self.on_order_change: Callable[[], None] = lambda: None
-        """Called when the order changes."""
-
-    def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
-        """Set the initial view and order, before anything is shown."""
-        self.view, self.sort, self.reverse = view, sort, reverse
 
     def begin(self, at: int = 0) -> None:
         """Show the first page if view and order are the default, with the cursor on the row `at`.
 
         Otherwise show a note until the first read.
         """
-        self._panes.rows.columns = self.columns
-        is_default = (self.view, self.sort, self.reverse) == (View.CHATS, Sort.ACTIVITY, False)
-        if is_default or self._context.catalog.exact:
-            self.show(self._maker()(self._context.catalog), top=True, at=at)
+        main = self._main
+        main.rows.columns = self.columns
+        main.writing = self._writing()
+        is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
+        if is_default or main.catalog.exact:
+            self._show(self._maker()(main.catalog), top=True, at=at)
         else:
-            self.show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
+            self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
 
-    def show(
+    def _show(
         self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
     ) -> None:
         """Show rows as `ConversationList.show` does, unless the list shows search results."""
-        if not self._is_searching():
-            notes = self._panes.notes()
+        if self._main.searched is None:
+            notes = self._main.notes()
             source = NotedRows(notes, rows) if notes else rows
-            self._panes.rows.show(source, key=key, top=top, at=at + len(notes))
+            self._main.rows.show(source, key=key, top=top, at=at + len(notes))
 
     def _maker(self) -> Callable[[Catalog], CatalogRows]:
         """Return a function that makes the rows in the current view and order, on any thread."""
-        details, opened = self._context.details, frozenset(self._opened)
-        return partial(make_rows, details=details, view=self.view, order=self.order, opened=opened)
+        details, opened = self._main.details, frozenset(self._opened)
+        view, order = self._main.view, self._main.order
+        return partial(make_rows, details=details, view=view, order=order, opened=opened)
 
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
         self._read_at = time.monotonic()
-        self._panes.start("catalog", self._read, None if whole else self._state)
+        self._main.start("catalog", self._read, None if whole else self._state)
 
     async def _read(self, state: StoreState | None) -> None:
-        context = self._context
-        now, catalog, make = context.clock(), context.catalog, self._maker()
-        touched, location = frozenset(self._touched), context.location
+        main, make = self._main, self._maker()
+        now, catalog, location = main.clock(), main.catalog, main.location
+        touched = frozenset(self._touched)
         home = location.path.parent if location.home is not None else None
         self._take_catalog(
-            await self._panes.read(
+            await main.read(
                 lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
             )
         )
 
     def _take_catalog(self, read: _Read) -> None:
-        self._context.catalog, self._state, self._took = read.catalog, read.state, read.took
+        main, self._state, self._took = self._main, read.state, read.took
         self._touched -= read.touched
         if read.jobs is not None:  # everything was read, not only changes
-            self._context.details.jobs = read.jobs
+            main.details.jobs = read.jobs
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
-        self._was_read(read.rows)
+        self._show(read.rows)
+        main.catalog = read.catalog
         self._measure()
-        self._context.retract(_("reading the store again"))
-        if self._live != read.live:
-            self._live = read.live
-            self._context.writing_changed(self._writing())
+        main.retract(_("reading the store again"))
+        self._is_live = read.live
+        main.writing = self._writing()
 
     def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
         """Rebuild the rows from the current catalog.
@@ -217,15 +193,15 @@ class Listing:
             top: Scroll to the first row.
             at: Keys of rows: the cursor moves to the first that is listed.
         """
-        self._panes.start("rows", self._refresh, top, at)
+        self._main.start("rows", self._refresh, top, at)
 
     async def _refresh(self, top: bool, at: Sequence[str]) -> None:
-        catalog, make = self._context.catalog, self._maker()
-        rows = await self._panes.read(
+        catalog, make = self._main.catalog, self._maker()
+        rows = await self._main.read(
             lambda store: make(catalog if catalog.exact else store.catalog(catalog.now))
         )
         listed = (key for key in at if rows.index_of(key) is not None)
-        self.show(rows, key=next(listed, None), top=top)
+        self._show(rows, key=next(listed, None), top=top)
 
     def changed(self) -> None:
         """Schedule a read after a change of the store, unless one is due."""
@@ -234,7 +210,7 @@ class Listing:
         self._scheduled = True
         since = time.monotonic() - self._read_at
         wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
-        self._panes.set_timer(wait, self._read_changes)
+        self._main.start_later("changes", wait, self._read_changes)
 
     def touched(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions."""
@@ -249,7 +225,7 @@ class Listing:
             wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (
                 time.monotonic() - self._whole_at
             )
-            self._panes.set_timer(max(wait, _PAUSE), self._read_whole)
+            self._main.start_later("whole", max(wait, _PAUSE), self._read_whole)
 
     def _read_whole(self) -> None:
         """Read everything after changes, some of which an increment cannot detect."""
@@ -258,78 +234,72 @@ class Listing:
 
     def complete(self, first: int, last: int) -> None:
         """Read missing previews and counts of the rows `first` to `last`."""
-        lacking = self._panes.rows.source.lacking(first, last)
+        lacking = self._main.rows.source.lacking(first, last)
         if lacking:
-            self._panes.start("details", self._complete, lacking)
+            self._main.start("details", self._complete, lacking)
 
     async def _complete(self, lacking: Sequence[Conversation]) -> None:
-        self._context.details.add(await self._panes.read(lambda store: store.with_details(lacking)))
-        self._panes.rows.refresh_rows()
+        self._main.details.add(await self._main.read(lambda store: store.with_details(lacking)))
+        self._main.rows.refresh_rows()
 
-    def set_view(self, view: View) -> None:
+    def show_view(self) -> None:
         """Show another view from its top."""
-        self.view = view
         self.refresh(top=True)
         self._measure()
 
     def next_sort(self) -> None:
         """Sort by the next criterion; the cursor stays on its conversation."""
-        self.sort_by(following(Sort, self.sort))
+        self.sort_by(following(Sort, self._main.sort))
 
     def reverse_order(self) -> None:
         """Reverse the order."""
-        self.sort_by(self.sort)
+        self.sort_by(self._main.sort)
 
     def sort_by(self, sort: Sort) -> None:
         """Sort by `sort`, or reverse the order if that is current; the cursor stays on its row."""
-        self.sort, self.reverse = sort, sort is self.sort and not self.reverse
-        self._panes.rows.columns = self.columns
+        main = self._main
+        main.set_reactive(Panes.reverse, sort is main.sort and not main.reverse)
+        main.set_reactive(Panes.sort, sort)
+        main.rows.columns = self.columns
         self.refresh()
         self._measure()
-        self._context.show_header()
-        self.on_order_change()
+        main.mutate_reactive(Panes.sort)
 
     # Sums that are not stored in sessions
-
-    def progress(self) -> str:
-        """Return the progress of measuring the sort key, in words; empty when done."""
-        return self._measuring.words() if self._measuring is not None else ""
 
     @property
     def columns(self) -> ListLayout:
         """The columns of the rows, and what they are sorted by."""
         return ListLayout(
-            self._context.options.columns,
-            self.sort,
-            self.reverse,
-            self._context.store.is_several,
+            self._main.options.columns,
+            self._main.sort,
+            self._main.reverse,
+            self._main.store.is_several,
         )
 
-    @property
-    def order(self) -> Order:
-        """The current order."""
-        amounts = self._measuring.settled(self.sort) if self._measuring is not None else {}
-        return Order(self.sort, self.reverse, amounts)
-
     def _measure(self) -> None:
-        """Start measuring sizes or counts that are shown or sorted by; stop when none are."""
+        """Measure sizes or counts that are shown or sorted by; stop when none are."""
+        main, shows_sizes = self._main, self.columns.shows_sizes
         if self._measuring is None:
-            if self.sort not in (Sort.SIZE, Sort.MESSAGES) and not self.columns.shows_sizes:
+            if main.sort not in (Sort.SIZE, Sort.MESSAGES) and not shows_sizes:
                 return
-            self._measuring = load("measuring")(self._context, self._panes, self._measured)
-        measuring: Measuring = self._measuring
-        measuring.begin(self.sort, self.view, sizes=self.columns.shows_sizes)
+            self._measuring = load("measuring")(main)
+        main.start("amounts", self._measured, self._measuring, shows_sizes)
 
-    def _measured(self, is_all: bool) -> None:
-        if is_all:
-            self.refresh()
-        self._panes.rows.refresh_rows()
-        self._context.show_header()
+    async def _measured(self, measuring: Measuring, shows_sizes: bool) -> None:
+        main = self._main
+        try:
+            async for is_all in measuring.measure(main.sort, main.view, sizes=shows_sizes):
+                if is_all:
+                    self.refresh()
+                main.rows.refresh_rows()
+        finally:
+            main.progress = ""
 
     def reload(self) -> None:
         """Read the whole store now, at the user's request."""
         self.read()
-        self._context.say(_("reading the store again"))
+        self._main.say(_("reading the store again"))
 
     def toggle_job(self, name: str) -> None:
         """Expand or fold the runs of a job."""
@@ -338,6 +308,6 @@ class Listing:
 
     def _writing(self) -> str:
         """Return the header's text on writers; empty for the temporary store of old transcripts."""
-        if self._context.location.old_files is not None:
+        if self._main.location.old_files is not None:
             return ""
-        return _("Hermes is writing") if self._live else _("no one is writing")
+        return _("Hermes is writing") if self._is_live else _("no one is writing")

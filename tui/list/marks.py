@@ -1,9 +1,8 @@
-"""Marked conversations, which commands act on together, and entries of the undo journal."""
+"""Marked conversations, which commands act on together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from hermes_browse.store.sessions.models import Conversation
 
@@ -83,18 +82,3 @@ class Marks:
         store."""
         for root in [root for root in self._marked if not is_there(root)]:
             del self._marked[root]
-
-
-class Undoable(NamedTuple):
-    """A change that can be undone."""
-
-    sentence: str
-    """Description of the change, in the past tense."""
-    undo: Callable[[], tuple[str, tuple[str, ...]]]
-    """Undoes it, on the writing thread; returns a sentence about that and the ids of the sessions
-    touched.
-
-    Raises:
-        RefusedError: It can no longer be undone; nothing was changed.
-        BrowseError: It failed for now; nothing was changed.
-    """

@@ -7,7 +7,7 @@ shows the amounts known so far; it is sorted once, at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.api import OpenStore
@@ -19,7 +19,6 @@ from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from ..context import Context
-    from ..screens.panes import Panes
 
 _PIECE = 20_000
 """Messages per batch: about 30 ms, after which the screen can show how far it is."""
@@ -69,6 +68,11 @@ class _Pass:
             self._states[root] = state
         self.done += len(batch)
 
+    def words(self) -> str:
+        """Return the progress in words."""
+        text = _("measuring {share:.0%}") if self.sort is Sort.SIZE else _("counting {share:.0%}")
+        return text.format(share=self.done / self.count)
+
     def _unmeasured(self) -> list[_Unmeasured]:
         """Return the conversations not measured in their current state, newest first."""
         forest = self._catalog.forest
@@ -102,54 +106,29 @@ class _Pass:
 
 
 class Measuring:
-    """Keeps sizes and counts of conversations up to date while the list shows or sorts by them.
+    """Keeps sizes and counts of conversations up to date while the list shows or sorts by them."""
 
-    Args:
-        context: The store, and the details that hold the results.
-        more: Called after each batch with False, and at the end with True, when the list can be
-            sorted.
-    """
-
-    def __init__(self, context: Context, panes: Panes, more: Callable[[bool], None]) -> None:
-        self._context, self._panes, self._more = context, panes, more
+    def __init__(self, main: Context) -> None:
+        self._main = main
         self._states: dict[Sort, dict[str, _State]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        self._settled: dict[Sort, dict[str, int]] = {}
-        self._pass: _Pass | None = None
 
-    def settled(self, sort: Sort) -> Mapping[str, int]:
-        """Return the sort keys as of the last complete pass, so that no row moves during one."""
-        return self._settled.get(sort, {})
+    async def measure(self, sort: Sort, view: View, *, sizes: bool) -> AsyncIterator[bool]:
+        """Measure what the order of the list lacks, or its rows if they show sizes.
 
-    def begin(self, sort: Sort, view: View, *, sizes: bool) -> None:
-        """Measure what the order of the list lacks, or its rows if they show sizes; this ends a
-        pass under way."""
-        measured = Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
-        context = self._context
-        if measured not in self._states or not context.catalog.exact:
-            self._pass = None
-            self._panes.cancel("amounts")
+        Yields:
+            After each batch False, and at the end True, when the list can be sorted.
+        """
+        main, measured = self._main, Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
+        if measured not in self._states or not main.catalog.exact:
             return
-        self._pass = _Pass(context, measured, view, self._states[measured])
-        self._panes.start("amounts", self._measure, self._pass)
-
-    def words(self) -> str:
-        """Return the progress in words; empty before the first batch is done and outside a pass."""
-        current = self._pass
-        if current is None or not current.done:
-            return ""
-        text = (
-            _("measuring {share:.0%}") if current.sort is Sort.SIZE else _("counting {share:.0%}")
-        )
-        return text.format(share=current.done / current.count)
-
-    async def _measure(self, current: _Pass) -> None:
-        while True:
-            await self._panes.read(current.step)
-            if current.done >= current.count:
-                break
-            self._more(False)
-        self._pass = None
-        amounts = self._context.details.amounts[current.sort]
-        if current.count or len(amounts) != len(self.settled(current.sort)):
-            self._settled[current.sort] = dict(amounts)
-            self._more(True)
+        current = _Pass(main, measured, view, self._states[measured])
+        await main.read(current.step)
+        while current.done < current.count:
+            main.progress = current.words()
+            yield False
+            await main.read(current.step)
+        amounts = main.details.amounts[measured]
+        if current.count or len(amounts) != len(main.settled.get(measured, ())):
+            main.settled[measured] = dict(amounts)
+            main.progress = ""
+            yield True

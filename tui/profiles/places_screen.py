@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar, NamedTuple
-
-from textual.binding import BindingType
+from typing import Any, NamedTuple
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
@@ -23,14 +20,11 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
-from ..bindings import bindings
-from ..commands.main_commands import MAIN
+from ..commands.main_commands import changed
 from ..context import Arrival
 from ..list.hit_rows import HitRow
 from ..list.list_model import read_first
 from ..list.list_rows import ListRow
-from ..screens.callees import show_help
-from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
 from ..shared.styled import Span
 
@@ -44,9 +38,9 @@ _CHANGED: Mapping[str, dict[str, Any]] = {
         "title": N_("open there"),
         "tooltip": N_("Open it in its own profile or host"),
         "footer": True,
+        "does": "open_there",
     },
     "back": {"footer": True},
-    **{each: {"footer": False} for each in _REFUSED},
 }
 """How commands are shown here, where it differs; hits have one order, so its key opens."""
 
@@ -105,39 +99,32 @@ def _remedy(error: BrowseError) -> str:
 class PlacesScreen(MainScreen):
     """The main screen over a `MergedStore`; `first` and `shown` are as of `MainScreen`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
-        each._replace(**_CHANGED[each.id]) for each in MAIN if each.id in _CHANGED
-    )
+    KEYS = changed(_CHANGED, _REFUSED)
 
     def __init__(
         self,
-        parent: Controllers,
+        beside: MainScreen,
         store: MergedStore,
         first: Catalog,
         shown: Sequence[Conversation],
     ) -> None:
-        host = parent.context.host
-        has_hosts = bool(host.start.options.hosts)
-        name = _("all profiles and hosts") if has_hosts else _("all profiles")
+        host = beside.host
+        name = _("all profiles and hosts") if beside.options.hosts else _("all profiles")
         location = host.here._replace(path=store.path, root=None, profile=name, note="", label=name)
         super().__init__(host, location, store, first, shown)
         self._merged = store
-        self.callees |= dict.fromkeys(_REFUSED, self._refuse)
-        self.callees["hit-order"] = self._open_there
-        self.callees["copy-id"] = partial(self.controllers.of_current, self._copy_id)
-        self.callees["help"] = lambda: show_help(self, _REFUSED)
 
     def notes(self) -> Sequence[ListRow]:
-        now, places = self.context.clock(), self._merged.places
+        now, places = self.clock(), self._merged.places
         return [
-            AwayRow(each, reason_of(each, error, now))
-            for each in places
-            if (error := each.away) is not None
+            AwayRow(place, reason_of(place, error, now))
+            for place in places
+            if (error := place.away) is not None
         ]
 
     def covered(self) -> str:
-        waited = [each.name for each in self._merged.places if each.is_waited_for]
-        away = [each.name for each in self._merged.places if each.away is not None]
+        waited = [place.name for place in self._merged.places if place.is_waited_for]
+        away = [place.name for place in self._merged.places if place.away is not None]
         asking, without = _("asking {hosts} …"), _("without {hosts}")
         parts = [
             asking.format(hosts=_names(waited)) if waited else "",
@@ -145,29 +132,22 @@ class PlacesScreen(MainScreen):
         ]
         return " · ".join(filter(None, parts))
 
-    def enter_words(self) -> str:
-        return _("Enter resumes it where it is")
-
     def take(self, row: ListRow) -> None:
         """Ask a place again that is away; other rows as on every main screen."""
         if isinstance(row, AwayRow):
-            self._ask_again(row.place)
+            self.say(_("asking {hosts} …").format(hosts=row.place.name))
+            self.start("again", self._read_again, row.place)
         else:
             super().take(row)
 
-    def _ask_again(self, place: Place) -> None:
-        self.context.say(_("asking {hosts} …").format(hosts=place.name))
-        self.start("again", self._read_again, place)
-
     async def _read_again(self, place: Place) -> None:
         await self.call(lambda: place.retry())
-        self.controllers.listing.read()
+        self.listing.read()
 
-    def _followed(self, is_moved: bool, by_hand: bool) -> None:
-        super()._followed(is_moved, by_hand)
-        row = self.rows.current
+    def describe_row(self, row: ListRow | None) -> None:
+        super().describe_row(row)
         if isinstance(row, AwayRow) and row.place.away is not None:
-            self.context.about_row(self._about(row.place, row.place.away), is_live=False)
+            self.about = self._about(row.place, row.place.away)
 
     def _about(self, place: Place, error: BrowseError) -> str:
         """Return what to do about a place that is away."""
@@ -177,28 +157,27 @@ class PlacesScreen(MainScreen):
             parts.insert(1, more.format(name=place.host.name))
         return " · ".join(filter(None, parts))
 
-    def _open_there(self) -> None:
+    def open_there(self) -> None:
         """Open the current conversation, at the hit under the cursor, in its own place."""
-        conversation, row = self.controllers.current.conversation, self.rows.current
+        conversation, row = self.current, self.rows.current
         place = self._merged.place(conversation.root_id) if conversation is not None else None
         if conversation is None or place is None:
             return
         own = place.keys.there(conversation)
-        message = row.hit.message_id if isinstance(row, HitRow) else self.controllers.message_id
+        message = row.hit.message_id if isinstance(row, HitRow) else self.message_id
         own_message = place.keys.there(message) if message is not None else None
         self.start("open", self._open, place, Arrival(own, own_message))
 
     async def _open(self, place: Place, arrival: Arrival) -> None:
         location = await self.call(place.location)
-        self.controllers.switching.to(location, arrival)
+        self.switching.to(location, arrival)
 
-    def _copy_id(self, conversation: Conversation) -> None:
-        self.controllers.copying.copy(id_of(conversation.id))
+    def copy_id(self) -> None:
+        if self.current is not None:
+            self.copy(id_of(self.current.id))
 
-    def _refuse(self) -> None:
-        self.context.say(
-            _("these are several stores: o opens the one of this conversation, 0 another")
-        )
+    def refuse(self) -> None:
+        self.say(_("these are several stores: o opens the one of this conversation, 0 another"))
 
     def leave(self) -> None:
         """Go back to the store."""

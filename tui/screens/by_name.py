@@ -1,5 +1,5 @@
-"""Import screens, cards, controllers and some functions by name on first use, to keep the start
-fast."""
+"""Screens, cards and rare functions by name, imported on first use: the first frame does without
+them, and the screens import the main one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from importlib import import_module
 from typing import Any
 
 PLACES = {
-    "changing": "tui.edit.changing.Changing",
-    "cleaning": "tui.cleanup.cleaning.Cleaning",
     "compactions": "tui.compression.screen.CompactionsScreen",
     "copying": "tui.transcript.copying.Copying",
     "details": "tui.transcript.cards.show_details",
@@ -23,18 +21,17 @@ PLACES = {
     "measuring": "tui.list.measuring.Measuring",
     "old": "tui.legacy.old_screen.OldScreen",
     "old-transcripts": "tui.legacy.old_screen.read_old_transcripts",
+    "palette": "tui.screens.palette.open_palette",
     "parse-age": "store.ages.parse_age",
     "merged-places": "tui.profiles.places_screen.read_places",
     "places": "tui.profiles.places_screen.PlacesScreen",
     "prune": "tui.cleanup.prune_screen.PruneScreen",
     "resuming": "tui.resume.resuming.Resuming",
     "retention": "tui.cleanup.retention_screen.RetentionScreen",
-    "searching": "tui.search.searching.Searching",
     "seen-here": "tui.compression.seen_here.toggle_seen_here",
     "switching": "tui.profiles.switching.Switching",
     "trash": "tui.trash.screen.TrashScreen",
     "tree": "tui.compression.compaction_rows.read_tree",
-    "typing": "tui.search.query_line.Typing",
 }
 """Module in `hermes_browse`, and its class or function."""
 

@@ -1,37 +1,52 @@
-"""The panes of the main screen: layout, focus and zoom."""
+"""The panes of the main screen: layout, focus and zoom, the status line."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.events import Resize
 
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.wording import N_, _
+
+from ..context import Application, Context
 from ..list.conversation_list import ConversationList, ListHead
+from ..list.list_model import shown_line
 from ..list.list_rows import ListRow
-from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
+from ..pane_sizes import HEIGHT, NARROW, WIDTH, has_head
 from ..search.box import SearchBox
+from ..shared import clipboard, header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
-from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
-from ..work.store_screen import StoreScreen
+from .by_name import load
 
+_HIT_ORDERS = {
+    "newest": N_("hits newest"),
+    "relevance": N_("hits relevance"),
+    "oldest": N_("hits oldest"),
+}
 SHORT = 30
 """Lines below which the tree is shown only on request."""
 
 
-class Panes(StoreScreen[object]):
-    """Layout and focus of the panes, without their contents."""
+class Panes(Context):
+    """The panes, without their contents."""
 
     AUTO_FOCUS = ""
 
-    def __init__(self) -> None:
-        super().__init__()
-        use_near_compositor(self)
-        self.pane_sizes = PaneSizes()
+    def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
+        super().__init__(host, location, store, first)
+        self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""
+        self._is_header_due = False
         self._list_size: tuple[str | None, str | None] = None, None
         self.box = SearchBox(id="search")
         """The search box."""
@@ -43,6 +58,9 @@ class Panes(StoreScreen[object]):
         """The transcript."""
         self.lineage = ConversationList(id="lineage")
         """The lineage tree."""
+        self.rows.marks = self.marks
+        for widget in (self.rows, self.lineage):
+            widget.clock = host.clock
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -67,6 +85,114 @@ class Panes(StoreScreen[object]):
     def notes(self) -> Sequence[ListRow]:
         """Return rows above those of the list: what is missing in it."""
         return ()
+
+    @property
+    def message_id(self) -> int | None:
+        """The message that keys act on in the transcript, if that has the keys."""
+        return self.transcript.current_id if self.focused is self.transcript else None
+
+    @property
+    def lines(self) -> int:
+        """How many rows to read for another list of this size."""
+        return max(self.size.height, 20)
+
+    def open_screen(self, name: str, *given: object) -> None:
+        """Open a screen by its name in `by_name`, with what else its class takes."""
+        self.app.push_screen(load(name)(self, *given))
+
+    def copy(self, text: str, name: str = "") -> None:
+        """Copy a text, and say how; the name is printable and defaults to the text."""
+        self.start("copying", self.copied, text, name or text)
+
+    async def copied(self, text: str, name: str) -> None:
+        self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
+
+    def redraw_marks(self) -> None:
+        """Draw the rows again after the marks changed."""
+        self.rows.refresh_rows()
+        self.show_header_soon()
+
+    # The lines at the top
+
+    def show_header_soon(self) -> None:
+        """Update the lines at the top in the next frame, once for all that has changed."""
+        if not self._is_header_due:
+            self._is_header_due = True
+            self.call_later(self.show_header)
+
+    watch_offered = watch_results = watch_hit_order = watch_progress = show_header_soon
+
+    def show_header(self) -> None:
+        """Update header, line of views and column names."""
+        self._is_header_due = False
+        width, catalog = self.size.width, self.catalog
+        counts, is_searching = catalog.forest.counts(), self.searched is not None
+        shown = shown_line(catalog, self.view)
+        if is_searching and catalog.exact:
+            shown = _("search in {count:,} of {total:,} conversations").format(
+                count=counts[self.current_view], total=counts[View.ALL]
+            )
+        if self.old_files:
+            old = _("{count:,} old transcripts")
+            if is_searching:
+                old = _("{count:,} old transcripts not searched")
+            shown += " · " + old.format(count=self.old_files)
+        shown = " · ".join(filter(None, (self.covered(), shown)))
+        self.line("header").update(header.title(self.location, shown, width))
+        offered = self.offered
+        self.line("views").update(header.offers(offered, width) if offered else self.view_line())
+        has_hits = self.results is not None
+        self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits)
+
+    def covered(self) -> str:
+        """Return what the counts in the header do not cover; empty if they cover everything."""
+        return ""
+
+    def view_line(self) -> Content:
+        """Build the line of views, with the list's order."""
+        return self.views(self.catalog, self.current_view, self.old_files)
+
+    def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
+        """Build the line of views of a catalog; `old` is the number of old transcripts."""
+        marks = header.marked(len(self.marks), self.marks.messages) if self.marks else ""
+        return header.views(
+            catalog,
+            view,
+            self.sort,
+            self.reverse,
+            _(_HIT_ORDERS[self.hit_order]) if self.searched is not None else "",
+            marks,
+            old,
+            progress=self.progress,
+            width=self.size.width,
+        )
+
+    # The status line
+
+    def watch_status(self) -> None:
+        """Show the sentence; without one, describe the row under the cursor."""
+        text, _is_of_page, is_failure = self.status
+        is_repeated = not text and self.is_row_live
+        line = header.status(
+            text or self.about, "" if is_repeated else self.writing, look="" if text else "dim"
+        )
+        self.line("status").update(header.failure(text) if is_failure else line)
+
+    def watch_about(self) -> None:
+        if not self.status.text:
+            self.watch_status()
+
+    def watch_is_row_live(self) -> None:
+        self.watch_about()
+
+    def watch_writing(self) -> None:
+        if not self.status.is_failure:
+            self.watch_status()
+
+    @property
+    def status_room(self) -> int:
+        """Cells of the status line for a sentence."""
+        return self.size.width - 2 - cell_len(f" │ {self.writing}")
 
     def show_family(self, shown: bool) -> None:
         """Show or hide the lineage tree below the transcript.

@@ -21,14 +21,15 @@ from ..shared.lines import TextLine
 from ..work.store_screen import StoreScreen
 from .by_name import load
 from .card import STYLES
-from .controllers import Controllers, WayBack
+from .main import MainScreen
+from .parts import WayBack
 
 
 class SubScreen(BoundKeys, StoreScreen[None]):
     """A screen that works with the store of the main screen.
 
     Args:
-        controllers: Controllers of the main screen.
+        main: MainScreen of the main screen.
     """
 
     AUTO_FOCUS = ""
@@ -42,12 +43,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
     """Title of the examples."""
 
-    def __init__(self, controllers: Controllers) -> None:
+    def __init__(self, main: MainScreen) -> None:
         super().__init__()
-        self.controllers, self.context = controllers, controllers.context
-        self.reads, self.writes = self.context.reads, self.context.writes
-        self.failed = self.context.failed
-        self._has_message = False
+        self.main = main
+        self.reads, self.writes, self.failed = main.reads, main.writes, main.failed
+        self._has_message = self._is_following = False
 
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""
@@ -55,22 +55,38 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def show_title(self, title: str, note: str = "") -> None:
         """Show the title of the screen, the name of the store and a note in the header."""
-        name = header.store_name(self.context.location)
+        name = header.store_name(self.main.location)
         self.line("header").update(
             Content.assemble(
                 (f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim")
             )
         )
 
-    def tell(self, content: Content) -> None:
-        """Show a message in the status line."""
+    def on_screen_resume(self) -> None:
+        """Follow what the main screen says and reads."""
+        if not self._is_following:
+            self._is_following = True
+            for name in ("status", "writing"):
+                self.watch(self.main, name, self._main_said, init=False)
+            self.watch(self.main, "catalog", self._catalog_read, init=False)
+
+    def _main_said(self) -> None:
+        text, _is_of_page, is_failure = self.main.status
+        line = header.status(text, self.main.writing, look="")
+        self._tell(header.failure(text) if is_failure else line)
+
+    def _catalog_read(self) -> None:
+        if self.is_whole and self in self.app.screen_stack:  # else it is kept for a way back
+            self.catalog_changed()
+
+    def _tell(self, content: Content) -> None:
         if self.is_whole:
-            self._has_message = str(content) not in ("", self.context.writing)
+            self._has_message = str(content) not in ("", self.main.writing)
             self.line("status").update(content)
 
     def say(self, text: str, *, look: str = "dim") -> None:
         """Show a sentence in the status line; `look` is empty for the answer to a key."""
-        self.tell(header.status(text, "", look=look))
+        self._tell(header.status(text, "", look=look))
 
     def describe(self, text: str, *, by_hand: bool) -> None:
         """Describe the row under the cursor in the status line; a message stays if the cursor was
@@ -107,7 +123,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
     def read_conversation(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Return to the main screen with this conversation in the transcript; Esc there comes back
         here."""
-        app, controllers, name = self.app, self.controllers, f"way-back-{id(self)}"
+        app, main, name = self.app, self.main, f"way-back-{id(self)}"
 
         def go() -> None:
             app.uninstall_screen(name)
@@ -118,12 +134,12 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             app.uninstall_screen(name)
             self.remove()
 
-        controllers.forget_way_back()
+        main.forget_way_back()
         app.install_screen(self, name)  # Textual removes a closed screen that is not installed
         self.dismiss(None)
-        controllers.read(conversation, message_id)
-        controllers.way_back = WayBack(conversation.root_id, go, forget)
-        self.context.say(_("Esc goes back to where you were"))
+        main.read_there(conversation, message_id)
+        main.way_back = WayBack(conversation.root_id, go, forget)
+        main.say(_("Esc goes back to where you were"))
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
@@ -144,7 +160,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
             self.start(group, self._read_names, wanted)
 
     async def _read_names(self, wanted: Sequence[Conversation]) -> None:
-        self.context.details.add(await self.read(lambda store: store.with_details(wanted)))
+        self.main.details.add(await self.read(lambda store: store.with_details(wanted)))
         self.names_read()
 
     def action_back(self) -> None:
@@ -153,7 +169,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def action_undo(self) -> None:
         """Undo the last change."""
-        self.controllers.changing.undo()
+        self.main.edits.undo()
 
     def action_help(self) -> None:
         """Show the help: the keys that work here, the signs, and the examples."""

@@ -3,7 +3,6 @@ frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -51,10 +50,9 @@ class QueryBox(TextBox):
     def __init__(
         self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False
     ) -> None:
-        self.on_edit: Callable[[str], None] = lambda text: None
-        """Called with the query within the keystroke; `Input.Changed` would come a frame later."""
         self.marks: list[tuple[str, int, int]] = []
-        """Highlighted ranges: `filter` or `problem`, start, end. To be set within `on_edit`."""
+        """Highlighted ranges: `filter` or `problem`, start, end. To be set within the keystroke, by
+        what watches `value`; `Input.Changed` would come a frame later."""
         self._at_end = True
         super().__init__(
             value, placeholder=placeholder, id=id, compact=compact, select_on_focus=False
@@ -62,11 +60,9 @@ class QueryBox(TextBox):
         self.highlighter = _Marks(self)
 
     def watch_value(self, old: str, value: str) -> None:
-        """Report the query within the keystroke."""
         self.marks = []
         # The cursor has not moved yet: its position is that in the old value.
         self._at_end = self.cursor_position >= min(len(old), len(value))
-        self.on_edit(value)
 
     def offer(self, completed: str) -> None:
         """Show the completed query behind the cursor; empty for none."""
@@ -95,29 +91,21 @@ class SearchBox(QueryBox):
         key: str
 
     class Left(Message):
-        """Escape was pressed in the empty box."""
+        """Escape was pressed."""
 
     class Entered(Message):
         """Enter was pressed."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(placeholder=_(_HINT), id=id, compact=True)
-        self.stops: Callable[[], bool] = lambda: False
-        """Called on Escape: stops a scan; returns False if there was none, so that Escape clears
-        the box."""
 
     def action_move(self, key: str) -> None:
         """Forward a movement key to the list."""
         self.post_message(self.Moved(key))
 
     def action_step_back(self) -> None:
-        """Stop a scan, else clear the box, else go back to the list."""
-        if self.stops():
-            return
-        if self.value:
-            self.value = ""
-        else:
-            self.post_message(self.Left())
+        """Report Escape."""
+        self.post_message(self.Left())
 
     async def action_submit(self) -> None:
         """Report Enter."""

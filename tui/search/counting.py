@@ -6,13 +6,11 @@ in other profiles. Each suggestion has been counted. Profiles that cannot be sea
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
 
 from hermes_browse.store.api import OpenStore, open_store
-from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.errors import (
     BrowseError,
     QueryInterruptedError,
@@ -22,21 +20,16 @@ from hermes_browse.store.errors import (
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.scope import Conditions, compile_filters
+from hermes_browse.store.search.scope import Conditions
 from hermes_browse.store.search.suggest import Suggestion
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
-from ..context import Context
 from ..list.hit_rows import SuggestionRow
-from ..screens.panes import Panes
-from .hit_walk import HitWalk
 from .results import HitCounts, SearchResults
 
-_REST = 0.15
-"""Seconds without a keystroke before this begins."""
 _COUNTING = 20.0
 """Seconds until a count ends with "at least"."""
 _BREATH = 0.001
@@ -58,61 +51,6 @@ def whole_catalog(
     if catalog.exact or (view is View.ALL and not conditions.needs_catalog):
         return catalog
     return store.catalog(now)
-
-
-class Counting:
-    """Completes and counts the results after they are first shown; the next keystroke stops it."""
-
-    def __init__(
-        self, context: Context, panes: Panes, hits: HitWalk, say_status: Callable[[], None]
-    ) -> None:
-        self._context, self._panes, self._hits, self._say_status = context, panes, hits, say_status
-        self._coverage: tuple[Fingerprint, Coverage | None] | None = None
-        """Coverage of the index, and the state of the file it was read in."""
-
-    def begin(self, found: SearchResults, view: View) -> None:
-        """After a pause count the messages of the conversations shown, as Hermes' own counters are
-        only hints, and all hits."""
-        self._panes.start("hit-details", self._complete, found)
-        self._panes.start("count", self._count, found, view)
-
-    async def _complete(self, found: SearchResults) -> None:
-        await asyncio.sleep(_REST)
-        completed = await self._panes.read(found.completed)
-        shown = self._hits.found
-        if shown is not None and shown.answer is found.answer:
-            self._hits.show(replace(completed, counts=shown.counts))
-
-    async def _count(self, found: SearchResults, view: View) -> None:
-        """Count all hits and read the coverage of the index."""
-        await asyncio.sleep(_REST)
-        now, catalog = self._context.clock(), self._context.catalog
-        conditions = compile_filters(found.query, now)
-        store, cached, location = self._context.store, self._coverage, self._context.location
-
-        def count(lease: OpenStore) -> tuple[Fingerprint, HitCounts]:
-            stamp = store.fingerprint()
-            coverage = cached[1] if cached is not None and cached[0] == stamp else None
-            if location.old_files is not None:  # names no remedy, as there is none
-                coverage = Coverage(0, 0, _("files have no search index: all of them are scanned"))
-            whole = whole_catalog(lease, catalog, view, conditions, now)
-            return stamp, count_hits(lease, found, whole, view, location, now, coverage)
-
-        stamp, counts = await self._panes.read(count)
-        self._coverage = (stamp, counts.coverage)
-        shown = self._hits.found
-        if shown is None or shown.answer is not found.answer:
-            return
-        self._hits.found = replace(shown, counts=counts)
-        self._say_status()
-        if counts.suggestions and not shown.hits:
-            # The cursor moves from the note to the first suggestion.
-            self._hits.show(self._hits.found, key=counts.suggestions[0].key)
-
-    def forget(self) -> None:
-        """Stop counting."""
-        self._panes.cancel("hit-details")
-        self._panes.cancel("count")
 
 
 def count_hits(
@@ -149,6 +87,8 @@ def count_hits(
         suggestions = _suggest_here(store, found.query, catalog, view, now, is_cancelled)
         others, notes = _suggest_profiles(found.query, location, now, is_cancelled)
         counts = replace(counts, suggestions=(*suggestions, *others), notes=notes)
+    if location.old_files is not None:  # names no remedy, as there is none
+        coverage = Coverage(0, 0, _("files have no search index: all of them are scanned"))
     return replace(counts, coverage=coverage or store.coverage())
 
 

@@ -11,7 +11,9 @@ from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer, Total
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.snippets import find_ranges
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..formats import counted
@@ -101,6 +103,13 @@ class SearchResults:
         return self.answer.hits
 
     @property
+    def is_whole(self) -> bool:
+        """Whether everything was looked at."""
+        coverage = self.counts.coverage
+        is_covered = coverage is None or not coverage.reason
+        return self.answer.complete and not self.answer.stopped and is_covered
+
+    @property
     def goes_on(self) -> bool:
         """Whether there may be further hits to read; a stopped search is not resumed."""
         return self.answer.more and not self.answer.stopped
@@ -122,13 +131,12 @@ class SearchResults:
         `folds` are by root id, `Fold.SOME` for others.
         """
         groups = self.groups()
-        # A conversation with hits is listed with these only.
-        titles = (each for each in self.titles if each.root_id not in groups)
-        rows: list[ListRow] = [ConversationRow(each, is_named=not self.of_list) for each in titles]
+        rows: list[ListRow] = [*map(self._title_row, self._titles_only)]
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
-                rows.append(ConversationRow(conversation, hits=len(hits)))
+                found = ConversationRow(conversation, len(hits), best=best(hits).message_id)
+                rows.append(found)
             shown = _shown(hits, folds.get(root, Fold.SOME))
             rows += [HitRow(hit, conversation) for hit in shown]
             if len(shown) < len(hits):
@@ -140,6 +148,17 @@ class SearchResults:
         elif self.answer.more:
             rows.append(NoteRow(self._what_follows()))
         return FixedRows(rows)
+
+    @property
+    def _titles_only(self) -> list[Conversation]:
+        """The conversations of `titles` that have no hits: others are listed with their hits."""
+        groups = self.groups()
+        return [title for title in self.titles if title.root_id not in groups]
+
+    def _title_row(self, conversation: Conversation) -> ConversationRow:
+        title = one_line(conversation.title or "", 400)
+        matches = find_ranges(title, self.answer.matchers)
+        return ConversationRow(conversation, is_named=not self.of_list, matches=matches)
 
     def _nothing(self) -> str:
         if self.of_list:
@@ -192,7 +211,9 @@ class SearchResults:
         answer, coverage = self.answer, self.counts.coverage
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
-        parts = [self._count()]
+        titles = len(self._titles_only)
+        named = ngettext("1 title or id", "{count:,} titles or ids", titles).format(count=titles)
+        parts = [named, self._count()] if titles else [self._count()]
         if answer.stopped:
             parts.append(_("stopped: not everything was looked at"))
         parts += problems

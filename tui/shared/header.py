@@ -17,7 +17,6 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..commands.main_commands import VIEW_COMMANDS
 from ..formats import clip
 from ..list.columns import order_arrow
 from ..list.list_model import order_name, view_labels
@@ -73,8 +72,9 @@ def views(
     suffix = marks or search or " · ".join(filter(None, (order, progress)))
     labels = view_labels(catalog, view, suffix, width, old)
     parts: list[Content] = [Content(" ")]
-    for (label, is_current), command in zip(labels, (*VIEW_COMMANDS, "view-old"), strict=False):
-        click = Style.from_meta({"@click": f"screen.do('{command}')"})
+    calls = [*(f"show_view('{each.value}')" for each in View), "show_screen('old')"]
+    for (label, is_current), call in zip(labels, calls, strict=False):
+        click = Style.from_meta({"@click": f"screen.do({call!r})"})
         parts += [
             _style(f" {label} ", "bold reverse" if is_current else "dim").stylize(click),
             Content(" "),

@@ -112,6 +112,11 @@ class BrowserDriver(LinuxDriver):
             self.resume_application_mode()
             self._app.call_later(self._app.refresh, layout=True)
 
+    def drop_input(self) -> None:
+        """Forget what was typed for the program that had the terminal."""
+        with contextlib.suppress(termios.error):  # the terminal may be gone
+            termios.tcflush(self.fileno, termios.TCIFLUSH)
+
     def run_input_thread(self) -> None:
         """Process the keys typed early, then new ones, until the browser or its terminal ends.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from dataclasses import dataclass
+from typing import ClassVar
 
-from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
+from textual.message import Message
 from textual.widgets import Input
 
 from ..bindings import bindings
@@ -17,55 +18,39 @@ from ..shared.text_box import TextBox
 
 
 class AskInput(TextBox):
-    """The input."""
+    """The input; what is typed comes as Textual's own messages."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(ASK)
 
-    def __init__(self, handler: AskHandler) -> None:
-        super().__init__(compact=True, select_on_focus=True)
-        self._handler = handler
-        self.has_steps = True
-        """Whether there are matches to step through."""
+    has_steps = True
+    """Whether there are matches to step through."""
+
+    @dataclass
+    class Stepped(Message):
+        """Up or down was pressed."""
+
+        by: int
+
+    class Left(Message):
+        """Escape was pressed."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave out up and down where there is nothing to step through."""
         return self.has_steps or action != "step"
 
     def action_step(self, by: int) -> None:
-        """Pass on up and down."""
-        self._handler.step(by)
+        self.post_message(self.Stepped(by))
 
     def action_leave(self) -> None:
-        """Pass on Escape."""
-        self._handler.left()
-
-
-class AskHandler(Protocol):
-    """Handles the events of the input."""
-
-    def edited(self, text: str) -> None:
-        """The text was changed."""
-
-    def submitted(self, text: str) -> None:
-        """Enter was pressed."""
-
-    def step(self, by: int) -> None:
-        """Up or down was pressed."""
-
-    def left(self) -> None:
-        """Escape was pressed."""
+        self.post_message(self.Left())
 
 
 class AskLine(Horizontal):
     """A label, the input, and an answer."""
 
-    def __init__(self, handler: AskHandler, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self._handler = handler
-
     def compose(self) -> ComposeResult:
         yield TextLine(id="ask-label")
-        yield AskInput(self._handler)
+        yield AskInput(id="ask-box", compact=True, select_on_focus=True)
         yield TextLine(id="ask-answer")
 
     @property
@@ -88,15 +73,3 @@ class AskLine(Horizontal):
     def answer(self, text: str) -> None:
         """Show the answer."""
         self.query_one("#ask-answer", TextLine).update(text, layout=True)
-
-    @on(Input.Changed)
-    def changed(self, event: Input.Changed) -> None:
-        """Pass on the text."""
-        event.stop()
-        self._handler.edited(event.value)
-
-    @on(Input.Submitted)
-    def submitted(self, event: Input.Submitted) -> None:
-        """Pass on Enter."""
-        event.stop()
-        self._handler.submitted(event.value)

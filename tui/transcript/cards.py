@@ -363,7 +363,7 @@ class DetailsCard(LinesCard):
 
 def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    context.main.start("details-card", _show_details, context, app, conversation)
+    context.start("details-card", _show_details, context, app, conversation)
 
 
 async def _show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
@@ -389,5 +389,5 @@ async def _show_details(context: Context, app: App[Any], conversation: Conversat
             )
         return detailed, details_lines(detailed, store.details(detailed), now, words)
 
-    detailed, lines = await context.main.read(read)
+    detailed, lines = await context.read(read)
     app.push_screen(DetailsCard(one_line(formats.name(detailed), 200), lines))

@@ -16,9 +16,7 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..context import Context
 from ..screens.panes import Panes
-from ..shared import clipboard
 from ..shared.programs import editor, pager, show
 from ..shared.styled import Line
 from .cards import RawCard
@@ -116,8 +114,8 @@ class Copying:
     """Copies and opens the current message; pressing the key again copies the next of several
     pieces."""
 
-    def __init__(self, context: Context, panes: Panes) -> None:
-        self._context, self._panes = context, panes
+    def __init__(self, main: Panes) -> None:
+        self._main = main
         self._last: tuple[str, int, int] | None = None
         self.pictures = Pictures()
         """Files of images that were opened."""
@@ -128,50 +126,42 @@ class Copying:
 
         It opens in the `pager`, in the `editor`, or as `raw` JSON.
         """
-        transcript = self._panes.transcript
+        transcript = self._main.transcript
         message, message_id, model = transcript.current, transcript.current_id, transcript.model
         if (
             what == "raw" and message_id is not None
         ):  # needs the id only, also while the message is being read
             self._show_raw(message_id)
         elif message is not None and model is not None:
-            self._panes.start("copying", self._take, what, message, model)
+            self._main.start("copying", self._take, what, message, model)
         else:
-            self._context.say(_("no message here"))
-
-    def copy(self, text: str, name: str = "") -> None:
-        """Copy a text, and say how; the name is printable and defaults to the text."""
-        self._panes.start("copying", self._copy, text, name or text)
+            self._main.say(_("no message here"))
 
     def close(self) -> None:
         """Remove the files of images that were opened."""
         self.pictures.close()
-
-    async def _copy(self, text: str, name: str) -> None:
-        route = await clipboard.copy(text, self._panes.app.copy_to_clipboard)
-        self._context.say(f"{name} {route}")
 
     async def _take(self, what: str, message: ChatMessage, model: TranscriptModel) -> None:
         match what:
             case "message":
                 piece = message_text(message)
                 if piece.text:
-                    await self._copy(piece.text, piece.name)
+                    await self._main.copied(piece.text, piece.name)
                 else:
-                    self._context.say(_("this message has no text"))
+                    self._main.say(_("this message has no text"))
             case "code":
                 # Parsing a long message takes a while.
-                pieces = await self._panes.call(lambda: code_blocks(message))
+                pieces = await self._main.call(lambda: code_blocks(message))
                 await self._copy_next(what, message, pieces, _("no code block here"))
             case "output":
-                pieces = await self._panes.call(lambda: outputs(message, model))
+                pieces = await self._main.call(lambda: outputs(message, model))
                 await self._copy_next(what, message, pieces, _("no tool output here"))
             case "pager":
-                text = await self._panes.call(lambda: document(message, model))
+                text = await self._main.call(lambda: document(message, model))
                 self._open(text, pager(os.environ), _("no pager: set PAGER"))
             case "editor":
                 after = _("this was a copy: your changes are not kept")
-                text = await self._panes.call(lambda: document(message, model))
+                text = await self._main.call(lambda: document(message, model))
                 self._open(text, editor(os.environ), _("no editor: set EDITOR"), after)
             case "links":
                 await self._show_references(message, model)
@@ -180,7 +170,7 @@ class Copying:
         self, what: str, message: ChatMessage, pieces: Sequence[NamedText], nothing: str
     ) -> None:
         if not pieces:
-            self._context.say(nothing)
+            self._main.say(nothing)
             return
         index = 0
         if self._last is not None and self._last[:2] == (what, message.id):
@@ -192,48 +182,46 @@ class Copying:
             name = _("{index} of {total}: {name}").format(
                 index=index + 1, total=len(pieces), name=name
             )
-        await self._copy(piece.text, one_line(name, 120))
+        await self._main.copied(piece.text, one_line(name, 120))
 
     def _open(
         self, piece: NamedText, command: Sequence[str] | None, nothing: str, after: str = ""
     ) -> None:
         if command is None:
-            self._context.say(nothing)
+            self._main.say(nothing)
             return
         try:
-            with self._context.host.lend_terminal():
+            with self._main.host.lend_terminal():
                 wrong = show(command, piece.text, piece.suffix)
         except SuspendNotSupported:
-            self._context.say(_("the terminal cannot be handed over here"))
+            self._main.say(_("the terminal cannot be handed over here"))
             return
-        self._context.say(wrong or after)
+        self._main.say(wrong or after)
 
     async def _show_references(self, message: ChatMessage, model: TranscriptModel) -> None:
-        is_here = self._context.location.host is None
-        targets = await self._panes.call(lambda: references(message, model, is_here=is_here))
+        is_here = self._main.location.host is None
+        targets = await self._main.call(lambda: references(message, model, is_here=is_here))
         if targets:
             title = _("message {id}").format(id=message.id)
-            self._panes.app.push_screen(
-                ReferencesCard(self._context, self.pictures, title, targets)
-            )
+            self._main.app.push_screen(ReferencesCard(self._main, self.pictures, title, targets))
         else:
-            self._context.say(_("no link, image or path in this message"))
+            self._main.say(_("no link, image or path in this message"))
 
     def _show_raw(self, message_id: int) -> None:
         if message_id < 0:  # the system prompt and the recap are no rows of `messages`
-            self._context.say(_("this is not a row of messages"))
+            self._main.say(_("this is not a row of messages"))
             return
 
-        self._panes.start("raw", self._read_raw, message_id)
+        self._main.start("raw", self._read_raw, message_id)
 
     async def _read_raw(self, message_id: int) -> None:
         def read(store: OpenStore) -> tuple[str, list[Line]] | None:
             text = store.raw_message(message_id)
             return (text, highlight(printable(text), "json")) if text is not None else None
 
-        raw = await self._panes.read(read)
+        raw = await self._main.read(read)
         if raw is None:
-            self._context.say(_("message {id} is no longer in the store").format(id=message_id))
+            self._main.say(_("message {id} is no longer in the store").format(id=message_id))
             return
         title = _("message {id} as it is stored").format(id=message_id)
-        self._panes.app.push_screen(RawCard(title, *raw))
+        self._main.app.push_screen(RawCard(title, *raw))

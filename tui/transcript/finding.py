@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.wording import _, ngettext
 
-from ..context import Context
 from ..screens.panes import Panes
 from .ask_line import AskInput, AskLine
 from .entries import TranscriptModel
 from .find import FindResults, needle, scan
-from .reading import read_missing
+from .loader import read_missing
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search.terms import Matcher
-
     from .scroll import Bookmark
 
 _WINDOW = 30
@@ -27,13 +24,11 @@ _WINDOW = 30
 class Finding:
     """Finds a text in the conversation on screen: asks for it, scans, steps through the results.
 
-    While nothing is being found, the terms of the search are highlighted, which `matchers` returns.
+    While nothing is being found, the terms of the search are highlighted.
     """
 
-    def __init__(
-        self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]
-    ) -> None:
-        self._context, self._panes, self._matchers = context, panes, matchers
+    def __init__(self, main: Panes) -> None:
+        self._main = main
         self._findings: FindResults | None = None
         self._model: TranscriptModel | None = None
         self._asks_for_id = False
@@ -47,11 +42,18 @@ class Finding:
 
     # The input
 
-    async def open(self, *, for_id: bool = False) -> None:
-        """Ask for a text, or for the id of a message."""
-        transcript = self._panes.transcript
+    def open(self) -> None:
+        """Ask for a text."""
+        self._main.start("ask", self._open)
+
+    def open_for_id(self) -> None:
+        """Ask for the id of a message."""
+        self._main.start("ask", self._open, for_id=True)
+
+    async def _open(self, *, for_id: bool = False) -> None:
+        transcript = self._main.transcript
         if transcript.model is None:
-            self._context.say(_("no conversation here"))
+            self._main.say(_("no conversation here"))
             return
         line = await self._line()
         self._asks_for_id = for_id
@@ -68,18 +70,18 @@ class Finding:
 
     async def _line(self) -> AskLine:
         """Return the line with the input, mounted when it is first needed."""
-        if lines := self._panes.query(AskLine):
+        if lines := self._main.query(AskLine):
             return lines.first()
-        line = AskLine(self, id="ask")
-        await self._panes.mount(line, after=self._panes.transcript)
+        line = AskLine(id="ask")
+        await self._main.mount(line, after=self._main.transcript)
         return line
 
     def hide(self) -> None:
         """Hide the input."""
-        for line in self._panes.query(AskLine):
+        for line in self._main.query(AskLine):
             line.display = False
-        if isinstance(self._panes.focused, AskInput):
-            self._panes.set_focus(self._panes.transcript)
+        if isinstance(self._main.focused, AskInput):
+            self._main.set_focus(self._main.transcript)
 
     def submitted(self, text: str) -> None:
         """Enter: stay at the find, or go to the id."""
@@ -98,7 +100,7 @@ class Finding:
         if not self._asks_for_id:
             self.close()
         if self._origin is not None:
-            self._panes.transcript.go_back_to(self._origin)
+            self._main.transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
         """Go to a message; an id that cannot be gone to stays in the input, to be changed."""
@@ -109,23 +111,23 @@ class Finding:
         try:
             message_id = int(number)
         except ValueError:
-            self._context.say(
+            self._main.say(
                 _(
                     "a message id is a number; it stands in the details of a message and in search results"
                 )
             )
             return
-        transcript = self._panes.transcript
+        transcript = self._main.transcript
         index = transcript.model.entry_of(message_id) if transcript.model is not None else None
         if index is None:
             absent = _("message {id} is not part of this conversation as it is read here")
-            self._context.say(absent.format(id=message_id))
+            self._main.say(absent.format(id=message_id))
             return
         self.hide()
 
         def show() -> None:
             transcript.show_find(message_id)
-            self._context.say(_("message {id} · ' goes back").format(id=message_id))
+            self._main.say(_("message {id} · ' goes back").format(id=message_id))
 
         self._with_messages(index, show)
 
@@ -136,7 +138,7 @@ class Finding:
         if self._asks_for_id:
             return
         self._text = text
-        matcher, model = needle(text), self._panes.transcript.model
+        matcher, model = needle(text), self._main.transcript.model
         if matcher is None or model is None:
             self.close()
             return
@@ -144,14 +146,14 @@ class Finding:
         origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
         self._findings = FindResults(matcher, len(model.outline.rows), origin)
         self._awaits_first, self._is_quiet = True, False
-        self._panes.cancel("goal")  # found with fewer letters
-        self._panes.transcript.is_finding = True
-        self._panes.transcript.highlight([matcher])
+        self._main.cancel("goal")  # found with fewer letters
+        self._main.transcript.is_finding = True
+        self._main.transcript.highlight([matcher])
         self._scan_on()
 
     def _scan_on(self) -> None:
         if self._findings is not None and self._model is not None:
-            self._panes.start("find", self._scan, self._findings, self._model)
+            self._main.start("find", self._scan, self._findings, self._model)
 
     async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
         """Scan slice by slice; after each, show what was found so far."""
@@ -162,7 +164,7 @@ class Finding:
             of_part = partial(
                 scan, rows=model.outline.rows, start=start, stop=stop, matcher=findings.matcher
             )
-            findings.take(await self._panes.read(of_part))
+            findings.take(await self._main.read(of_part))
             self._arrive()
 
     def _take_model(self, model: TranscriptModel) -> None:
@@ -196,23 +198,23 @@ class Finding:
         self._awaits_first = False
 
         def show() -> None:
-            self._panes.transcript.show_find(message_id, last=last)
+            self._main.transcript.show_find(message_id, last=last)
             self._tell()
 
         self._with_messages(index, show)
 
     def _with_messages(self, index: int, show: Callable[[], None]) -> None:
         """Read the missing messages around an entry, then show it."""
-        self._panes.start("goal", self._show_read, index, show)
+        self._main.start("goal", self._show_read, index, show)
 
     async def _show_read(self, index: int, show: Callable[[], None]) -> None:
-        panes = self._panes
+        panes = self._main
         if await read_missing(panes, panes.transcript, index - _WINDOW, index + _WINDOW):
             show()
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
-        transcript = self._panes.transcript
+        transcript = self._main.transcript
         if self._findings is None or self._model is not transcript.model:
             return
         self._is_quiet = False
@@ -226,14 +228,14 @@ class Finding:
         self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _position(self, ordered: list[int]) -> int | None:
-        hit = self._panes.transcript.page.hit
+        hit = self._main.transcript.page.hit
         return ordered.index(hit) if hit in ordered else None
 
     def _beside(self, ordered: list[int], by: int) -> int:
         """Return the index of the first find on the page or below it; upwards of the last one on it
         or above."""
         assert self._model is not None
-        frame = self._panes.transcript.page.frame()
+        frame = self._main.transcript.page.frame()
         entries = [self._model.entry_of(each) or 0 for each in ordered]
         if by > 0:
             return next(
@@ -256,7 +258,7 @@ class Finding:
                 "{position:,} of 1 message", "{position:,} of {count:,} messages", many
             )
             count = count.format(position=position + 1, count=many)
-            if not self._panes.transcript.is_match_laid_out:
+            if not self._main.transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
         else:
             count = ngettext("1 message", "{count:,} messages", many).format(count=many)
@@ -264,11 +266,11 @@ class Finding:
             count += " …"
         elif not ordered:
             count = _("not in this conversation")
-        for line in self._panes.query(AskLine):
+        for line in self._main.query(AskLine):
             if line.display:
                 line.answer(count)
                 return
-        self._context.say(
+        self._main.say(
             _("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count)
         )
 
@@ -279,20 +281,20 @@ class Finding:
 
     def close(self) -> None:
         """Stop finding; the terms of the search are highlighted again."""
-        if not self._panes.transcript.is_finding:
+        if not self._main.transcript.is_finding:
             return
         self._forget()
-        transcript = self._panes.transcript
+        transcript = self._main.transcript
         transcript.is_finding = False
         if transcript.model is not None:
-            transcript.highlight(self._matchers())
+            transcript.highlight(self._main.matchers)
 
     def _forget(self) -> None:
         self._findings, self._awaits_first = None, False
         for group in ("find", "goal"):
-            self._panes.cancel(group)
+            self._main.cancel(group)
 
-    def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
+    def shown(self, model: TranscriptModel | None) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another
         conversation."""
         findings, before = self._findings, self._model
@@ -300,15 +302,17 @@ class Finding:
             return
         if model is None or model.conversation.root_id != before.conversation.root_id:
             self._forget()
-            self._panes.transcript.is_finding = False
+            self._main.transcript.is_finding = False
             self.hide()
             return
+        count = len(before.outline.rows)
+        has_grown = model.outline.rows[:count] == before.outline.rows
         self._take_model(model)
         self._is_quiet = True  # not caused by a key
-        if grown:
-            findings.grow(len(before.outline.rows), len(model.outline.rows))
+        if has_grown:
+            findings.grow(count, len(model.outline.rows))
         else:
             self._findings = FindResults(findings.matcher, len(model.outline.rows), 0)
-            self._panes.transcript.is_finding = True
-            self._panes.transcript.highlight([findings.matcher])
+            self._main.transcript.is_finding = True
+            self._main.transcript.highlight([findings.matcher])
         self._scan_on()

@@ -4,12 +4,10 @@ screen of an open one."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -21,19 +19,17 @@ from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.edit.restore import Restored, describe_restored, restore
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..bindings import bindings
-from ..commands.main_commands import MAIN
+from ..commands.main_commands import changed
 from ..commands.screen_commands import DROPPING
 from ..edit.change_cards import and_more
-from ..list.marks import Undoable
+from ..edit.undo import Undoable
 from ..screens.card import CountCard, CountWords
-from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
 from ..shared.columns import Column, Columns
 from ..shared.styled import Line, row_line
@@ -44,18 +40,21 @@ _LISTED = 200
 _NAMED = 12
 """Maximum number of bundles that the confirmation names."""
 _REFUSED = (
-    *("resume-window", "copy-command", "archive", "delete", "pin"),
+    *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
     *("rename", "undo", "prune", "trash", "retention", "profiles", "view-old"),
 )
 """Commands that need sessions in the user's store; these are deleted."""
-_CHANGED: Mapping[str, dict[str, Any]] = {
-    "resume": {
+_QUIET: Mapping[str, Any] = {"footer": False}
+_CHANGED: Mapping[str, Mapping[str, Any]] = {
+    "reasoning": {
         "title": N_("restore"),
         "tooltip": N_("Restore this conversation, or the marked ones"),
-        "printed": "",
+        "does": "put_back",
+        "footer": True,
+        "priority": True,  # in the transcript too
     },
     "back": {"footer": True},
-    **{each: {"footer": False} for each in (*_REFUSED, "sort", "lineage", "tools", "reading")},
+    **dict.fromkeys(("sort", "lineage", "tools", "reading"), _QUIET),
 }
 """How commands are shown here, where it differs; Esc needs the room."""
 
@@ -89,6 +88,10 @@ class BundleRow(NamedTuple):
     is_marked: bool
     deleted: Sequence[DeletedConversation] = ()
     """Its conversations; empty until they are read."""
+
+    @property
+    def enter(self) -> str:
+        return N_("open")
 
     @property
     def key(self) -> str:
@@ -187,16 +190,13 @@ def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content
     return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {text}", "dim"))
 
 
-def tell_restored(
-    controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]
-) -> str:
+def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence[str]) -> str:
     """Report a restore of one bundle or several in the status line, followed by further sentences;
     `u` undoes it.
 
     Returns:
         The message.
     """
-    context = controllers.context
     sessions = tuple(session for each in restored for session in each.sessions)
     notes = [*(note for each in restored for note in each.notes), *more]
 
@@ -206,15 +206,15 @@ def tell_restored(
     )
 
     def back() -> tuple[str, tuple[str, ...]]:
-        folder, files = trash_folder(context.location), sessions_folder(context.location)
-        done = delete(context.store, new, folder, sessions_folder=files)
+        folder, files = trash_folder(main.location), sessions_folder(main.location)
+        done = delete(main.store, new, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
     message = " · ".join([describe_restored(restored), *notes])
     if new:
-        controllers.changing.done(Undoable(message, back), sessions)
+        main.edits.done(Undoable(message, back), sessions)
     else:
-        context.say(message)
+        main.say(message)
     return message
 
 
@@ -260,49 +260,41 @@ class DropCard(CountCard):
 
 
 class BundleScreen(MainScreen):
-    """The main screen with the conversations of a bundle; `R` restores them.
+    """The main screen with the conversations of a bundle; `r` restores them.
 
-    `beside` has the controllers of the store that the bundle belongs to; `first` and `shown` are as
-    of `MainScreen`.
+    `beside` is that of the store that the bundle belongs to; `first` and `shown` are as of
+    `MainScreen`.
     """
 
-    ENTER_READS = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
-        each._replace(**_CHANGED[each.id]) for each in MAIN if each.id in _CHANGED
-    )
+    KEYS = changed(_CHANGED, _REFUSED)
+    RESUMES = False
 
     def __init__(
         self,
-        beside: Controllers,
+        beside: MainScreen,
         bundle: Bundle,
         first: Catalog,
         shown: list[Conversation],
         title: str,
     ) -> None:
         label = _("trash: {title}").format(title=one_line(title, 40))
-        super().__init__(
-            beside.context.host,
-            Location(bundle.path, label=label),
-            Store(bundle.path),
-            first,
-            shown,
-        )
+        location = Location(bundle.path, label=label)
+        super().__init__(beside.host, location, Store(bundle.path), first, shown)
         self._beside, self._bundle = beside, bundle
-        self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
-        self.callees |= dict.fromkeys(_REFUSED, self._refuse)
-        self.callees["resume"] = partial(self.controllers.of_targets, self._put_back)
+        self.begin_as(View.ALL)
 
-    def _put_back(self, conversations: Sequence[Conversation]) -> None:
-        """Restore conversations with their subagents; the bundle keeps them as well."""
-        beside, store, name = self._beside.context, self.context.store, self._bundle.name
-        trash, files, now = (
-            trash_folder(beside.location),
-            sessions_folder(beside.location),
-            beside.clock(),
-        )
+    def put_back(self) -> None:
+        """Restore the targets with their subagents; the bundle keeps them as well."""
+        if conversations := self.edits.targets:
+            self.say(_("restoring …"))
+            self._beside.start_write(self._put_back, conversations)
+
+    async def _put_back(self, conversations: Sequence[Conversation]) -> None:
+        beside, store, name = self._beside, self.store, self._bundle.name
+        trash, files = trash_folder(beside.location), sessions_folder(beside.location)
+        now, stop = beside.clock(), beside.writes.stopping.is_set
 
         def work() -> Restored:
-            stop = beside.writes.stopping.is_set
             with open_store(store) as lease:
                 forest = lease.catalog(now).forest
             only = affected_by_delete(forest, [each.id for each in conversations]).sessions
@@ -310,18 +302,14 @@ class BundleScreen(MainScreen):
                 beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop
             )
 
-        async def put_back() -> None:
-            message = tell_restored(self._beside, [await beside.main.write(work)], ())
-            if self.is_attached:
-                self.context.say(message)
+        message = tell_restored(beside, [await beside.write(work)], ())
+        if self.is_attached:
+            self.say(message)
 
-        self.context.say(_("restoring …"))
-        beside.main.start_write(put_back)
-
-    def _refuse(self) -> None:
-        self.context.say(
+    def refuse(self) -> None:
+        self.say(
             _(
-                "this is in the trash: it can be read, searched, copied, exported, and restored with R"
+                "this is in the trash: it can be read, searched, copied, exported, and restored with r"
             )
         )
 

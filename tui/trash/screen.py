@@ -28,10 +28,10 @@ from ..edit.change_cards import ProgressCard
 from ..list.conversation_list import ConversationList
 from ..list.list_model import read_first
 from ..list.list_rows import FixedRows, NoteRow
-from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
-from ..shared.lines import Paragraph, TextLine
+from ..shared.lines import TextLine, WrappedText
 from ..store_paths import sessions_folder, trash_folder
 from .bundles import (
     BundleRow,
@@ -58,9 +58,9 @@ class TrashScreen(SubScreen):
     HELP_TITLE = N_("Trash")
     KEYS = TRASH
 
-    def __init__(self, controllers: Controllers) -> None:
-        super().__init__(controllers)
-        self._folder = trash_folder(controllers.context.location)
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._folder = trash_folder(main.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
         self._deleted: dict[str, list[DeletedConversation]] = {}
@@ -72,13 +72,12 @@ class TrashScreen(SubScreen):
         with Horizontal(id="panes"):
             yield ConversationList(id="bundles")
             with VerticalScroll(id="side", can_focus=False):
-                yield Paragraph(id="contents")
+                yield WrappedText(id="contents")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        self.bundles.clock = self.context.clock
-        self.bundles.opens = lambda row: isinstance(row, BundleRow)
+        self.bundles.clock = self.main.clock
         self.set_focus(self.bundles)
         self._read()
 
@@ -111,7 +110,7 @@ class TrashScreen(SubScreen):
             self.start("names", self._read_deleted, small)
 
     async def _read_deleted(self, bundles: Sequence[Bundle]) -> None:
-        now = self.context.clock()
+        now = self.main.clock()
         for bundle in bundles:
             try:
                 read = partial(read_deleted, bundle, now)
@@ -137,14 +136,14 @@ class TrashScreen(SubScreen):
         empty = [NoteRow(_("The trash is empty."))]
         self.bundles.show(FixedRows(rows or empty))
         if self._current is not None:
-            self._show_contents(contents(self._current, self.context.clock()))
+            self._show_contents(contents(self._current, self.main.clock()))
         if not rows:
             self._show_contents(
                 Content.styled(_("Deleted conversations come here, complete."), "dim")
             )
 
     def _show_contents(self, content: Content) -> None:
-        self.query_one("#contents", Paragraph).update(content)
+        self.query_one("#contents", WrappedText).update(content)
 
     @property
     def _current(self) -> BundleRow | None:
@@ -160,7 +159,7 @@ class TrashScreen(SubScreen):
         """Show the contents of the bundle under the cursor."""
         event.stop()
         if isinstance(event.row, BundleRow):
-            self._show_contents(contents(event.row, self.context.clock()))
+            self._show_contents(contents(event.row, self.main.clock()))
             self._read_bundle_names([event.row.bundle])
 
     @on(ConversationList.Selected, "#bundles")
@@ -170,8 +169,8 @@ class TrashScreen(SubScreen):
         if not isinstance(event.row, BundleRow) or self._is_opening:
             return
         bundle, title = event.row.bundle, event.row.title
-        controllers, lines = self.controllers, max(self.size.height, 20)
-        now = self.context.clock()
+        main, lines = self.main, max(self.size.height, 20)
+        now = main.clock()
 
         def prepare() -> tuple[Catalog, list[Conversation]]:
             read_bundle_facts(bundle.path)
@@ -184,7 +183,7 @@ class TrashScreen(SubScreen):
                 self._is_opening = False
             if self.is_current:
                 self.app.push_screen(
-                    BundleScreen(controllers, bundle, first, shown, title), self._came_back
+                    BundleScreen(main, bundle, first, shown, title), self._came_back
                 )
 
         self._is_opening = True
@@ -209,7 +208,7 @@ class TrashScreen(SubScreen):
         bundles = self._targets()
         if not bundles:
             return
-        context, folder = self.context, self._folder
+        context, folder = self.main, self._folder
         store, now, files = context.store, context.clock(), sessions_folder(context.location)
         text = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", len(bundles))
         self.say(text.format(count=len(bundles)))
@@ -249,18 +248,18 @@ class TrashScreen(SubScreen):
             return done, failure, check_index(store) if done and len(bundles) > 1 else ()
 
         async def put_all_back() -> None:
-            restored, error, notes = await context.main.write(work)
+            restored, error, notes = await context.write(work)
             if progress is not None:
                 progress.finish()
             if restored:
-                tell_restored(self.controllers, restored, notes)
+                tell_restored(self.main, restored, notes)
             if error is not None:
                 context.failed(error)
             self._marked.clear()
             if self.is_whole:
                 self._read()
 
-        context.main.start_write(put_all_back)
+        context.start_write(put_all_back)
 
     def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
         messages = sum(each.messages for each in bundles)

@@ -7,16 +7,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.wording import _
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
 
 Result = TypeVar("Result")
 
@@ -109,8 +106,6 @@ class Reads:
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor  # the first frame does without it
-
         return ThreadPoolExecutor(THREADS, "read")
 
     async def run(self, work: Callable[[OpenStore], Result], *, glance: float = 0.0) -> Result:
@@ -206,10 +201,12 @@ class Reads:
         return bool(self._idle or self._running)
 
     def release(self) -> None:
-        """Close all connections now instead of when idle; waits up to two seconds for running
-        jobs, from another thread."""
+        """Close all connections now instead of when idle; interrupts running jobs, and waits up to
+        two seconds for them."""
         with self._changed:
             self._is_releasing = True
+            for job in self._running:
+                job.interrupt()
             self._close_all_idle()
             self._changed.wait_for(lambda: not self._running, _STOP_SECONDS)
             self._is_releasing = False

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 Result = TypeVar("Result")
 
@@ -29,8 +26,6 @@ class Writes:
 
     @cached_property
     def _thread(self) -> ThreadPoolExecutor:
-        from concurrent.futures import ThreadPoolExecutor  # the first frame does without it
-
         return ThreadPoolExecutor(1, "write")
 
     async def run(self, work: Callable[[], Result]) -> Result:
