@@ -60,7 +60,8 @@ class RestoredRows:
     def __init__(self, tx: Writer, path: Path, progress: Progress) -> None:
         attach(tx, path)
         self._path, self._progress = path, progress
-        self._layout = find_layout(tx.rows)
+        saved = dict(_bundle_tables(tx))
+        self._layout = find_layout(tx.rows, saved["sessions"])
         self._columns: dict[str, list[str]] = {}
         """By table, the columns that both have."""
         self.notes: list[str] = []
@@ -68,7 +69,7 @@ class RestoredRows:
         self.stage = Stage("restoring", 0, 0)
         self._left: dict[str, int] = {}
         """By table, how many rows of the last transaction the store does not have alike."""
-        for name, columns in _bundle_tables(tx):
+        for name, columns in saved.items():
             self._compare_columns(tx, name, columns)
         owned = self._layout.of(RowFate.SHARED, RowFate.TAKEN)
         self._parts = [part for part in owned if part.table.name in self._columns]

@@ -196,8 +196,12 @@ def _refusal(sentence: str) -> RefusedError:
     return RefusedError(sentence, remedy=_("Delete it in Hermes itself."))
 
 
-def find_layout(query: Query) -> Layout:
+def find_layout(query: Query, known: Container[str] | None = None) -> Layout:
     """Find everything in a store that refers to sessions.
+
+    Args:
+        query: Asks the store.
+        known: Columns of sessions in a bundle that may be of an older schema; None for all.
 
     Raises:
         RefusedError: A table refers to them in a way that a restore could not recreate.
@@ -207,7 +211,7 @@ def find_layout(query: Query) -> Layout:
     has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
     if PARENT in tables["sessions"].columns and not has_key:  # in salvaged stores
         references.append(ForeignKey("sessions", PARENT, "sessions", "id", ""))
-    parts = [*_shared(tables), *_taken(tables, references)]
+    parts = [*_shared(tables, known), *_taken(tables, references)]
     if "state_meta" in tables and "key" in tables["state_meta"].columns:
         # The goal that the user set for a session, keyed by its id; Hermes does not delete it
         # (0.19).
@@ -265,9 +269,11 @@ def _of_chosen(column: str, session_column: str) -> str:
     )
 
 
-def _shared(tables: dict[str, Table]) -> Iterator[Part]:
+def _shared(tables: dict[str, Table], known: Container[str] | None) -> Iterator[Part]:
     prompts = tables.get("system_prompts")
     users = prompt_columns(tables["sessions"].columns)
+    if known is not None:
+        users = [column for column in users if column in known]
     if prompts is not None and prompts.key == ("hash",) and users:
         used = " OR ".join(_of_chosen("hash", column) for column in users)
         yield Part(prompts, f"({used})", RowFate.SHARED)
