@@ -162,7 +162,7 @@ class OpenStore:
         now = time.time()
         catalog = self.catalog(now)
         chosen = set(self.roots(parse(query, now=now), catalog, view, now))
-        return [catalog.conversation(root) for root in catalog.order(view) if root in chosen]
+        return [each for each in catalog.select(view) if each.root_id in chosen]
 
     @call
     def first_page(self, now: float, view: View = View.CHATS, limit: int = 50) -> Catalog:
@@ -209,11 +209,14 @@ class OpenStore:
     def increment(
         self, catalog: Catalog, state: StoreState, now: float, touched: Collection[str] = ()
     ) -> tuple[Catalog, StoreState] | None:
-        """Bring a catalog up to date; None if all must be read again. See `read_increment`."""
+        """Bring an exact catalog up to date, by the state before it; None if all must be read again.
+
+        `touched` are the ids of sessions known to have been changed, deleted or restored since.
+        """
         from .sessions.catalog import unseen, updated
 
         changes = self.changes(state, unseen(catalog, touched))
-        return updated(catalog, state, changes, now, touched) if changes is not None else None
+        return updated(catalog, changes, now, touched) if changes is not None else None
 
     @call
     def changes(self, state: StoreState, session_ids: Sequence[str]) -> StoreChanges | None:
@@ -460,9 +463,9 @@ class OpenStore:
         knew of the conversation."""
         from .compression.model_context import Contexts, context_of, memory_of
 
-        contexts = Contexts(self.compactions(segments))
-        given = context_of(self.reader, segments, contexts, message_id, prompt=prompt)
-        return given, memory_of(contexts.history, given.rows)
+        contexts = Contexts(self.compactions(segments), segments)
+        given = context_of(self.reader, contexts, message_id, prompt=prompt)
+        return given, memory_of(contexts.history, given)
 
     @call
     def memory(self, segments: Sequence[Session]) -> Memory:

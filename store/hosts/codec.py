@@ -46,7 +46,7 @@ from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Changes with the types that travel; both sides must have the same."""
 _TYPES = {
     each.__name__: each

@@ -63,21 +63,6 @@ def test_a_cost_is_its_own_and_with_all_subagents(seed: int) -> None:
     assert costs(Catalog(Forest(sessions, NOW))) == OWN_AND_WHOLE
 
 
-def test_a_change_below_reaches_every_parent() -> None:
-    before = Catalog(Forest(FAMILY, NOW))
-    assert costs(before) == OWN_AND_WHOLE
-    dearer = session("nested", "helper", 1.125, delegate_from="helper")
-    others = [each for each in FAMILY if each.id != "nested"]
-    after = Catalog(Forest([*others, dearer], NOW))
-    changed = {"tip": (1.25, 2.875), "helper": (0.5, 1.625), "nested": (1.125, 1.125)}
-    assert costs(after) == OWN_AND_WHOLE | changed
-    orphan = session("nested", None, 1.125, delegate_from="helper")
-    left = [each for each in others if each.id != "helper"]
-    gone = costs(Catalog(Forest([*left, orphan], NOW)))
-    assert gone["tip"] == (1.25, 1.25) and "helper" not in gone
-    assert costs(before) == OWN_AND_WHOLE
-
-
 def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high
     nor low."""
