@@ -10,8 +10,8 @@ from typing import Generic, NamedTuple, TypedDict, TypeVar, Unpack
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..edit.delete import Deleted, Doomed, deleting, list_doomed
-from ..edit.delete_plan import plan_delete
+from ..edit.delete import Deleted, deleting
+from ..edit.delete_plan import DeletePlan, plan_delete
 from ..edit.flags import Change, archive
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
@@ -143,13 +143,13 @@ class _Run:
         self,
         planned: Sequence[Planned],
         work: Callable[[list[Planned]], None],
-        has_moved: Callable[[], bool],
+        version: Callable[[], object],
     ) -> None:
-        """Do the work on conversations."""
+        """Do the work on conversations; `version` is as of `Portions`."""
         self._portions = Portions(
             planned,
             lambda each: each.rows,
-            has_moved,
+            version,
             self._pause,
             self.stop,
             self._report,
@@ -225,7 +225,7 @@ def carry_out(
         # unit would be the only one, and SQLite would make the index of the log anew from the whole
         # log, which grows with every unit.
         with nullcontext() if store.is_elsewhere else closing(store.open()):
-            run.run(plan.selected, work, lambda: True)
+            run.run(plan.selected, work, object)  # a pause after each portion
 
     return run.outcome(act, results)
 
@@ -249,24 +249,24 @@ def delete_planned(
 
     def act() -> None:
         with store.reader() as reader:
-            doomed = _list_doomed(reader, catalog, run, plan.selected)
-            if not doomed:
+            plans = _plan_deletes(reader, catalog, run, plan.selected)
+            if not plans:
                 return
             progress = Progress(run.stop, run.tell_stage)
             try:
                 with deleting(
                     store,
                     reader,
-                    list(doomed.values()),
+                    list(plans.values()),
                     trash,
                     time.time(),
                     sessions_folder,
                     progress,
                 ) as work:
                     run.run(
-                        [each for each in plan.selected if each.conversation.id in doomed],
-                        lambda some: work.delete([doomed[each.conversation.id] for each in some]),
-                        work.has_moved,
+                        [each for each in plan.selected if each.conversation.id in plans],
+                        lambda some: work.delete([plans[each.conversation.id] for each in some]),
+                        work.writer.version,
                     )
             finally:
                 if run.done:
@@ -275,26 +275,25 @@ def delete_planned(
     return run.outcome(act, results)
 
 
-def _list_doomed(
+def _plan_deletes(
     reader: Reader, catalog: Catalog, run: _Run, selected: Sequence[Planned]
-) -> dict[str, Doomed]:
+) -> dict[str, DeletePlan]:
     """Plan the delete of each conversation that may still be touched, by its id."""
-    doomed: dict[str, Doomed] = {}
+    plans: dict[str, DeletePlan] = {}
     taken: set[str] = set()
     now = time.time()
     for each in selected:
         try:
             if (why := first_change(reader, [each])) is not None:
                 raise RefusedError(why)
-            plan = plan_delete(reader, catalog, [each.conversation.id], now)
+            (plan,) = plan_delete(reader, catalog, [each.conversation.id], now)
         except RefusedError as refused:
             run.spare(each, refused)
             continue
-        (own,) = list_doomed(reader, catalog, plan.conversations, plan.affected)
-        sessions = tuple(session for session in own.sessions if session not in taken)
+        sessions = tuple(session for session in plan.sessions if session not in taken)
         taken.update(sessions)
-        doomed[each.conversation.id] = own._replace(sessions=sessions)
-    return doomed
+        plans[each.conversation.id] = plan._replace(sessions=sessions)
+    return plans
 
 
 def _clock(seconds: float) -> str:
