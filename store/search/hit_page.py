@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -11,11 +11,10 @@ from ..sessions.catalog import read_catalog
 from ..sessions.models import Conversation, View
 from .coverage import read_coverage
 from .engine import Answer, Search, Total
-from .found import conversations_of
+from .found import Suggestion, conversations_of, suggest
 from .query import Query
 from .scope import compile_filters, make_scope
 from .snippets import read_context
-from .suggest import Suggestion, suggest
 
 
 class HitPage(NamedTuple):
@@ -39,13 +38,13 @@ def read_hit_page(
     reader: Reader,
     query: Query,
     now: float,
-    view: View,
+    view: View = View.ALL,
     *,
-    sources: Collection[str],
-    roles: Collection[str],
-    sort: str,
-    limit: int,
-    context: int,
+    sources: Sequence[str] = (),
+    roles: Sequence[str] = (),
+    sort: str = "newest",
+    limit: int = 50,
+    context: int = 0,
 ) -> HitPage:
     """Search; `limit` is the most hits (0 for all), `context` the messages before and after each."""
     conditions = compile_filters(query, now)
@@ -59,7 +58,14 @@ def read_hit_page(
     if not answer.hits:
         # A suggestion widens the query, not the requested view, sources and roles.
         suggestions = suggest(
-            reader, query, catalog=catalog, view=view, sources=sources, roles=roles, now=now
+            reader,
+            query,
+            catalog,
+            view,
+            now,
+            sources=sources,
+            roles=roles,
+            is_typed=False,
         )
         uncovered = read_coverage(reader).reason if query.groups else ""
     return HitPage(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..cleanup.sizes import content_bytes
@@ -27,11 +27,11 @@ def read_list_page(
     now: float,
     view: View,
     *,
-    sort: Sort,
-    reverse: bool,
-    sources: Collection[str],
-    offset: int,
-    limit: int,
+    sort: Sort = Sort.ACTIVITY,
+    reverse: bool = False,
+    sources: Sequence[str] = (),
+    offset: int = 0,
+    limit: int = 50,
 ) -> ListPage:
     """Read the conversations from an offset on, at most so many (0 for all), with details.
 

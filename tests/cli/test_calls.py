@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from commandline import copy_store
 
 from hermes_browse.store.hermes.homes import locate
-from hermes_browse.store.hosts.calls import CALLS, checked
+from hermes_browse.store.hosts.calls import CALLS, read_call
 from hermes_browse.tui.cli import serve
 from hermes_browse.tui.cli.calls import CARRIED_OUT_BY, call_of
 from hermes_browse.tui.cli.registry import parse
@@ -38,8 +39,8 @@ def test_what_is_asked_as_a_call(line: str, call: str | None) -> None:
     found = call_of(arguments)
     assert (found and found[0]) == call
     if found is not None:
-        _name, values = checked(*found, may_change=True)
-        assert values == found[1]
+        name, values = found
+        assert read_call(name, msgspec.json.encode(values)).values == values
 
 
 def test_a_call_that_prints_without_end_is_refused(
@@ -48,6 +49,6 @@ def test_a_call_that_prints_without_end_is_refused(
     """Before it fills the memory."""
     copy_store("state-v22", tmp_path)
     monkeypatch.setattr(serve, "_PRINTED", 1_000)
-    _name, values = checked("list", {}, may_change=False)
-    reply = serve.carry_out_call(locate(home=str(tmp_path)), "list", values, lambda: False)
+    call = read_call("list", b"{}")
+    reply = serve.carry_out_call(locate(home=str(tmp_path)), call, lambda: False)
     assert reply.code == 5 and "too large" in reply.err and len(reply.out) <= 1_000

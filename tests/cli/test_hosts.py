@@ -275,7 +275,7 @@ def test_a_change_there(machines: Machines, capsys: Capture) -> None:
     configure(machines, "nas")
     newest = ask(capsys, "list", "--host", "nas", "--limit", "1")["conversations"][0]["id"]
     ended = call(capsys, "rename", "--host", "nas", newest, "Called from afar")
-    assert ended.code == 0 and "renamed “Called from afar” on nas" in ended.out
+    assert ended.code == 0 and "renamed to “Called from afar” on nas" in ended.out
     shown = ask(capsys, "show", newest, "--host", "nas")["conversation"]
     assert (shown["title"], shown["host"]) == ("Called from afar", "nas")
 

@@ -15,7 +15,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .command_context import CommandContext, Subcommand
-from .output import TableColumn, fields, print_json, print_table
+from .output import TableColumn, print_json, print_table
 from .parser import count_arg, text_arg
 
 _LARGEST = 50_000_000
@@ -34,11 +34,12 @@ class BlameCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         path, line = _file_and_line(context.arguments.file)
         wanted = context.arguments.line or line
-        blame = read_blame(context.store.reader, path, _text_of(path), context.now)
+        text = _text_of(path)
+        blame = read_blame(context.store.reader, path, text, context.now)
         context.store.close()
-        if not blame.lines and not blame.on_disk:
+        if not blame and text is None:
             raise NotFoundError(_("No message wrote {path}, and it is not here.").format(path=path))
-        lines = [line for line in blame.lines if wanted in (None, line.number)]
+        lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.").format(path=path, line=wanted))
         if context.json:
@@ -51,8 +52,10 @@ class BlameCommand(Subcommand):
 def _columns() -> list[TableColumn[BlameLine]]:
     return [
         TableColumn(_("line"), lambda line: str(line.number), True),
-        TableColumn(_("message"), lambda line: str(line.message_id or ""), True),
-        TableColumn(_("asked for"), lambda line: one_line(line.prompt or "", 40), dropped=1),
+        TableColumn(
+            _("message"), lambda line: str(line.edit.message_id) if line.edit else "", True
+        ),
+        TableColumn(_("asked for"), lambda line: one_line(_said(line) or "", 40), dropped=1),
         TableColumn(_("text"), lambda line: line.text, is_flexible=True),
     ]
 
@@ -77,5 +80,16 @@ def _text_of(path: str) -> str | None:
 
 
 def _line_json(line: BlameLine) -> Json:
-    names = ("text", "message_id", "session_id", "prompt_id", "prompt")
-    return fields(line, *names) | {"line": line.number}
+    edit, prompt = line.edit, line.prompt
+    return {
+        "line": line.number,
+        "text": line.text,
+        "message_id": edit.message_id if edit is not None else None,
+        "session_id": edit.session_id if edit is not None else None,
+        "prompt_id": prompt.id if prompt is not None else None,
+        "prompt": _said(line),
+    }
+
+
+def _said(line: BlameLine) -> str | None:
+    return line.prompt.said if line.prompt is not None else None

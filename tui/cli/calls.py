@@ -28,7 +28,7 @@ def call_of(arguments: SimpleNamespace) -> tuple[str, Json] | None:
         command, fixed = CARRIED_OUT_BY[name]
         given = vars(arguments)
         is_asked = given["command"] == command and fixed.items() <= given.items()
-        parameters = CALLS[name].parameters
+        parameters = CALLS[name].__struct_fields__
         if is_asked and (name != "restore" or not arguments.yes):
             return name, {parameter: given[parameter] for parameter in parameters}
     return None

@@ -10,8 +10,9 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from hermes_browse.store.api import OpenStore, never
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.trash.progress import never
 from hermes_browse.store.wording import _
 
 from .output import note, print_json

@@ -6,9 +6,8 @@ import argparse
 import shlex
 from collections.abc import Callable
 
-from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.flags import Change
-from hermes_browse.store.hosts import edits
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -37,7 +36,7 @@ class RenameCommand(Subcommand):
         typed = " ".join(context.arguments.title)
         ((_session, before),) = context.find([context.arguments.id])
         context.store.close()
-        renamed = edits.rename(context.store.store, before.id, typed)
+        renamed = context.store.rename(before.id, typed)
         title, is_changed = renamed.title, bool(renamed.change.rows)
         if context.json:
             document = {"id": before.id, "title": title, "typed": typed, "changed": is_changed}
@@ -64,7 +63,7 @@ class _MarkCommand(Subcommand):
     """JSON field of the changed ids."""
     done = ""
     """Sentence printed for each changed conversation."""
-    work: Callable[[Store, list[str]], Change]
+    work: Callable[[OpenStore, list[str]], Change]
     """Writes the change."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -76,7 +75,7 @@ class _MarkCommand(Subcommand):
             for _session, conversation in context.find(context.arguments.ids)
         }
         context.store.close()
-        touched = set(self.work(context.store.store, list(found)).session_ids)
+        touched = set(self.work(context.store, list(found)).session_ids)
         own = {
             tip: {part.id for part in conversation.segments} for tip, conversation in found.items()
         }
@@ -109,26 +108,26 @@ class _MarkCommand(Subcommand):
 class ArchiveCommand(_MarkCommand):
     """Hide conversations from lists."""
 
-    key, work = "archived", staticmethod(edits.archive)
+    key, work = "archived", staticmethod(OpenStore.archive)
     done = N_("archived {name} · `hermes-browse unarchive {id}` undoes it")
 
 
 class UnarchiveCommand(_MarkCommand):
     """Show archived conversations in lists again."""
 
-    key, work = "unarchived", staticmethod(edits.unarchive)
+    key, work = "unarchived", staticmethod(OpenStore.unarchive)
     done = N_("unarchived {name} · `hermes-browse archive {id}` undoes it")
 
 
 class PinCommand(_MarkCommand):
     """Exempt conversations from Hermes' own clean-up."""
 
-    key, work = "pinned", staticmethod(edits.pin)
+    key, work = "pinned", staticmethod(OpenStore.pin)
     done = N_("pinned {name} · `hermes-browse unpin {id}` undoes it")
 
 
 class UnpinCommand(_MarkCommand):
     """End the exemption of conversations from Hermes' own clean-up."""
 
-    key, work = "unpinned", staticmethod(edits.unpin)
+    key, work = "unpinned", staticmethod(OpenStore.unpin)
     done = N_("unpinned {name} · `hermes-browse pin {id}` undoes it")

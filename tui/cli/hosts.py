@@ -16,7 +16,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there, round_trip
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 from hermes_browse.store.hosts.running import asked_at_once, run_once
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -152,13 +152,21 @@ def _state(link: Link) -> HostState:
         state = state._replace(version=one_line(hello.version, 40), rights=hello.rights)
         location = locate_there(link)
         with OpenStore(RemoteStore(link, location.path), location) as store:
-            state = state._replace(round_trip=round_trip(link), sessions=store.summary().sessions)
-            page = store.first_page(time.time(), View.ALL, 1)
+            state = state._replace(sessions=store.summary().sessions)  # opens the store there
+            state = state._replace(round_trip=_round_trip(store))
+            page = store.first_page(time.time(), view=View.ALL, limit=1)
         roots = page.order(View.ALL)[:1]
         return state._replace(newest=page.conversation(roots[0]) if roots else None)
     except BrowseError as error:
         is_old = isinstance(error, HostError) and error.code == "host-version"
         return _old_state(link.host) if is_old else state._replace(error=error)
+
+
+def _round_trip(store: OpenStore) -> float:
+    """Measure the seconds from a question to its answer on an open connection."""
+    begun = time.perf_counter()
+    store.state()
+    return time.perf_counter() - begun
 
 
 def _old_state(host: Host) -> HostState:

@@ -13,7 +13,7 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import ANSWER_BYTES, CHANGE_SECONDS, Link
-from hermes_browse.store.hosts.running import document_of, read_document, run_once
+from hermes_browse.store.hosts.running import read_document, refusal, run_once
 from hermes_browse.store.text import printable
 
 from .calls import call_of
@@ -32,7 +32,10 @@ def ask_document(host: Host, words: Sequence[str]) -> Json:
         HostError: The host did not answer, or not with a document.
         BrowseError: The command failed there.
     """
-    return document_of(host, run_once(host, host.command_line(with_options(words, "--json"))))
+    reply = run_once(host, host.command_line(with_options(words, "--json")))
+    if reply.code:
+        raise refusal(host, reply)
+    return read_document(host, reply.out)
 
 
 def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:

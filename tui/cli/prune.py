@@ -19,12 +19,10 @@ from hermes_browse.store.cleanup.spared import count_reasons
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.errors import QueryInterruptedError, RefusedError
-from hermes_browse.store.hosts import edits
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _, ngettext
 
 from ..formats import counted, dollars, own_and_tree, size, status, timestamp
-from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
     TableColumn,
@@ -179,14 +177,12 @@ def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
     plan = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
     if context.arguments.archive:
         store.close()
-        archived = carry_out(plan, partial(edits.archive_planned, store.store, plan), context.stop)
+        archived = carry_out(plan, partial(store.archive_planned, plan), context.stop)
         note(archived.sentence(_("archived")))
         return _Done(archived.plan)
     before = store.file_space().free_bytes
     store.close()
-    trash, files = trash_folder(context.location), sessions_folder(context.location)
-    work = partial(edits.delete_planned, store.store, plan, catalog, trash, files)
-    outcome = carry_out(plan, work, context.stop)
+    outcome = carry_out(plan, partial(store.clean_up, plan, catalog), context.stop)
     for deleted in outcome.results:
         for sentence in deleted.notes:
             note(sentence)

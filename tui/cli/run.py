@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.run.marks import RunMark, find_marks
 from hermes_browse.store.run.run import Run, Stretch, read_run
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -38,12 +39,14 @@ class RunCommand(Subcommand):
 
 
 def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
-    return fields(run, "cost_usd", "tree_cost_usd", "compressions") | {
-        "conversation": run.conversation_id,
-        "from": run.from_at,
-        "to": run.to_at,
+    conversation = run.conversation
+    return fields(conversation, "cost_usd", "tree_cost_usd") | {
+        "conversation": conversation.id,
+        "from": conversation.root.started_at,
+        "to": conversation.last_active,
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
+        "compressions": list(run.compressions),
         "parts": [
             fields(part, "model", "cost_usd", "cache_share")
             | {"session": part.session_id, "message_id": part.first_message_id}
@@ -52,29 +55,38 @@ def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
         "marks": [fields(mark, "kind", "message_id", "text") for mark in marks],
         "subagents": [
             fields(subagent, "cost_usd")
-            | {"session": subagent.session_id, "from": subagent.from_at, "to": subagent.to_at}
+            | {
+                "session": subagent.id,
+                "from": subagent.root.started_at,
+                "to": _ended_at(subagent),
+            }
             for subagent in run.subagents
         ],
     }
 
 
+def _ended_at(subagent: Conversation) -> float | None:
+    return subagent.tip.ended_at or subagent.last_active
+
+
 def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
-    costs = f"{dollars(run.cost_usd)} {cost_below(run.cost_usd, run.tree_cost_usd, dollars)}"
+    conversation = run.conversation
+    cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
     facts = (
-        _span(run.from_at, run.to_at),
+        _span(conversation.root.started_at, conversation.last_active),
         counted(len(run.turns), "turn"),
         counted(len(run.tools), "call"),
-        costs.strip(),
+        f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
     )
     yield OutputLine("title", one_line(" · ".join(filter(None, facts))))
     for part in run.stretches:
         yield OutputLine("said", one_line(_part_line(part)), 2)
-    if not any(turn.tokens for turn in run.turns):
+    if not any(row.tokens for turn in run.turns for row in turn):
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
-    for each in run.subagents:
-        line = _("subagent {id}: {span} · {cost}").format(
-            id=each.session_id, span=_span(each.from_at, each.to_at), cost=dollars(each.cost_usd)
-        )
+    for subagent in run.subagents:
+        span = _span(subagent.root.started_at, _ended_at(subagent))
+        line = _("subagent {id}: {span} · {cost}")
+        line = line.format(id=subagent.id, span=span, cost=dollars(subagent.cost_usd))
         yield OutputLine("tool", one_line(line), 2)
     for mark in marks:
         text = mark.text

@@ -4,7 +4,7 @@ it."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -55,12 +55,12 @@ class DeleteCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         store = context.store
         ids = list(dict.fromkeys(map(store.resolve, context.arguments.ids)))
-        plan = plan_delete(store.reader, store.catalog(context.now), ids, context.now)
+        plans = plan_delete(store.reader, store.catalog(context.now), ids, context.now)
         store.close()
-        if warning := long_lock_warning(plan.messages):
+        if warning := long_lock_warning(sum(plan.messages for plan in plans)):
             note(warning)
         if not context.arguments.yes:
-            _confirm_delete(context, plan)
+            _confirm_delete(context, plans)
         deleted = delete(
             store.store,
             ids,
@@ -81,18 +81,22 @@ class DeleteCommand(Subcommand):
         return 0
 
 
-def _confirm_delete(context: CommandContext, plan: DeletePlan) -> None:
-    for conversation in plan.conversations:
+def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> None:
+    for plan in plans:
+        conversation = plan.conversation
         note(f"{conversation.id} · {conversation.source} · {_title(conversation)}")
-    for session in plan.affected.orphaned:
-        name = f"{session.id} · {_title(session)}"
-        note(_("{name} stays, without its parent.").format(name=name))
+    going = {session for plan in plans for session in plan.sessions}
+    orphans = {session.id: session for plan in plans for session in plan.orphaned}
+    for session_id, session in orphans.items():
+        if session_id not in going:
+            name = f"{session_id} · {_title(session)}"
+            note(_("{name} stays, without its parent.").format(name=name))
     what = _("delete {conversations}, {sessions}, {messages} to the trash").format(
-        conversations=counted(len(plan.conversations), "conversation"),
-        sessions=counted(len(plan.affected.sessions), "session"),
-        messages=counted(plan.messages, "message"),
+        conversations=counted(len(plans), "conversation"),
+        sessions=counted(len(going), "session"),
+        messages=counted(sum(plan.messages for plan in plans), "message"),
     )
-    context.confirm(len(plan.conversations), what)
+    context.confirm(len(plans), what)
 
 
 def _title(named: Conversation | Session) -> str:
