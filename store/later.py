@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .compression import losses as losses
     from .compression import model_context as model_context
     from .edit import delete as delete
+    from .edit import delete_plan as delete_plan
     from .edit import flags as flags
     from .edit import restore as restore
     from .edit import titles as titles
@@ -77,6 +78,7 @@ _PACKAGES = {
     **dict.fromkeys(
         (
             "delete",
+            "delete_plan",
             "flags",
             "restore",
             "titles",

@@ -23,6 +23,7 @@ from ..cleanup.space_map import FileSpace, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
 from ..edit.delete import Deleted
+from ..edit.delete_plan import DeletePlan
 from ..edit.flags import Change, RowChange
 from ..edit.restore import Restored
 from ..edit.titles import Renamed
@@ -55,8 +56,19 @@ _STAYS = (Catalog, Catalog | None, MutableMapping[str, Sizes] | None)
 _TYPES = {
     kind.__name__: kind
     for kind in (
-        *(Bundle, Catalog, Change, Deleted, Facts, FileSpace, Lineage, Memory, ModelContext, Plan),
-        *(Query, Reader, Restored, ResumePlan, RetentionRules, Selection, Sizes, SpaceMap),
+        *(Bundle, Catalog, Change, Deleted, DeletePlan, Facts, FileSpace, Lineage, Memory),
+        *(
+            ModelContext,
+            Plan,
+            Query,
+            Reader,
+            Restored,
+            ResumePlan,
+            RetentionRules,
+            Selection,
+            Sizes,
+            SpaceMap,
+        ),
         *(StoreSummary, Suggestion),
     )
 }
@@ -266,6 +278,8 @@ def _conversations(value: object) -> Iterable[Conversation]:
         return [*selected, *(each.conversation for each in value.spared)]
     if isinstance(value, list) and value and isinstance(value[0], Conversation):
         return value
+    if isinstance(value, list) and value and isinstance(value[0], DeletePlan):
+        return [plan.conversation for plan in value]
     return ()
 
 

@@ -25,7 +25,6 @@ from hermes_browse.store.errors import (
     StoreRefusedError,
     WriteFailedError,
 )
-from hermes_browse.store.trash.progress import never
 from hermes_browse.tui.cli import prune
 
 Capture = pytest.CaptureFixture[str]
@@ -46,7 +45,7 @@ def plan_of(path: Path) -> Plan:
 def run(path: Path, unit: Callable[[Sequence[Planned]], object]) -> object:
     """Carry it out as the command does."""
     plan = plan_of(path)
-    return prune.carry_out(plan, partial(carry_out, Store(path), plan, unit), never)
+    return prune.carry_out(plan, partial(carry_out, Store(path), plan, unit))
 
 
 def change(path: Path, statement: str) -> None:

@@ -246,6 +246,10 @@ def test_exit_codes_pass_through(machines: Machines, capsys: Capture) -> None:
     assert (ended.code, ended.out) == (4, "") and "“nosuch”" in ended.err
     ended = call(capsys, "delete", "--host", "vps", "Fix auth bug")
     assert ended.code == 5 and "--yes" in ended.err
+    ended = call(capsys, "trash", "restore", "nosuch", "--host", "vps")
+    assert ended.code == 4 and "--host vps trash list" in ended.err
+    ended = call(capsys, "rename", "--host", "vps", "Fix auth bug", "x" * 1000)
+    assert ended.code == 2 and "vps: " in ended.err
     ended = call(capsys, "list", "--host", "down", "--json")
     assert (ended.code, ended.out) == (3, "") and "Connection refused" in ended.err
 
@@ -287,7 +291,9 @@ def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capt
     deleted = call(capsys, "delete", "--host", "vps", newest, "--yes").out
     found = re.search(r"`hermes-browse (--host vps trash restore \S+)` restores them", deleted)
     assert found is not None
-    assert call(capsys, *found[1].split()).code == 0
+    listed = ask(capsys, "trash", "--host", "vps")
+    assert listed["hosts"][0]["answered"] and newest in listed["bundles"][0]["sessions"]
+    assert call(capsys, *found[1].split(), "--only", newest).code == 0
     assert ask(capsys, "list", "--host", "vps", "--limit", "1")["conversations"][0]["id"] == newest
     archived = call(capsys, "--host", "vps", "archive", newest).out
     assert f"`hermes-browse --host vps unarchive {newest}` undoes it" in archived

@@ -25,7 +25,7 @@ _LARGEST = 50_000_000
 class BlameCommand(Subcommand):
     """Print the lines of a file with the messages that wrote them."""
 
-    runs_there = True
+    needs_files = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE[:LINE]", type=text_arg)

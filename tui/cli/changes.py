@@ -39,7 +39,7 @@ _LONGEST_COMMAND = 200
 class ChangesCommand(Subcommand):
     """Print the files that a conversation changed, or their diffs."""
 
-    runs_there = True
+    needs_files = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_id(parser)

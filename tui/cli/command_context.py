@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.trash.progress import never
 from hermes_browse.store.wording import _
 
 from .output import note, print_json
-from .stores import Answers, ask_one, ask_stores, facts_of, now_in, opened_store
+from .stores import Answers, ask_stores, facts_of, now_in, opened_store
 
 if TYPE_CHECKING:
     import argparse
@@ -33,12 +32,8 @@ _PROGRESS_EVERY = 2.0
 class CommandContext:
     """The arguments of a command, the store they name, and the time."""
 
-    def __init__(
-        self, arguments: SimpleNamespace, store: OpenStore, stop: Callable[[], bool] = never
-    ) -> None:
+    def __init__(self, arguments: SimpleNamespace, store: OpenStore) -> None:
         self.arguments, self.store, self.location = arguments, store, store.location
-        self.stop = stop
-        """Polled by changes that take long."""
         self.now = now_in(arguments, self.location)
 
     @property
@@ -112,7 +107,7 @@ class Subcommand:
     """Whether it takes `--json` and the options that name a store."""
     takes_host = True
     """Whether it can read the store of a host (`--host`)."""
-    runs_there = False
+    needs_files = False
     """Whether it then runs as a command line on the host, because it needs files there."""
     reads_old_transcripts = False
     """Whether it accepts `--old`."""
@@ -123,6 +118,10 @@ class Subcommand:
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return a sentence if valid arguments contradict each other, else an empty text."""
         return ""
+
+    def runs_there(self, arguments: SimpleNamespace) -> bool:
+        """Whether it runs as a command line on the host that the arguments name."""
+        return self.needs_files or arguments.old or getattr(arguments, "all_profiles", False)
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Open the store, run and return the exit code. Commands that do not read exactly one store
@@ -148,11 +147,6 @@ class ManyStoresCommand(Subcommand, Generic[T]):
 
     def start(self, arguments: SimpleNamespace) -> int:
         answers = ask_stores(arguments, partial(self.ask, arguments=arguments))
-        return self.report(answers, arguments)
-
-    def run(self, context: CommandContext) -> int:
-        arguments = context.arguments
-        answers = ask_one(arguments, context.store, partial(self.ask, arguments=arguments))
         return self.report(answers, arguments)
 
 

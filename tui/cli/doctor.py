@@ -15,7 +15,7 @@ from .output import fields, note, print_json, print_text, store_json
 class DoctorCommand(Subcommand):
     """Print the findings of a check-up; the exit code is that of reading the store."""
 
-    runs_there = True
+    needs_files = True
 
     def run(self, context: CommandContext) -> int:
         checkup = examine(context.store.store, context.location)

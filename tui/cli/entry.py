@@ -182,8 +182,7 @@ def _run(argv: Sequence[str]) -> int:
         return _browse(arguments)
     if getattr(arguments, "json", False):
         speak(ENGLISH)  # programs get the same sentences in every language
-    is_elsewhere = arguments.old or getattr(arguments, "all_profiles", False) or command.runs_there
-    if arguments.host is not None and is_elsewhere:
+    if arguments.host is not None and command.runs_there(arguments):
         from .on_host import run_there  # start time: rarely needed
 
         return run_there(arguments, argv)

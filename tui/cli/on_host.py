@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import ANSWER_BYTES, CHANGE_SECONDS, Link
+from hermes_browse.store.hosts.link import ANSWER_BYTES
 from hermes_browse.store.hosts.running import read_document, refusal, run_once
 from hermes_browse.store.text import printable
 
-from .calls import call_of
 from .output import note, print_json
 from .parser import with_options, without
 from .stores import facts_of, named_host
@@ -47,14 +45,8 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         HostError: It did not answer.
     """
     host = named_host(arguments.host, arguments.profile)
-    call = call_of(arguments)
-    if call is not None:
-        with closing(Link(host)) as link:
-            reply = link.call(*call, seconds=CHANGE_SECONDS)
-        reply = reply._replace(out=host.advice(reply.out))
-    else:
-        words = without(argv, {"--host", "--profile"}, {"--debug"})
-        reply = run_once(host, host.command_line(words), seconds=None, most=_MOST)
+    words = without(argv, {"--host", "--profile"}, {"--debug"})
+    reply = run_once(host, host.command_line(words), seconds=None, most=_MOST)
     if not arguments.json:
         sys.stdout.write(printable(reply.out))
         sys.stdout.flush()

@@ -28,7 +28,7 @@ class _Profile(NamedTuple):
 class ProfilesCommand(Subcommand):
     """List the store of the root and those of its profiles."""
 
-    runs_there = True
+    needs_files = True
 
     def run(self, context: CommandContext) -> int:
         root = context.location.root

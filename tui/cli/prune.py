@@ -18,7 +18,7 @@ from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.cleanup.spared import count_reasons
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.edit.delete import Deleted
-from hermes_browse.store.errors import QueryInterruptedError, RefusedError
+from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _, ngettext
 
@@ -177,12 +177,12 @@ def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
     plan = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
     if context.arguments.archive:
         store.close()
-        archived = carry_out(plan, partial(store.archive_planned, plan), context.stop)
+        archived = carry_out(plan, partial(store.archive_planned, plan))
         note(archived.sentence(_("archived")))
         return _Done(archived.plan)
     before = store.file_space().free_bytes
     store.close()
-    outcome = carry_out(plan, partial(store.clean_up, plan, catalog), context.stop)
+    outcome = carry_out(plan, partial(store.clean_up, plan, catalog))
     for deleted in outcome.results:
         for sentence in deleted.notes:
             note(sentence)
@@ -194,14 +194,11 @@ def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
     return _Done(outcome.plan, tuple(outcome.results), freed)
 
 
-def carry_out(
-    plan: Plan, work: Callable[..., Outcome[Done]], stop: Callable[[], bool]
-) -> Outcome[Done]:
+def carry_out(plan: Plan, work: Callable[..., Outcome[Done]]) -> Outcome[Done]:
     """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
 
     Raises:
         BrowseError: A portion failed; the number done has been reported.
-        QueryInterruptedError: It was stopped; likewise.
         KeyboardInterrupt: Likewise.
     """
     done, report = 0, telling()
@@ -212,13 +209,13 @@ def carry_out(
         report(step)
 
     try:
-        outcome = work(tell=tell, stop=stop, pause=time.sleep)
+        outcome = work(tell=tell, pause=time.sleep)
     except KeyboardInterrupt:
         _note_stopped(done, len(plan.selected))
         raise
-    if outcome.error is not None or outcome.left:
+    if outcome.error is not None:
         _note_stopped(done, len(plan.selected), outcome.doubtful)
-        raise outcome.error or QueryInterruptedError(_("The query was interrupted."))
+        raise outcome.error
     return outcome
 
 

@@ -21,7 +21,7 @@ from .parser import add_id
 class RunCommand(Subcommand):
     """Print how a conversation went."""
 
-    runs_there = True
+    needs_files = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_id(parser)

@@ -278,7 +278,10 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
     """
     if not (arguments.all_profiles or arguments.all_hosts):
         with opened_store(arguments) as store:
-            return ask_one(arguments, store, ask)
+            host = store.location.host
+            place: Json = {} if host is None else {"host": host.name}
+            answer = ask(store, now_in(arguments, store.location))
+            return Answers([(place, answer)], facts_of(store.location), is_one=True)
     if not arguments.all_hosts:
         return _merged(arguments, list(_ask_here(arguments, ask)))
     hosts = configured_hosts()
@@ -292,14 +295,6 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
         if not hosts:
             note(how_to_add())
         return _merged(arguments, [*here, *(future.result() for future in there)])
-
-
-def ask_one(arguments: SimpleNamespace, store: OpenStore, ask: Ask[T]) -> Answers[T]:
-    """Ask one store."""
-    host = store.location.host
-    place: Json = {} if host is None else {"host": host.name}
-    answer = ask(store, now_in(arguments, store.location))
-    return Answers([(place, answer)], facts_of(store.location), is_one=True)
 
 
 def facts_of(location: Location) -> Json:

@@ -4,29 +4,21 @@ it."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.delete import Deleted, delete
-from hermes_browse.store.edit.delete_plan import (
-    DeletePlan,
-    affected_by_delete,
-    long_lock_warning,
-    plan_delete,
-)
-from hermes_browse.store.edit.restore import Restored, check_index, restore
+from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
+from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
+from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import counted, size, timestamp
-from ..store_paths import sessions_folder, trash_folder
+from ..store_paths import sessions_folder
 from .command_context import CommandContext, Subcommand, telling
 from .output import (
     TableColumn,
@@ -46,8 +38,6 @@ _TITLE_WIDTH = 60
 class DeleteCommand(Subcommand):
     """Move conversations to the trash as one bundle, all of them or none."""
 
-    runs_there = True
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_ids(parser)
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
@@ -55,29 +45,21 @@ class DeleteCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         store = context.store
         ids = list(dict.fromkeys(map(store.resolve, context.arguments.ids)))
-        plans = plan_delete(store.reader, store.catalog(context.now), ids, context.now)
+        plans = store.plan_delete(ids, context.now)
         store.close()
         if warning := long_lock_warning(sum(plan.messages for plan in plans)):
             note(warning)
         if not context.arguments.yes:
             _confirm_delete(context, plans)
-        deleted = delete(
-            store.store,
-            ids,
-            trash_folder(context.location),
-            now=context.now,
-            sessions_folder=sessions_folder(context.location),
-            stop=context.stop,
-            tell=telling(),
-        )
+        deleted = store.delete(ids, tell=telling())
         for sentence in deleted.notes:
-            note(sentence)
+            note(context.advice(sentence))
         if context.json:
             document = fields(deleted, "reparented", "conversations", "messages", "files", "notes")
             bundle = {"deleted": deleted.sessions, "bundle": bundle_json(deleted.bundle)}
-            print_json(document | bundle)
+            context.print_json(document | bundle)
         else:
-            _print_deleted(deleted)
+            _print_deleted(context, deleted)
         return 0
 
 
@@ -103,9 +85,10 @@ def _title(named: Conversation | Session) -> str:
     return one_line(named.title or no_title(), _TITLE_WIDTH)
 
 
-def _print_deleted(deleted: Deleted) -> None:
+def _print_deleted(context: CommandContext, deleted: Deleted) -> None:
     sentence = _("{sentence} · `hermes-browse trash restore {name}` restores them")
-    print_text(sentence.format(sentence=deleted.sentence, name=deleted.bundle.name))
+    line = sentence.format(sentence=deleted.sentence, name=deleted.bundle.name)
+    print_text(context.advice(line))
     if count := len(deleted.reparented):
         sentence = ngettext(
             "{count:,} session stayed and lost a parent: {ids}",
@@ -118,8 +101,6 @@ def _print_deleted(deleted: Deleted) -> None:
 
 class TrashCommand(Subcommand):
     """List, restore or drop bundles of the trash; without an action they are listed."""
-
-    runs_there = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"))
@@ -151,20 +132,21 @@ class TrashCommand(Subcommand):
         is_ambiguous = is_restore and arguments.only and len(arguments.bundles) > 1
         return _("--only needs exactly one bundle") if is_ambiguous else ""
 
+    def runs_there(self, arguments: SimpleNamespace) -> bool:
+        """Nothing is dropped there by a call, nor restored from another store."""
+        is_of_shell = arguments.action == "drop" or getattr(arguments, "yes", False)
+        return is_of_shell or super().runs_there(arguments)
+
     def run(self, context: CommandContext) -> int:
-        actions: Mapping[str, Callable[[CommandContext, Path], None]] = {
-            "list": _list,
-            "restore": _restore,
-            "drop": _drop,
-        }
-        actions[context.arguments.action](context, trash_folder(context.location))
+        actions = {"list": _list, "restore": _restore, "drop": _drop}
+        actions[context.arguments.action](context)
         return 0
 
 
-def _list(context: CommandContext, trash: Path) -> None:
-    bundles = list_bundles(trash)
+def _list(context: CommandContext) -> None:
+    bundles, trash = context.store.deletions(), context.store.trash_path()
     if context.json:
-        print_json({"bundles": list(map(bundle_json, bundles)), "folder": str(trash)})
+        context.print_json({"bundles": list(map(bundle_json, bundles)), "folder": str(trash)})
         return
     print_table(_columns(), bundles)
     summary = ngettext(
@@ -197,37 +179,25 @@ def _bundle_title(bundle: Bundle) -> str:
     return _("{title} (restored {time})").format(title=title, time=time)
 
 
-def _restore(context: CommandContext, trash: Path) -> None:
-    store, arguments = context.store.store, context.arguments
-    names = list(dict.fromkeys(find(trash, name).stem for name in arguments.bundles))
-    only = (
-        _sessions_in(find(trash, names[0]), arguments.only, context.now) if arguments.only else None
-    )
-    context.store.close()
+def _restore(context: CommandContext) -> None:
+    store, arguments = context.store, context.arguments
+    names = list(dict.fromkeys(map(store.find_deletion, arguments.bundles)))
+    only = store.find_in_deletion(names[0], arguments.only) if arguments.only else None
     results: list[Restored] = []
     try:
         for name in names:
-            result = restore(
-                store,
-                trash,
-                name,
-                now=context.now,
-                sessions_folder=sessions_folder(context.location),
-                any_store=arguments.yes,
-                check=len(names) == 1,
-                only=only,
-            )
+            result = _restored(context, name, only, check=len(names) == 1)
             results.append(result)
-            _tell_restored(result, as_text=not context.json)
+            _tell_restored(context, result)
     except BrowseError:
         if results:
-            _check(store)
+            _check(context)
             restored = pgettext("list", ", ").join(result.name for result in results)
             note(_("Restored before that: {bundles}.").format(bundles=restored))
         raise
-    index_notes = _check(store) if len(names) > 1 else ()
+    index_notes = _check(context) if len(names) > 1 else ()
     if context.json:
-        print_json(
+        context.print_json(
             {
                 "restored": [session for result in results for session in result.sessions],
                 "messages": sum(result.messages for result in results),
@@ -239,31 +209,45 @@ def _restore(context: CommandContext, trash: Path) -> None:
         )
 
 
-def _check(store: Store) -> tuple[str, ...]:
+def _restored(
+    context: CommandContext, name: str, only: Sequence[str] | None, *, check: bool
+) -> Restored:
+    """Restore a bundle; with `--yes`, which no call allows, also into another store."""
+    store = context.store
+    store.close()
+    if not context.arguments.yes:
+        return store.restore(name, only, check=check, tell=telling())
+    return restore(
+        store.store,
+        store.trash,
+        name,
+        sessions_folder=sessions_folder(context.location),
+        any_store=True,
+        check=check,
+        only=only,
+        tell=telling(),
+    )
+
+
+def _check(context: CommandContext) -> tuple[str, ...]:
     """Check the search index after several restores; return what is wrong, which is noted."""
-    notes = check_index(store)
+    notes = context.store.check_index()
     for sentence in notes:
-        note(sentence)
+        note(context.advice(sentence))
     return notes
 
 
-def _tell_restored(result: Restored, *, as_text: bool) -> None:
+def _tell_restored(context: CommandContext, result: Restored) -> None:
     for sentence in result.notes:
-        note(sentence)
-    if as_text:
+        note(context.advice(sentence))
+    if not context.json:
         is_new = not result.there.issuperset(result.sessions)
         sentence = _("{sentence} from {bundle}") if is_new else _("{bundle}: {sentence}")
         print_text(sentence.format(sentence=result.sentence, bundle=result.name))
 
 
-def _sessions_in(bundle: Path, words: list[str], now: float) -> tuple[str, ...]:
-    """Return the sessions of the requested conversations: their segments and subagents."""
-    with OpenStore(Store(bundle)) as store:
-        ids = [store.resolve(word) for word in words]
-        return affected_by_delete(store.catalog(now).forest, ids).sessions
-
-
-def _drop(context: CommandContext, trash: Path) -> None:
+def _drop(context: CommandContext) -> None:
+    trash = context.store.trash
     paths = dict.fromkeys(find(trash, name) for name in context.arguments.bundles)
     bundles = [describe(path) for path in paths]
     if not context.arguments.yes:
