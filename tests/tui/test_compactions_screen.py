@@ -306,7 +306,7 @@ async def test_the_recap_has_no_context(tmp_path: Path) -> None:
 
 async def test_the_resume_card_says_what_the_model_will_not_remember(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("enter")  # the newest of the sample was compressed twice
+        await browser.press("R")  # the newest of the sample was compressed twice
         assert "The model has only a summary of 47 of 56 messages" in browser.card()
 
 

@@ -116,7 +116,7 @@ class LiveSearch:
     @property
     def is_pending(self) -> bool:
         """Whether the rows shown are not those of the query yet."""
-        return self._scan is not None and self._scan.found is None and not self._reads_on
+        return self._scan is not None and self._scan.shown is None and not self._reads_on
 
     def next_order(self) -> None:
         """Change the order of hits: newest → relevance → oldest."""
