@@ -17,7 +17,7 @@ from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.context import Arrival
+from hermes_browse.tui.application import Arrival
 from hermes_browse.tui.list.conversation_rows import ConversationRow
 from hermes_browse.tui.screens.main import MainScreen
 

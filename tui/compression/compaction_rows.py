@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from .. import formats
 from ..list.lineage_rows import LineageRow, lineage_rows
 from ..list.list_rows import ListRow
-from ..shared.styled import Line, clip_line, line_width
+from ..shared.styled import Line, line_width, tailed
 from .inspection import WAYS, tokens
 
 _BAR, _TREE_BAR = 16, 8
@@ -62,8 +62,7 @@ class CompactionRow(NamedTuple):
         line.append((formats.fit(_tokens(compaction), 20), "plain"))
         if width >= _LOST_FROM:
             line.append((self.lost, "accent"))
-        line = clip_line(line, width)
-        return [*line, (" " * (width - line_width(line)), "dim")]
+        return tailed(line, "", width)
 
 
 class TreeRow(NamedTuple):
@@ -97,8 +96,8 @@ class TreeRow(NamedTuple):
         when = f" {formats.age(self.compaction.at, now)} "
         room = width - line_width([(when, "dim")])
         sizes: Line = [("  ", "dim"), (_tokens(self.compaction), "dim")]
-        line = clip_line([*line, *sizes] if line_width([*line, *sizes]) <= room else line, room)
-        return [*line, (" " * (room - line_width(line)), "dim"), (when, "dim")]
+        line = [*line, *sizes] if line_width([*line, *sizes]) <= room else line
+        return tailed(line, when, width)
 
 
 def _bar(compaction: Compaction, most: int, width: int) -> Line:

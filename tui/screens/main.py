@@ -23,8 +23,6 @@ from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.hit_rows import MoreRow, SuggestionRow
 from ..list.list_rows import ListRow, NoteRow
 from ..search.box import SearchBox
-from ..transcript.ask_line import AskInput
-from ..transcript.view import TranscriptView
 from .current import compaction_of
 from .keyed import KeyScreen
 
@@ -272,49 +270,6 @@ class MainScreen(KeyScreen):
             self.set_focus(self.rows)
         else:
             self.take(row)
-
-    # The transcript
-
-    @on(TranscriptView.Needed)
-    def messages_needed(self, event: TranscriptView.Needed) -> None:
-        """Read the messages that became visible."""
-        self.loader.read_window(event.first, event.last)
-
-    @on(TranscriptView.Notice)
-    def transcript_notice(self, event: TranscriptView.Notice) -> None:
-        """Show or remove a message of the transcript."""
-        if event.text:
-            self.say_of_page(event.text)
-        else:
-            self.page_left()
-
-    @on(TranscriptView.FindKeyPressed)
-    def find_key_pressed(self, event: TranscriptView.FindKeyPressed) -> None:
-        """Go to the next or previous match in the transcript, or end the find."""
-        if event.step:
-            self.finding.step(event.step)
-        else:
-            self.finding.end()
-
-    @on(TranscriptView.Resized)
-    def transcript_resized(self) -> None:
-        self.loader.fit_titles()
-
-    @on(Input.Changed, "#ask-box")
-    def find_edited(self, event: Input.Changed) -> None:
-        self.finding.edited(event.value)
-
-    @on(Input.Submitted, "#ask-box")
-    def find_submitted(self, event: Input.Submitted) -> None:
-        self.finding.submitted(event.value)
-
-    @on(AskInput.Stepped)
-    def find_stepped(self, event: AskInput.Stepped) -> None:
-        self.finding.step(event.by)
-
-    @on(AskInput.Left)
-    def find_left(self) -> None:
-        self.finding.left()
 
     def on_resize(self, event: Resize) -> None:
         """Fit the lines at the top; Textual also calls the handler of `Panes`."""

@@ -16,7 +16,8 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
-from ..context import Application, Context
+from ..application import Application
+from ..context import Context
 from ..list.conversation_list import ConversationList, ListHead
 from ..list.list_model import shown_line
 from ..list.list_rows import ListRow

@@ -150,7 +150,7 @@ class LiveSearch:
             main.results = None
             main.rows.show(found, top=top)
             count = ngettext("1 conversation", "{count:,} conversations", len(found))
-            self._say(count.format(count=len(found)))
+            main.say(" · ".join([count.format(count=len(found)), *self._typed.problems]))
         else:
             # If a scan has shown some of it already, the cursor stays.
             self._answered(found, view, top=top and scan.shown is None)
@@ -170,7 +170,7 @@ class LiveSearch:
 
     def _answered(self, found: SearchResults, view: View, *, top: bool = False) -> None:
         self._show(found, top=top)
-        self._say_status()
+        self._main.say(found.status(self._typed.problems))
         self._main.start("hit-details", self._complete, found)
         self._main.start("count", self._count, found, view)
 
@@ -240,13 +240,6 @@ class LiveSearch:
             return ""
         return found.status(problems)
 
-    def _say(self, count: str) -> None:
-        self._main.say(" · ".join([count, *self._typed.problems]))
-
-    def _say_status(self) -> None:
-        if self._main.results is not None:
-            self._main.say(self._main.results.status(self._typed.problems))
-
     # When typing pauses
 
     async def _complete(self, found: SearchResults) -> None:
@@ -277,11 +270,11 @@ class LiveSearch:
         self._coverage = cached
         shown = main.results
         if shown is not None and shown.answer is found.answer:
-            main.results = replace(shown, counts=counts)
-            self._say_status()
+            main.results = counted = replace(shown, counts=counts)
+            main.say(counted.status(self._typed.problems))
             if counts.suggestions and not shown.hits:
                 # The cursor moves from the note to the first suggestion.
-                self._show(main.results, key=counts.suggestions[0].key)
+                self._show(counted, key=counts.suggestions[0].key)
 
     # Walking through the hits
 
@@ -316,25 +309,29 @@ class LiveSearch:
         main, rows, found = self._main, self._main.rows, self._main.results
         if found is None:
             main.say(_("no search: / finds words, n and N walk the hits"))
-            return
-        row, index = rows.current, rows.cursor
+        elif (index := self._beside(found, by)) is not None:
+            rows.cursor = index
+        elif by > 0 and found.goes_on:
+            self._steps_on = True
+            self.read_on()
+            main.say(_("reading on …"))
+        else:
+            main.say(_("no further hit"))
+
+    def _beside(self, found: SearchResults, by: int) -> int | None:
+        """Return the index of the next or previous hit; show hidden ones between."""
+        rows, row, index = self._main.rows, self._main.rows.current, self._main.rows.cursor
         if isinstance(row, ConversationRow) and row.best is not None and by > 0:
             index = rows.source.index_of(f"h{row.best}") or index  # that one is shown already
         index += by
         while 0 <= index < len(rows):
             row = rows.source.row(index)
             if isinstance(row, HitRow):
-                rows.cursor = index
-                return
+                return index
             if isinstance(row, MoreRow):
                 self._folds[row.root_id] = Fold.ALL
                 self._show(found)
                 index = index if by > 0 else rows.cursor + by
             else:
                 index += by
-        if by > 0 and found.goes_on:
-            self._steps_on = True
-            self.read_on()
-            main.say(_("reading on …"))
-        else:
-            main.say(_("no further hit"))
+        return None
