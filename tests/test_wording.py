@@ -95,7 +95,6 @@ _OF_OTHERS = {
     *("\\ No newline at end of file", "new file mode 100644", "deleted file mode 100644"),
     *("rename from", "rename to"),
     *("File not found", "was modified since you last read it", "sibling subagent"),
-    "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))",
 }
 """What Hermes, Python, SQLite, Git, ssh and shells write or read."""
 _NAMES = {

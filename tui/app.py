@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
-from textual.content import Content
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.screen import Screen
-from textual.theme import ThemeProvider
+from textual.screen import ModalScreen, Screen
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.wording import N_, _, language
 
 from .application import Application, Arrival
-from .bindings import bindings, key_names, working
-from .commands import final_keys
-from .commands.main_commands import APP, TRANSCRIPT
+from .bindings import bindings, key_names
+from .commands.main_commands import APP
 from .config.start import LastState, Start
 from .list.conversation_list import AGES_SECONDS, ConversationList
 from .screens.by_name import load
@@ -37,49 +30,8 @@ from .themes import ANSI_LIGHT, DARK, LIGHT
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.link import Links
 
-_OF_TEXTUAL = (
-    N_("Theme"), N_("Change the current theme"), N_("Quit"), N_("Quit the application as soon as possible"),
-)  # fmt: skip
-"""Texts of Textual's own palette (8.2), marked for translation."""
-_PALETTE = "--command-palette"
-"""The id Textual gives its palette."""
 _NO_COLOURS, _GREYS = NoColor(), Monochrome()
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
-
-
-class Commands(Provider):
-    """The palette's commands with their keys, in the order in which they are offered."""
-
-    def _every(self) -> Iterator[tuple[SystemCommand, str]]:
-        app = self.app
-        return app.palette_commands(self.screen) if isinstance(app, BrowseApp) else iter(())
-
-    async def discover(self) -> Hits:
-        """All of them."""
-        for command, keys in self._every():
-            yield DiscoveryHit(
-                _with_keys(Content(command.title), keys),
-                command.callback,
-                command.title,
-                command.help,
-            )
-
-    async def search(self, query: str) -> Hits:
-        """Those whose name is like what was typed."""
-        matcher = self.matcher(query)
-        for command, keys in self._every():
-            if (score := matcher.match(command.title)) > 0:
-                told = _with_keys(matcher.highlight(command.title), keys)
-                yield Hit(score, told, command.callback, command.title, command.help)
-
-
-def _with_keys(title: Content, keys: str) -> Content:
-    """A name, and its keys in a column."""
-    return (
-        Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "bold $accent"))
-        if keys
-        else title
-    )
 
 
 class BrowseApp(Application):
@@ -94,8 +46,7 @@ class BrowseApp(Application):
     """
 
     TITLE = "hermes-browse"
-    ENABLE_COMMAND_PALETTE = True
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Commands}
+    ENABLE_COMMAND_PALETTE = False  # Textual's own; `action_command_palette` opens ours
     CSS_PATH: ClassVar[list[str | Path]] = [  # type: ignore[assignment]  # a list is one of the forms Textual takes
         _STYLES / name for name in ("app.tcss", "widgets.tcss")
     ]
@@ -233,52 +184,7 @@ class BrowseApp(Application):
         main = self._main
         return after._replace(view=main.view, sort=main.sort, reverse=main.reverse)
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the entries of the palette: every command by name, and Textual's own."""
-        return (command for command, _keys in self.palette_commands(screen))
-
-    def palette_commands(self, screen: Screen[object]) -> Iterator[tuple[SystemCommand, str]]:
-        """Yield the entries of the palette with their keys: first what works where the focus is,
-        then the rest."""
-        of_panes = (
-            [*TRANSCRIPT, *screen.KEYS]
-            if isinstance(screen, MainScreen)
-            else list(getattr(screen, "KEYS", ()))
-        )
-        here = working((each for each in of_panes if each.task != "Move"), screen.active_bindings)
-        known = {each.action for _keys, each in here}
-        # The commands of the transcript that its screen carries out work from everywhere, by name.
-        rest = [each for each in of_panes if each.does and each.action not in known]
-        at = screen.focused or screen
-        for keys, each in [*here, *working(final_keys(rest, self.keymap))]:
-            # Capitals follow other rules in other languages, so translated titles stay as they are.
-            title = _(each.title).capitalize() if language() == "en" else _(each.title)
-            node = at if each.place == "transcript" else screen
-            yield (
-                SystemCommand(
-                    title, _(each.tooltip), partial(self.call_later, node.run_action, each.action)
-                ),
-                keys,
-            )
-        ours = {
-            "Keys",
-            "Screenshot",
-            "Maximize",
-            "Minimize",
-            *(("Quit",) if isinstance(screen, MainScreen) else ()),
-        }
-        for command in super().get_system_commands(screen):
-            if command.title not in ours:
-                keys = key_names("ctrl+q") if command.title == "Quit" else ""
-                yield command._replace(title=_(command.title), help=_(command.help)), keys
-
     def action_command_palette(self) -> None:
-        """Open Textual's palette with a translated prompt."""
-        if self.use_command_palette and self.screen.id != _PALETTE:
-            self.push_screen(CommandPalette(id=_PALETTE, placeholder=_("Search for commands…")))
-
-    def search_themes(self) -> None:
-        """Open the list of themes with a translated prompt."""
-        self.push_screen(
-            CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…"))
-        )
+        """Ask for a command by name."""
+        if self._is_ready and not isinstance(self.screen, ModalScreen):
+            load("palette")(self, self.keymap)

@@ -207,7 +207,8 @@ class Browser:
         pending = self.screen.transcript.is_drawing or any(
             each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen)
         )
-        workers = (each for each in self.app.workers if each.group != "watch")
+        waiting = ("watch", "changes", "whole")  # for time to pass
+        workers = (each for each in self.app.workers if each.group not in waiting)
         return (
             pending
             or not all(worker.is_finished for worker in workers)

@@ -230,8 +230,9 @@ async def test_enter_asks_a_host_again_that_is_away(
     nas.fail(since=NOW)
     async with everything(app) as browser:
         await browser.wait_until(lambda: bool(lines(browser)))
+        await browser.press("home")
         nas.come_back()
-        await browser.press("home", "enter")
+        await browser.press("enter")
         await browser.wait_until(lambda: "Chat s15@nas" in names(browser))
         assert lines(browser) == []
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from test_transcript_view import model_of
+from test_transcript_view import lines_of, model_of
 
 from hermes_browse.store.messages import block_kinds, chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.tui.cli.plain_words import message_lines as spoken_lines
 from hermes_browse.tui.cli.show import as_lines
 from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.block_layout import message_lines
 from hermes_browse.tui.transcript.entries import Look
 from hermes_browse.tui.transcript.find import contains, needle
 
@@ -19,7 +18,7 @@ SUMMARY = "[CONTEXT COMPACTION] what came before"
 
 def _screen(message: ChatMessage, *, is_open: bool) -> str:
     model = model_of(1)
-    return "\n".join(map(line_text, message_lines(message, model, 60, Look(), is_open=is_open)))
+    return "\n".join(map(line_text, lines_of(message, model, 60, Look(), is_open=is_open)))
 
 
 def _spoken(message: ChatMessage, *, is_full: bool = False) -> str:

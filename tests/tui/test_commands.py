@@ -40,11 +40,13 @@ from hermes_browse.tui.insights.insights_panes import TABS
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.screens.palette import entries
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.search.box import QueryBox, SearchBox
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.transcript.ask_line import AskInput
 from hermes_browse.tui.transcript.view import TranscriptView
+from hermes_browse.tui.trash.screen import TrashScreen
 
 KEYS = Path(__file__).resolve().parents[2] / "docs" / "keys.md"
 _MODULES = {
@@ -189,7 +191,7 @@ def test_the_documents_name_all_keys_that_there_are() -> None:
 async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
     """Everything that has a key can be found by name; what does the same is there once."""
     async with browsing(demo_app(tmp_path)) as browser:
-        titles = [command.title for command in browser.app.get_system_commands(browser.screen)]
+        titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
         offered = {each.action: each for each in reversed(MAIN)} | {
             each.action: each for each in TRANSCRIPT if each.does
         }
@@ -203,31 +205,39 @@ async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: 
     """With the keys in the transcript its own commands come first; on another screen, those of that
     screen."""
     async with browsing(configured(tmp_path, '[keys]\nsort = "f7"\n'), (100, 40)) as browser:
-
-        def offered() -> dict[str, str]:
-            return {
-                command.title: keys
-                for command, keys in browser.app.palette_commands(browser.app.screen)
-            }
-
-        here = offered()
-        assert (
-            here["Search"] == "/"
-            and here["Sort"] == "F7"
-            and here["Searches"] == "Ctrl+R"
-            and here["Quit"] == "q"
-        )
-        assert list(here).index("Search") < list(here).index("Copy code")
-        await browser.press("tab")
-        assert list(offered()).index("Copy code") < list(offered()).index("Search")
         await browser.press("ctrl+p")
-        first, last = _palette(browser)[0], _palette(browser)[-1]
-        assert first.splitlines()[0].split() == ["Find", "here", "\\", "Ctrl+S"] and "theme" in last
-        await browser.press("c", "o", "p", "y", "space", "i", "d")
-        assert _palette(browser)[0].splitlines()[0].split() == ["Copy", "id", "y"]
-        await browser.press("escape", "escape", "P")
-        assert next(iter(offered().items())) == ("Rules", "/") and offered()["Measure"] == "m"
-        assert "Search" not in offered()
+        assert _palette(browser)[0].strip() == "Find", "a heading"
+        rows = {
+            row.split("  ")[1].strip(): row.split() for row in _palette(browser) if row[0] == " "
+        }
+        assert "/" in rows["Search"] and "F7" in rows["Sort"] and "Ctrl+R" in rows["Searches"]
+        await browser.press("escape", "tab", "ctrl+p")
+        assert _palette(browser)[0].strip() == "Here"
+        assert _palette(browser)[1].split()[:4] == ["Find", "here", "\\", "Ctrl+S"]
+        await browser.press(*"copy", "space", *"id")
+        assert _palette(browser)[0].split()[:3] == ["Copy", "id", "y"]
+        await browser.press("escape", "escape", "P", "ctrl+p")
+        assert _palette(browser)[1].split()[:2] == ["Rules", "/"]
+        assert not any(row.split()[:1] == ["Search"] for row in _palette(browser))
+
+
+async def test_a_command_runs_by_its_name(tmp_path: Path) -> None:
+    """As in k9s: a colon, a word, Enter."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("colon", *"trash", "enter")
+        assert isinstance(browser.app.screen, TrashScreen)
+
+
+async def test_a_theme_is_shown_under_the_cursor(tmp_path: Path) -> None:
+    """Esc brings the former one back, Enter keeps the new one."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        before = browser.app.theme
+        await browser.press("colon", *"theme", "enter", *"nord")
+        assert browser.app.theme == "nord"
+        await browser.press("escape")
+        assert browser.app.theme == before
+        await browser.press("colon", *"theme", "enter", *"nord", "enter")
+        assert browser.app.theme == "nord"
 
 
 async def test_the_palette_does_what_the_pane_with_the_keys_does(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from browsing import NOW, browsing, demo_app, loose
 from builders import demo_store
 from effort import slow_but
 from rich.cells import cell_len
-from textual.command import CommandPalette
 from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
@@ -31,6 +30,7 @@ from hermes_browse.tui.config.start import (
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import ListLayout
 from hermes_browse.tui.list.conversation_rows import ConversationRow
+from hermes_browse.tui.screens.choices import ChoiceCard
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.store_paths import trash_folder
 
@@ -95,7 +95,7 @@ async def test_keys_of_vim(tmp_path: Path) -> None:
         await browser.press("slash", *"model", "colon")
         assert screen.query_one("#search", Input).value == "model:"
         await browser.press("escape", "escape", "colon")
-        assert isinstance(browser.app.screen, CommandPalette)
+        assert isinstance(browser.app.screen, ChoiceCard)
 
 
 async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:

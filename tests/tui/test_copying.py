@@ -17,6 +17,7 @@ from store_builder import StoreBuilder
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.transcript import read_raw
+from hermes_browse.tui.screens.palette import entries
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.shared.programs import private_file
@@ -275,7 +276,7 @@ async def test_the_raw_row_needs_no_text_that_is_read(
 async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:
     """By name, from any pane, and it works from there."""
     async with browsing(demo_app(tmp_path)) as browser:
-        commands = {each.title: each for each in browser.app.get_system_commands(browser.screen)}
+        commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
         assert {
             "Copy",
             "Copy code",
@@ -287,7 +288,7 @@ async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path)
             "Go to",
         } <= set(commands)
         browser.app._clipboard = ""
-        commands["Copy"].callback()
+        commands["Copy"].run()
         await browser.settle()
         await browser.settle()
         current = browser.screen.transcript.current

@@ -17,20 +17,11 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
-from hermes_browse.tui.transcript import layout_cache, tool_text
+from hermes_browse.tui.shared.styled import line_text
+from hermes_browse.tui.transcript.block_layout import Shown
 from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
-from hermes_browse.tui.transcript.layout_cache import (
-    LIGHT,
-    LIGHT_OF,
-    LayoutCache,
-    Make,
-    at_once,
-    draw,
-)
-from hermes_browse.tui.transcript.markdown_layout import render_markdown
-from hermes_browse.tui.transcript.page import Page, draw_message
-from hermes_browse.tui.transcript.tool_text import Hint, tool_text_lines
+from hermes_browse.tui.transcript.page import Page, lay_out, lay_out_message
+from hermes_browse.tui.transcript.paragraphs import MessageLayout
 
 LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200
 SHORT = "The *ferry* is late."
@@ -67,55 +58,14 @@ def texts_of(page: Page) -> list[str]:
     return [line_text(line) for _, line in page.frame()]
 
 
-def test_what_is_dear_is_left_out_and_noted() -> None:
-    given = LayoutCache()
-    given.waits = False
-    assert given(render_markdown, SHORT, 60, "text") == render_markdown(SHORT, 60, "text")
-    assert not given.has_deferred
-    assert given(render_markdown, LONG, 60, "text") == []
-    assert given.has_deferred
-    given.add(draw(given.deferred))
-    assert not given.deferred
-    assert given(render_markdown, LONG, 60, "text") == at_once(render_markdown, LONG, 60, "text")
-
-
-def test_wrapping_is_cheap() -> None:
-    given = LayoutCache()
-    given.waits = False
-    assert given(wrap_text, "x" * LIGHT_OF[wrap_text], 60, "text")
-    assert given(wrap_text, "x" * (LIGHT_OF[wrap_text] + 1), 60, "text") == []
-    assert given(tool_text_lines, "x" * LIGHT_OF[tool_text_lines], 60, Hint(), True)
-    assert given(tool_text_lines, "x" * (LIGHT_OF[tool_text_lines] + 1), 60, Hint(), True) == []
-
-
-def test_lines_that_are_kept_are_nobodys_to_change() -> None:
-    given = LayoutCache()
-    dear: list[tuple[Make, str, *tuple[object, ...]]] = [
-        (render_markdown, LONG, 60, "text"),
-        (tool_text_lines, LONG * 4, 60, Hint(), True),
-    ]
-    for make, text, *rest in dear:
-        given(make, text, *rest).clear()
-        assert given(make, text, *rest) == make(text, *rest) != []
-    assert len(given.drawn) == 2
-
-
-def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layout_cache, "_MAX_TEXTS", 2)
-    given = LayoutCache()
-    for number in range(4):
-        given(render_markdown, f"{number} {LONG}", 60, "text")
-    assert [str(key[1])[0] for key in given.drawn] == ["2", "3"]
-
-
 def test_a_page_is_plain_first_and_then_as_it_is() -> None:
     model = model_of([SHORT, LONG, SHORT])
     page, exact = page_of(model, defers=True), page_of(model, defers=False)
-    assert page.layouts.deferred
+    assert page.deferred
     assert "- a **lantern** in the harbour" in "\n".join(texts_of(page)), (
         "as it is stored, not a hole"
     )
-    page.take(draw(page.layouts.deferred))
+    page.take(lay_out(page.deferred))
     page.settle()
     assert texts_of(page) == texts_of(exact)
     assert page.heights.total == exact.heights.total
@@ -129,7 +79,7 @@ def test_what_is_read_stays_near_the_top() -> None:
     page.go((index, 200))
     page.settle()
     plain = page.heights[index]
-    page.take(draw(page.layouts.deferred))
+    page.take(lay_out(page.deferred))
     page.settle()
     assert page.place[0] == index
     assert page.heights[index] != plain
@@ -138,32 +88,32 @@ def test_what_is_read_stays_near_the_top() -> None:
 
 def test_another_width_is_drawn_anew() -> None:
     page = page_of(model_of([LONG]), defers=True)
-    page.take(draw(page.layouts.deferred))
+    page.take(lay_out(page.deferred))
     page.settle()
-    assert not page.layouts.deferred
+    assert not page.deferred
     page.resize(40, 20)
     page.settle()
-    assert {key[2] for key in page.layouts.deferred} == {38}
+    assert {shown.width for shown in page.deferred} == {40}
 
 
 def test_texts_near_the_page_are_drawn_ahead() -> None:
     page = page_of(
         model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]), defers=True
     )
-    assert {str(key[1])[0] for key in page.layouts.deferred} >= {"5", "6", "7", "8"}
-    assert len(page.layouts.deferred) < 9
+    assert {shown.message.text[0] for shown in page.deferred} >= {"5", "6", "7", "8"}
+    assert len(page.deferred) < 9
 
 
 def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
     model = model_of([SHORT, f"{LONG}\n\nThe needle.", SHORT])
     page = page_of(model, defers=True)
-    page.layouts.deferred.clear()
-    page.layouts.add(draw_message(model, 1, page.width, Look()))
+    page.deferred.clear()
+    page.add(lay_out_message(model, 1, page.width, Look()))
     page.matchers, page.hit = tuple(compile_query(parse("needle")).matchers), 1
     page.forget()
     index = model.entry_of(1)
     assert index is not None and len(page.match_lines(index)) == 1
-    assert not page.layouts.deferred
+    assert not page.deferred
 
 
 @pytest.mark.parametrize("tools", list(Tools))
@@ -193,8 +143,8 @@ def test_tools_and_reasoning_too(tools: Tools) -> None:
         page.opened = set(range(len(page)))
         page.forget()
         page.settle()
-        while page.layouts.deferred:
-            page.take(draw(page.layouts.deferred))
+        while page.deferred:
+            page.take(lay_out(page.deferred))
             page.settle()
         shown.append(texts_of(page))
     assert shown[0] == shown[1]
@@ -221,18 +171,13 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(
     )
     threads: dict[str, set[threading.Thread]] = {"long": set(), "short": set()}
 
-    def noting(make: layout_cache.Make) -> layout_cache.Make:
-        def made(text: str, *rest: object) -> list[Line]:
-            threads["long" if len(text) > LIGHT else "short"].add(threading.current_thread())
-            return make(text, *rest)
+    lay_out = Shown.lay_out
 
-        return made
+    def noted(shown: Shown) -> MessageLayout:
+        threads["long" if shown.is_heavy else "short"].add(threading.current_thread())
+        return lay_out(shown)
 
-    from hermes_browse.tui.transcript import block_layout
-    from hermes_browse.tui.transcript import block_layout as tool_lines
-
-    monkeypatch.setattr(block_layout, "render_markdown", noting(render_markdown))
-    monkeypatch.setattr(tool_lines, "tool_text_lines", noting(tool_text.tool_text_lines))
+    monkeypatch.setattr(Shown, "lay_out", noted)
     async with browsing(open_app(loose(store)), size=(120, 36)) as browser:
         await browser.settle()
         assert "## Tides" not in browser.text("#transcript")

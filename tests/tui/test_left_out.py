@@ -11,7 +11,7 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from gone import mixed_store, without
 from store_builder import T0, StoreBuilder
-from test_transcript_view import model_of
+from test_transcript_view import lines_of, model_of
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading
@@ -19,7 +19,6 @@ from hermes_browse.store.messages.summaries import injected_context
 from hermes_browse.store.messages.transcript import END, read_outline
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.block_layout import message_lines
 from hermes_browse.tui.transcript.entries import Look
 
 MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
@@ -187,10 +186,10 @@ def test_it_is_one_line_until_it_is_opened() -> None:
     model.add([message])
     assert model.is_foldable(index)
     closed = "\n".join(
-        line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False)
+        line_text(line) for line in lines_of(message, model, 60, Look(), is_open=False)
     )
     opened = "\n".join(
-        line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True)
+        line_text(line) for line in lines_of(message, model, 60, Look(), is_open=True)
     )
     assert (
         "context added by Hermes" in closed
@@ -219,18 +218,18 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     text = "[CONTEXT COMPACTION] what was said\n\nbefore"
     model = model_of(0)
     message = ChatMessage(1, "s", "user", text, 0.0, is_flagged=True)
-    folded = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False)]
+    folded = [line_text(line) for line in lines_of(message, model, 60, Look(), is_open=False)]
     assert (
         len(folded) == 2
         and folded[0].startswith("── ▸ compaction summary · 42 B · ")
         and folded[0].endswith("──")
     )
     assert len(folded[0]) == 59 and "you" not in folded[0]
-    opened = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True)]
+    opened = [line_text(line) for line in lines_of(message, model, 60, Look(), is_open=True)]
     assert opened[0].startswith("── ▾ compaction summary") and any(
         "before" in line for line in opened[1:]
     )
-    empty = message_lines(message._replace(text="\n"), model, 60, Look(), is_open=False)
+    empty = lines_of(message._replace(text="\n"), model, 60, Look(), is_open=False)
     assert "you" in line_text(empty[0])
 
 

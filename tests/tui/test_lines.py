@@ -7,7 +7,7 @@ from browsing import drain
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from hermes_browse.tui.shared.lines import Paragraph, TextLine
+from hermes_browse.tui.shared.lines import TextLine, WrappedText
 
 
 class LineApp(App[None]):
@@ -15,7 +15,7 @@ class LineApp(App[None]):
 
     CSS = "#text { height: auto; text-wrap: wrap; text-overflow: fold; }"
 
-    def __init__(self, kind: type[Paragraph]) -> None:
+    def __init__(self, kind: type[WrappedText]) -> None:
         super().__init__()
         self.kind = kind
 
@@ -23,8 +23,8 @@ class LineApp(App[None]):
         yield self.kind(id="text")
 
 
-@pytest.mark.parametrize("kind", [Paragraph, TextLine])
-async def test_a_text_that_changes_during_a_layout_gets_its_room(kind: type[Paragraph]) -> None:
+@pytest.mark.parametrize("kind", [WrappedText, TextLine])
+async def test_a_text_that_changes_during_a_layout_gets_its_room(kind: type[WrappedText]) -> None:
     """A worker may answer while the first layout is still asked for: Textual 8 kept the size of the
     older text."""
     app = LineApp(kind)

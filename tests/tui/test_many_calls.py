@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from test_transcript_view import model_of
+from test_transcript_view import lines_of, model_of
 
 from hermes_browse.store.connection import stored_values
 from hermes_browse.store.connection.stored_values import read_json_items
@@ -13,9 +13,9 @@ from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.decode import decode_tool_calls
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript import block_layout
+from hermes_browse.tui.transcript.block_layout import CALL_LIMIT
 from hermes_browse.tui.transcript.copying import document
 from hermes_browse.tui.transcript.entries import Look, Tools
-from hermes_browse.tui.transcript.layout_cache import CALL_LIMIT, LayoutCache
 
 _MANY = 100_000
 
@@ -44,7 +44,7 @@ def test_few_of_many_calls_are_laid_out(
     message = ChatMessage(0, "s", "assistant", "", tool_calls=_calls(_MANY))
     model = model_of(1)
     model.add([message])
-    lines = block_layout.message_lines(message, model, 80, Look(tools=tools), is_open=is_open)
+    lines = lines_of(message, model, 80, Look(tools=tools), is_open=is_open)
     shown = "\n".join(map(line_text, lines))
     assert len(lines) < 10 * CALL_LIMIT and parsed <= 2 * CALL_LIMIT
     if tools is not Tools.OFF or is_open:
@@ -53,29 +53,6 @@ def test_few_of_many_calls_are_laid_out(
     else:
         assert f"{_MANY}× terminal" in shown
     assert f"ls {_MANY - 1}" in document(message, model).text
-
-
-def test_a_message_of_long_outputs_is_laid_out_to_its_end() -> None:
-    """Texts laid out on another thread do not push each other out before the last is there."""
-    long = json.dumps({"output": "word " * 6_000})
-    message = ChatMessage(
-        0,
-        "s",
-        "assistant",
-        "",
-        tool_calls=tuple(
-            ToolCall(f"c{n}", "terminal", long.replace("word", f"w{n}")) for n in range(CALL_LIMIT)
-        ),
-    )
-    model, cache = model_of(1), LayoutCache()
-    cache.waits = False
-    model.add([message])
-    block_layout.message_lines(message, model, 80, Look(), cache, is_open=True)
-    assert cache.has_deferred and len(cache.deferred) == CALL_LIMIT
-    cache.add({key: key[0](*key[1:]) for key in cache.deferred})
-    cache.has_deferred = False
-    block_layout.message_lines(message, model, 80, Look(), cache, is_open=True)
-    assert not cache.has_deferred
 
 
 _LISTS = [

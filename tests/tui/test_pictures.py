@@ -15,7 +15,7 @@ from store_builder import StoreBuilder
 from hermes_browse.store import demo
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.decode import decode_data_url, read_image, suffix_of
-from hermes_browse.tui.transcript import image_viewer
+from hermes_browse.tui.shared import programs
 from hermes_browse.tui.transcript.image_viewer import Pictures, is_image_file
 from hermes_browse.tui.transcript.references import ReferencesCard
 
@@ -140,12 +140,12 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
     opened: list[Path] = []
     held: list[bytes] = []
 
-    def outside(path: Path) -> str:
-        opened.append(path)
-        held.append(path.read_bytes())
-        return "handed to viewer"
+    def outside(target: str) -> tuple[bool, str]:
+        opened.append(Path(target))
+        held.append(Path(target).read_bytes())
+        return True, "handed to viewer"
 
-    monkeypatch.setattr(image_viewer, "open_outside", outside)
+    monkeypatch.setattr(programs, "open_outside", outside)
     path = picture_store(
         tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}}
     )
@@ -165,7 +165,7 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="xdg-open is Linux's")
-def test_the_viewer_is_started_quietly(
+def test_the_opener_is_started_quietly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     program = tmp_path / "xdg-open"
@@ -174,10 +174,10 @@ def test_the_viewer_is_started_quietly(
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert image_viewer.open_outside(tmp_path / "-x.png") == "handed to xdg-open"
+    assert programs.open_outside(f"{tmp_path}/-x.png") == (True, "handed to xdg-open")
     assert (tmp_path / "kept").read_text() == f"{tmp_path}/-x.png|"
     assert capfd.readouterr() == ("", "")
     program.write_text("#!/bin/sh\nexit 4\n")
-    assert "did not take it" in image_viewer.open_outside(tmp_path / "x.png")
+    assert programs.open_outside("https://example.org/?a=b") == (False, "xdg-open did not take it")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert "no program" in image_viewer.open_outside(tmp_path / "x.png")
+    assert "no program" in programs.open_outside(f"{tmp_path}/x.png")[1]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import webbrowser
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,7 @@ from test_transcript_view import model_of
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared import programs as system_browser
+from hermes_browse.tui.shared import programs
 from hermes_browse.tui.transcript.references import (
     Reference,
     ReferenceKind,
@@ -148,10 +145,12 @@ async def test_links_are_opened_and_the_rest_is_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: False)
-    monkeypatch.setattr(
-        system_browser, "open_quietly", lambda address: opened.append(address) or True
-    )
+
+    def outside(target: str) -> tuple[bool, str]:
+        opened.append(target)
+        return True, "handed to opener"
+
+    monkeypatch.setattr(programs, "open_outside", outside)
     async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
         await card(browser)
         shown = browser.text("#references")
@@ -159,7 +158,7 @@ async def test_links_are_opened_and_the_rest_is_copied(
             "https://example.org/docs  docs" in shown
             and "ftp://example.org/x  odd  is only copied" in shown
         )
-        assert "handed to the system's browser" in await use(browser, "home", "enter")
+        assert "handed to opener" in await use(browser, "home", "enter")
         assert opened == ["https://example.org/docs"]
         assert "copied" in await use(browser, "c") or "OSC 52" in browser.text("#answer")
         assert browser.app.clipboard == "https://example.org/docs"
@@ -175,19 +174,15 @@ async def test_links_are_opened_and_the_rest_is_copied(
         assert browser.app.screen is browser.screen
 
 
-@pytest.mark.slow
-async def test_where_there_is_no_browser_it_is_said(
+async def test_where_there_is_no_opener_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With the key that copies instead."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
         await card(browser)
-        monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: None)
-        assert "no browser on this machine" in await use(browser, "home", "enter")
-        monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: True)
-        assert "cannot be handed over" in await use(browser, "enter"), "this terminal is none"
-        monkeypatch.setattr(browser.app, "suspend", nullcontext)
-        monkeypatch.setattr(system_browser, "open_here", lambda address: True)
-        assert "back from the browser" in await use(browser, "enter")
+        answer = await use(browser, "home", "enter")
+        assert "no program here that opens it" in answer and "c copies" in answer
 
 
 async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
@@ -196,25 +191,3 @@ async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
         await browser.settle()
         await browser.settle()
         assert "no link, image or path" in browser.text("#status")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
-def test_the_browser_is_started_quietly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """It gets the address as one argument, and what it says goes nowhere."""
-    program = tmp_path / "opener"
-    program.write_text(
-        f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n'
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("BROWSER", f"{program} --new-tab %s")
-    monkeypatch.setattr(webbrowser, "_tryorder", None)
-    assert system_browser.open_quietly("https://example.org/a?b=c&d=%s")
-    assert (tmp_path / "kept").read_text() == "--new-tab|https://example.org/a?b=c&d=%s|"
-    assert capfd.readouterr() == ("", "")
-    assert system_browser.takes_the_terminal() is True, (
-        "a program named in BROWSER runs in the foreground"
-    )
-    program.write_text("#!/bin/sh\nexit 1\n")
-    assert not system_browser.open_quietly("https://example.org/")

@@ -164,7 +164,7 @@ async def test_changes_are_read_with_a_pause_between(
     async with browsing(demo_app(tmp_path)) as browser:
         reading, waits = browser.screen.listing, list[float]()
         monkeypatch.setattr(
-            browser.screen, "set_timer", lambda seconds, *given: waits.append(seconds)
+            browser.screen, "start_later", lambda group, seconds, call: waits.append(seconds)
         )
         reading._scheduled, reading._took, reading._read_at = False, 0.0, time.monotonic()
         reading.changed()

@@ -11,17 +11,31 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import Line, line_text, line_width
-from hermes_browse.tui.transcript.block_layout import output_lines
+from hermes_browse.tui.transcript import block_layout, tool_text
+from hermes_browse.tui.transcript.paragraphs import wrap
 from hermes_browse.tui.transcript.tool_text import (
     Hint,
     as_shown,
-    block,
     coloured,
     hint_of,
     output_text,
-    tool_text_lines,
     without_colours,
 )
+
+
+def block(text: str, width: int) -> list[Line]:
+    """A text laid out by its format."""
+    return wrap(tool_text.block(text, width), width)
+
+
+def tool_text_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
+    """Arguments or a result laid out by their fields."""
+    return wrap(tool_text.tool_text(text, width, hint, full=full), width)
+
+
+def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
+    """The same as they stand below a call."""
+    return wrap(block_layout.output(text, width, hint, full=full), width)
 
 
 def looks(lines: list[Line], part: str) -> set[str]:

@@ -20,12 +20,12 @@ from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared.styled import line_text, line_width
-from hermes_browse.tui.transcript import block_layout
-from hermes_browse.tui.transcript.block_layout import message_lines
+from hermes_browse.tui.shared.styled import Line, line_text, line_width
+from hermes_browse.tui.transcript.block_layout import Shown
 from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.transcript.page import Heights
+from hermes_browse.tui.transcript.paragraphs import MessageLayout, wrap
 from hermes_browse.tui.transcript.view import TranscriptView
 
 START = 1_700_000_000.0
@@ -54,6 +54,13 @@ def give(model: TranscriptModel, first: int, last: int, text: str | None = None)
     """Read the messages of a range."""
     rows = model.outline.rows[first:last]
     model.add([ChatMessage(b.id, "s", b.role, text or text_of(b.id), b.timestamp) for b in rows])
+
+
+def lines_of(
+    message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool
+) -> list[Line]:
+    """The lines of a message."""
+    return Shown.of(message, model, width, look, is_open=is_open).lay_out().lines
 
 
 async def _resize(pilot: Pilot[None], app: ViewApp, size: tuple[int, int]) -> None:
@@ -129,11 +136,13 @@ async def test_fifty_thousand_messages_lay_out_one_page(
     """Opening at the end, in the middle or at the start renders what is on screen and no more."""
     laid: set[int] = set()
 
-    def counted(message: ChatMessage, *rest: object, **more: object) -> object:
-        laid.add(message.id)
-        return message_lines(message, *rest, **more)  # type: ignore[arg-type]  # handed on as they came
+    lay_out = Shown.lay_out
 
-    monkeypatch.setattr(block_layout, "message_lines", counted)
+    def counted(shown: Shown) -> MessageLayout:
+        laid.add(shown.message.id)
+        return lay_out(shown)
+
+    monkeypatch.setattr(Shown, "lay_out", counted)
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(model_of(50_000), message_id=message_id)
@@ -270,14 +279,14 @@ async def test_stored_text_is_neither_markup_nor_control() -> None:
 
 def test_entities_do_not_smuggle_controls() -> None:
     """`&#x202e;` must not become the override that the raw character is kept from being."""
-    for line in render_markdown(printable("a &#x202e;b &#8203; c"), 40):
+    for line in wrap(render_markdown(printable("a &#x202e;b &#8203; c"), 40), 40):
         assert printable(line_text(line)) == line_text(line)
 
 
 @pytest.mark.parametrize("text", ["- " * 20 + "deep", "1. " * 15 + "deep"])
 def test_deep_nesting_stays_within_the_width(text: str) -> None:
     """What is wider than the line is cut off and cannot be read."""
-    assert max(line_width(line) for line in render_markdown(text, 12)) <= 12
+    assert max(line_width(line) for line in wrap(render_markdown(text, 12), 12)) <= 12
 
 
 @settings(max_examples=examples(150))
@@ -287,7 +296,7 @@ def test_deep_nesting_stays_within_the_width(text: str) -> None:
 )
 def test_any_markdown_fits_and_is_printable(text: str, width: int) -> None:
     """Whatever the markup, no line is too wide or holds a control."""
-    for line in render_markdown(printable(text), width):
+    for line in wrap(render_markdown(printable(text), width), width):
         assert printable(line_text(line)) == line_text(line)
         assert "\n" not in line_text(line)
         assert line_width(line) <= width
@@ -298,9 +307,7 @@ def _call_lines(result: str, tools: Tools) -> list[str]:
     model = model_of(2)
     asking = ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))
     model.add([asking, ChatMessage(1, "s", "tool", result, START + 4.1, tool_call_id="c1")])
-    return [
-        line_text(line) for line in message_lines(asking, model, 80, Look(tools), is_open=False)
-    ]
+    return [line_text(line) for line in lines_of(asking, model, 80, Look(tools), is_open=False)]
 
 
 def test_a_tool_call_is_one_line_with_its_outcome() -> None:

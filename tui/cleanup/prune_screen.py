@@ -6,8 +6,8 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.events import Resize
-from textual.timer import Timer
 from textual.widgets import Input
+from textual.worker import Worker
 
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.errors import BrowseError
@@ -54,7 +54,7 @@ class PruneScreen(SubScreen):
         self.plan = PlanPane(self, choices)
         self.space = SpacePane(self)
         self.axis = PlanAxis(self, id="axis")
-        self._timer: Timer | None = None
+        self._timer: Worker[None] | None = None
         self._was_early = self._is_planning = False
         """A key that acts on the plan was pressed while it was being made."""
 
@@ -107,9 +107,7 @@ class PruneScreen(SubScreen):
         self.plan.forget()
         self.query_one(ToggleLine).show(self.rules.switches())
         self._show_totals()
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(_REST, self._make_plan)
+        self._timer = self.start_later("rules", _REST, self._make_plan)
 
     def action_cut(self, by: int) -> None:
         days = self.axis.moved(self.rules.age, by)

@@ -202,6 +202,12 @@ SEARCHES = at(
     Shown("forget", "delete", N_("forget"), call="forget", priority=True),
     Shown("back", "escape,ctrl+r", N_("back"), call="dismiss(None)"),
 )
+CHOICES = at(
+    "choices",
+    Command("down", "down,ctrl+n", N_("down"), call="move(1)"),
+    Command("up", "up,ctrl+p", N_("up"), call="move(-1)"),
+    Shown("back", "escape", N_("back"), call="back"),
+)
 DETAILS = at(
     "details",
     Shown("copy", "c,y", N_("copy"), call="copy"),
@@ -253,7 +259,7 @@ DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(Fals
 SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
-    *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, DETAILS, EXPORTING),
+    *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),
     *(RECLAIM, PREFLIGHT, RENAMING, PROGRESS, DELETING, DROPPING),
 )
 """Cards, by the prefix of their command ids."""

@@ -210,7 +210,7 @@ class Listing:
         self._scheduled = True
         since = time.monotonic() - self._read_at
         wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
-        self._main.set_timer(wait, self._read_changes)
+        self._main.start_later("changes", wait, self._read_changes)
 
     def touched(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions."""
@@ -225,7 +225,7 @@ class Listing:
             wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (
                 time.monotonic() - self._whole_at
             )
-            self._main.set_timer(max(wait, _PAUSE), self._read_whole)
+            self._main.start_later("whole", max(wait, _PAUSE), self._read_whole)
 
     def _read_whole(self) -> None:
         """Read everything after changes, some of which an increment cannot detect."""

@@ -21,6 +21,7 @@ PLACES = {
     "measuring": "tui.list.measuring.Measuring",
     "old": "tui.legacy.old_screen.OldScreen",
     "old-transcripts": "tui.legacy.old_screen.read_old_transcripts",
+    "palette": "tui.screens.palette.open_palette",
     "parse-age": "store.ages.parse_age",
     "merged-places": "tui.profiles.places_screen.read_places",
     "places": "tui.profiles.places_screen.PlacesScreen",

@@ -26,7 +26,6 @@ from ..search.box import SearchBox
 from ..shared import clipboard, header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
-from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
 from .by_name import load
 
@@ -46,7 +45,6 @@ class Panes(Context):
 
     def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
         super().__init__(host, location, store, first)
-        use_near_compositor(self)
         self.pane_sizes = host.pane_sizes
         """The list's share of the panes."""
         self._is_header_due = False

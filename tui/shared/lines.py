@@ -23,11 +23,11 @@ from hermes_browse.store.text import printable
 
 from ..bindings import bindings
 from ..commands.main_commands import LINES
-from ..textual_private import measure_anew, take_bare_lines, tell_scroll_bar
+from ..textual_private import measure_anew, tell_scroll_bar
 from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
 
 
-class Paragraph(Static):
+class WrappedText(Static):
     """A text whose height is right even if a worker's answer changes it before the first layout is
     done."""
 
@@ -38,7 +38,7 @@ class Paragraph(Static):
         super().update(content, layout=layout)
 
 
-class TextLine(Paragraph):
+class TextLine(WrappedText):
     """One line of `Content`, without markup.
 
     With an automatic height in the style sheet it grows and shrinks with its text.
@@ -114,7 +114,6 @@ class LongView(ScrollView, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:
         self._looks: dict[str, Style] = {}  # before super: it calls notify_style_update
         super().__init__(id=id)
-        take_bare_lines(self)
 
     def watch_virtual_size(self, size: Size) -> None:
         """Update the scroll bar, and the layout if the height depends on it."""

@@ -1,4 +1,4 @@
-"""Run other programs: the system's web browser, a pager, an editor."""
+"""Run other programs: the system's opener of addresses and files, a pager, an editor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,69 +15,41 @@ from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
-_PATIENCE = 8.0
-"""Maximum seconds to wait for the web browser's starter."""
-_QUIETLY = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
-_IN_TERMINAL = ("GenericBrowser", "Elinks")
-"""Classes of `webbrowser` (Python 3.11 to 3.14) for programs that run in the foreground and take
-the terminal."""
+_OPENER_SECONDS = 1.5
+"""How long to wait for the opener to report a failure."""
+_OPENERS = {"darwin": ("open",), "win32": ("explorer",)}
 _PAGERS = ("less", "more")
 _EDITORS = ("nano", "vi", "notepad")
 
 
-def takes_the_terminal() -> bool | None:
-    """Return whether the system's web browser is a text browser, which needs the terminal; None if
-    there is none.
+def open_outside(target: str) -> tuple[bool, str]:
+    """Open a checked address, or a file, by the system, in a program that outlives this one.
 
-    Not for the screen's thread: this may start a program.
-    """
-    try:
-        return type(webbrowser.get()).__name__ in _IN_TERMINAL
-    except webbrowser.Error:
-        return None
-
-
-def open_quietly(address: str) -> bool:
-    """Open an address in a graphical web browser; return whether a program accepted it.
-
-    Runs in a process without output, as starters such as xdg-open write to the terminal; isolated
-    (`-I`), so that Python imports nothing from the working directory. The address must have been
-    checked.
-    """
-    try:
-        return start_quietly([sys.executable, "-I", "-c", _QUIETLY, address], _PATIENCE) in (
-            0,
-            None,
-        )
-    except OSError:
-        return False
-
-
-def start_quietly(command: Sequence[str], patience: float) -> int | None:
-    """Start a program without input and output that outlives this one.
+    The opener gets no input and no output, as some write to the terminal.
 
     Returns:
-        Its exit code; None if it still runs after `patience` seconds.
-
-    Raises:
-        OSError: It cannot be started.
+        Whether it was taken, and a sentence about that.
     """
-    silent = subprocess.DEVNULL
-    started = subprocess.Popen(
-        command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True
-    )
+    names = _OPENERS.get(sys.platform, ("xdg-open", "wslview"))
+    program = next(filter(None, map(shutil.which, names)), None)
+    if program is None:
+        return False, _("no program here that opens it ({names})").format(names=", ".join(names))
+    name, silent = Path(program).stem, subprocess.DEVNULL
     try:
-        return started.wait(patience)
+        started = subprocess.Popen(
+            [program, target], stdin=silent, stdout=silent, stderr=silent, start_new_session=True
+        )
+        code = started.wait(_OPENER_SECONDS)
     except subprocess.TimeoutExpired:
-        return None
-
-
-def open_here(address: str) -> bool:
-    """Show a checked address in a text browser and wait for it; the terminal must be free."""
-    try:
-        return webbrowser.open(address)
-    except (webbrowser.Error, OSError):
-        return False
+        code = 0  # some openers run as long as the program that they start
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        return False, _("{program} could not be started: {reason}").format(
+            program=name, reason=reason
+        )
+    if code and sys.platform != "win32":  # the explorer of Windows always ends with 1
+        return False, _("{program} did not take it").format(program=name)
+    return True, _("handed to {program}").format(program=name)
 
 
 def _command(

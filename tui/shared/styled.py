@@ -25,10 +25,6 @@ LOOKS = (
 """Looks that texts and transcripts use; each has a component class in the style sheet."""
 
 TAB = "    "
-JOINT, SPACE_JOINT = ("", "joint"), ("", "space-joint")
-"""Empty spans at the start of a continued line, after any prefix. They record what the break left
-out, nothing or one space, so that find can match across it; they are never painted.
-"""
 
 
 def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
@@ -107,48 +103,29 @@ def slice_spans(spans: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> lis
     return parts
 
 
-def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
-    """Wrap spans, which may contain newlines, to lines of at most `width` cells; continued ones
-    begin with a joint."""
-    lines: list[Line] = []
-    current: Line = []
+def split_lines(spans: Iterable[Span]) -> list[Line]:
+    """Split spans at newlines, and expand tabs."""
+    lines: list[Line] = [[]]
     for text, look in spans:
         first, *rest = text.replace("\t", TAB).split("\n")
         if first:
-            current.append((first, look))
-        for piece in rest:
-            lines.append(current)
-            current = [(piece, look)] if piece else []
-    lines.append(current)
-    wrapped: list[Line] = []
-    for line in lines:
-        ranges = breaks(line_text(line), width)
-        if len(ranges) == 1:
-            wrapped.append(line)
-            continue
-        first_part, *parts = slice_spans(line, ranges)
-        wrapped.append(first_part)
-        for (_, before), (start, _), part in zip(ranges, ranges[1:], parts, strict=False):
-            wrapped.append([SPACE_JOINT if start > before else JOINT, *part])
-    return wrapped
+            lines[-1].append((first, look))
+        lines += [[(piece, look)] if piece else [] for piece in rest]
+    return lines
 
 
-def wrap_text(text: str, width: int, look: str) -> list[Line]:
-    """Wrap a text of one look; see `wrap_spans`."""
-    return wrap_spans([(text, look)], width)
+def wrap_spans(spans: Iterable[Span], width: int) -> list[Line]:
+    """Wrap spans, which may contain newlines, to lines of at most `width` cells."""
+    return [
+        piece
+        for line in split_lines(spans)
+        for piece in slice_spans(line, breaks(line_text(line), width))
+    ]
 
 
 def safe_text(text: str) -> str:
     """Make a stored text printable, with newlines as line ends and tabs expanded."""
     return printable(text.replace("\r\n", "\n")).replace("\t", TAB)
-
-
-def indent(lines: Iterable[Line], prefix: Span, first: Span | None = None) -> list[Line]:
-    """Prefix lines, the first one with `first` if given."""
-    return [
-        [first if first is not None and index == 0 else prefix, *line]
-        for index, line in enumerate(lines)
-    ]
 
 
 def line_text(line: Line) -> str:

@@ -1,5 +1,4 @@
-"""Find a text inside a transcript: the matcher, the scan in slices, the results, and their
-highlighting."""
+"""Find a text inside a transcript: the matcher, the scan in slices, and the results."""
 
 from __future__ import annotations
 
@@ -14,11 +13,10 @@ from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, bloc
 from hermes_browse.store.messages.summaries import without_injections
 from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
-from hermes_browse.store.search.snippets import find_ranges
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
 
-from ..shared.styled import JOINT, SPACE_JOINT, Line, light, line_text
+from ..shared.styled import line_text
 from .block_layout import MARKDOWN_LIMIT
 from .markdown_layout import render_markdown
 from .tool_text import as_shown
@@ -29,7 +27,7 @@ _SECONDS = 0.05
 """The duration of a slice; messages that come into sight are read between two slices."""
 _MARKUP = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
 _WIDE = 20_000
-"""Cells; wide enough that no line is wrapped."""
+"""Cells; wide enough for any table."""
 _OVERLAP = 24
 """Messages before a slice that are read again, to find the calls of results in it."""
 
@@ -76,7 +74,8 @@ def _matches_rendered(text: str, matcher: Matcher) -> bool:
     plain = fold(_MARKUP.sub("", text))
     if len(plain) == len(text) or not matcher.in_folded(plain, has_marks(plain)):
         return False
-    shown = fold("\n".join(map(line_text, render_markdown(printable(text), _WIDE))))
+    paragraphs = render_markdown(printable(text), _WIDE)
+    shown = fold("\n".join(line_text(paragraph.spans) for paragraph in paragraphs))
     return matcher.in_folded(shown, has_marks(shown))
 
 
@@ -148,78 +147,3 @@ class FindResults:
     def grow(self, before: int, count: int) -> None:
         """Scan rows that were added at the end, too."""
         self._parts.append((before, count))
-
-
-def _joint(line: Line) -> tuple[str, int]:
-    """Return the text between a line and the one above it, and the index at which the line's own
-    text begins."""
-    position = 0
-    for span in line:
-        if span == JOINT:
-            return "", position
-        if span == SPACE_JOINT:
-            return " ", position
-        position += len(span[0])
-    return "\n", 0
-
-
-def ranges_of_lines(
-    lines: Sequence[Line], matchers: Sequence[Matcher]
-) -> list[list[tuple[int, int, int]]]:
-    """Return the matches by line: start and end in its text, and the index of the line on which the
-    match begins."""
-    texts: list[str] = []
-    starts: list[int] = []
-    shifts: list[int] = []
-    length = 0
-    for line in lines:
-        between, begin = _joint(line)
-        text = line_text(line)[begin:]
-        length += len(between)
-        starts.append(length)
-        shifts.append(begin)
-        texts += [between, text]
-        length += len(text)
-    ranges: list[list[tuple[int, int, int]]] = [[] for _ in lines]
-    first = 0
-    for start, end in find_ranges("".join(texts), matchers):
-        while first + 1 < len(lines) and starts[first + 1] <= start:
-            first += 1
-        number = first
-        while number < len(lines) and starts[number] < end:
-            length = len(texts[2 * number + 1])
-            begin, stop = max(start - starts[number], 0), min(end - starts[number], length)
-            if begin < stop:
-                ranges[number].append((begin + shifts[number], stop + shifts[number], first))
-            number += 1
-    return ranges
-
-
-def highlight_lines(
-    lines: Sequence[Line], matchers: Sequence[Matcher], is_hit: bool, number: int | None
-) -> tuple[list[Line], list[int]]:
-    """Return the lines of a message with matches highlighted, and the indexes of those on which a
-    match begins.
-
-    In the current hit one match stands out, given by its number, or all of them if that is None.
-    """
-    ranges = ranges_of_lines(lines, matchers)
-    stops = sorted({first for each in ranges for _, _, first in each})
-    current = stops[number] if is_hit and number is not None and number < len(stops) else None
-    shown: list[Line] = []
-    for line, each in zip(lines, ranges, strict=True):
-        if not each:
-            shown.append(line)
-            continue
-        weak = [
-            (start, end)
-            for start, end, first in each
-            if not is_hit or (number is not None and first != current)
-        ]
-        strong = [
-            (start, end)
-            for start, end, first in each
-            if is_hit and (number is None or first == current)
-        ]
-        shown.append(light(light(line, weak, "hit"), strong, "hit-current"))
-    return shown, stops

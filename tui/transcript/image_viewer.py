@@ -1,21 +1,14 @@
-"""Open an image of a conversation in the system's viewer, an embedded one from a private file."""
+"""Images of a conversation as files: embedded ones are written to a private folder."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from pathlib import Path
 
 from hermes_browse.store.files import open_regular
 from hermes_browse.store.messages.decode import IMAGE_HEAD, suffix_of
 from hermes_browse.store.temporary import TemporaryFolder
-from hermes_browse.store.wording import _
 
-from ..shared.programs import start_quietly
-
-_VIEWER_SECONDS = 1.5
-"""How long to wait for the viewer's starter to report a failure."""
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic")
 
 
@@ -63,29 +56,3 @@ def is_image_file(path: str) -> bool:
             return bool(suffix_of(file.read(IMAGE_HEAD)))
     except (OSError, ValueError, RuntimeError):
         return False
-
-
-def _viewer() -> list[str] | None:
-    names = {"darwin": ["open"], "win32": ["explorer"]}.get(sys.platform, ["xdg-open", "wslview"])
-    return next(([program] for name in names if (program := shutil.which(name))), None)
-
-
-def open_outside(path: Path) -> str:
-    """Open an image in the system's viewer, without waiting for it; return a sentence about the
-    outcome."""
-    command = _viewer()
-    if command is None:
-        return _("no program here that opens images (xdg-open)")
-    name = Path(command[0]).stem
-    try:
-        # Some starters run as long as the viewer does. The explorer of Windows always ends with 1.
-        failed = (
-            start_quietly([*command, str(path)], _VIEWER_SECONDS) not in (0, None)
-            and sys.platform != "win32"
-        )
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        return _("{program} could not be started: {reason}").format(program=name, reason=reason)
-    return (_("{program} did not take it") if failed else _("handed to {program}")).format(
-        program=name
-    )

@@ -17,16 +17,16 @@ from ..bindings import following
 from ..context import ShownPlace
 from ..screens.panes import Panes
 from ..shared import header
-from ..shared.styled import Line
 from .entries import Look, TranscriptModel
-from .layout_cache import Key
 from .opening import WINDOW, open_conversation, read_model, recap_model
-from .page import draw_message
+from .page import lay_out_message
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
 
     from ..work.store_screen import StoreScreen
+    from .block_layout import Shown
+    from .paragraphs import MessageLayout
     from .view import TranscriptView
 
 _NAMES = {
@@ -54,15 +54,15 @@ class _Opening(NamedTuple):
 
     def read(
         self, store: OpenStore, reading: Reading, width: int, look: Look
-    ) -> tuple[TranscriptModel, int | None, dict[Key, list[Line]]]:
-        """Read the conversation; return also the message to begin at, and the lines of that."""
+    ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
+        """Read the conversation; return also the message to begin at, and the layout of that."""
         conversation, begin = self.conversation, self.message_id
         model = open_conversation(store, conversation, reading, begin, self.segment)
         if self.keeps_place and begin is not None and model.entry_of(begin) is None:
             begin = model.next_shown(begin)
             model = open_conversation(store, conversation, reading, begin, self.segment)
-        # The hit is located among the lines of its message, so these are laid out here.
-        return model, begin, draw_message(model, begin, width, look) if begin is not None else {}
+        # The hit is located among the lines of its message, so it is laid out here.
+        return model, begin, lay_out_message(model, begin, width, look)
 
 
 async def read_missing(
@@ -171,7 +171,7 @@ class TranscriptLoader:
         reading, width, look = main.mode, page.width, page.look
         late = asyncio.get_running_loop().call_later(PATIENCE, self._clear, conversation)
         try:
-            model, begin, drawn = await main.read(
+            model, begin, layouts = await main.read(
                 lambda store: opening.read(store, reading, width, look)
             )
         except BrowseError as error:
@@ -183,7 +183,7 @@ class TranscriptLoader:
         finally:
             late.cancel()
         self._is_opening = False
-        page.layouts.add(drawn)
+        page.add(layouts)
         self._say_what_is_left_out(model, begin, opening.message_id)
         self._show(model, message_id=begin, matchers=opening.matchers, segment=opening.segment)
         main.details.add([model.conversation])

@@ -1,4 +1,4 @@
-"""Lay out Markdown as lines; markdown-it parses it. Fast enough for the messages on screen."""
+"""Lay out Markdown as paragraphs; markdown-it parses it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from rich.cells import cell_len
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
-from ..formats import clip, fit
-from ..shared.styled import Line, Span, indent, line_width, wrap_spans
+from ..formats import clip
+from ..shared.styled import Line, Span, line_text, line_width, split_lines, wrap_spans
+from .paragraphs import Paragraph, fixed, indent, paragraphs_of
 
 _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
@@ -69,79 +70,78 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
 
 
 class _Layout:
-    """Converts block tokens to lines, recursively for nested blocks."""
+    """Converts block tokens to paragraphs, recursively for nested blocks; widths are cells."""
 
     def __init__(self, tokens: Sequence[Token], base: str) -> None:
         self._tokens = iter(tokens)
         self._base = base
 
-    def blocks(self, width: int, until: str = "", *, tight: bool = False) -> list[Line]:
+    def blocks(self, width: int, until: str = "", *, tight: bool = False) -> list[Paragraph]:
         """Lay out all blocks up to a closing token."""
-        lines: list[Line] = []
-        width = max(width, 2)
+        paragraphs: list[Paragraph] = []
         for token in self._tokens:
             if token.type == until:
                 break
-            block = self._block(token, width)
-            if block is None:
-                continue
-            if lines and not tight:
-                lines.append([])
-            lines += block
-        return lines
+            block = self._block(token, max(width, 2))
+            if block and paragraphs and not tight:
+                paragraphs.append(Paragraph([]))
+            paragraphs += block
+        return paragraphs
 
-    def _block(self, token: Token, width: int) -> list[Line] | None:
-        kind = token.type
-        if kind == "inline":
-            return wrap_spans(_inline(token.children or [], self._base), width)
-        if kind == "paragraph_open":
-            return self.blocks(width, "paragraph_close")
-        if kind == "heading_open":
-            mark, inner = "#" * int(token.tag[1:]) + " ", next(self._tokens)
-            next(self._tokens)  # its end
-            return wrap_spans(
-                [(mark, "heading dim"), *_inline(inner.children or [], "heading")], width
-            )
-        if kind in ("fence", "code_block"):
-            return self._code(token, width)
-        if kind == "blockquote_open":
-            return indent(self.blocks(width - 2, "blockquote_close"), ("▎ ", "bar"))
-        if kind in ("bullet_list_open", "ordered_list_open"):
-            return self._list(token, width)
-        if kind == "hr":
-            return [[("─" * width, "rule")]]
-        if kind == "table_open":
-            return self._table(width)
-        if kind == "html_block":
-            return wrap_spans([(token.content.rstrip("\n"), f"{self._base} dim")], width)
-        return None
+    def _block(self, token: Token, width: int) -> list[Paragraph]:
+        match token.type:
+            case "inline":
+                return paragraphs_of(_inline(token.children or [], self._base))
+            case "paragraph_open":
+                return self.blocks(width, "paragraph_close")
+            case "heading_open":
+                mark, inner = "#" * int(token.tag[1:]) + " ", next(self._tokens)
+                next(self._tokens)  # its end
+                title = _inline(inner.children or [], "heading")
+                return paragraphs_of([(mark, "heading dim"), *title])
+            case "fence" | "code_block":
+                return self._code(token)
+            case "blockquote_open":
+                return indent(self.blocks(width - 2, "blockquote_close"), ("▎ ", "bar"))
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(token, width)
+            case "hr":
+                return [fixed(("─" * width, "rule"))]
+            case "table_open":
+                return self._table(width)
+            case "html_block":
+                return paragraphs_of([(token.content.rstrip("\n"), f"{self._base} dim")])
+            case _:
+                return []
 
-    def _code(self, token: Token, width: int) -> list[Line]:
+    def _code(self, token: Token) -> list[Paragraph]:
         language = printable(token.info.split()[0]) if token.info.split() else ""
         code = token.content.rstrip("\n").replace("\t", "    ")
-        lines = [line for each in highlight(code, language) for line in wrap_spans(each, width - 2)]
-        head = [[("▏ ", "bar"), (clip(language, width - 2), "dim")]] if language else []
-        return [*head, *indent(lines, ("▏ ", "bar"))]
+        head = [fixed((language, "dim"))] if language else []
+        return indent([*head, *map(Paragraph, highlight(code, language))], ("▏ ", "bar"))
 
-    def _list(self, token: Token, width: int) -> list[Line]:
+    def _list(self, token: Token, width: int) -> list[Paragraph]:
         ordered = token.type == "ordered_list_open"
         close = token.type.replace("open", "close")
         number = int(str(token.attrs.get("start", 1)))
-        lines: list[Line] = []
+        paragraphs: list[Paragraph] = []
         for item in self._tokens:
             if item.type == close:
                 break
             mark = f"{number}. " if ordered else "• "
             number += 1
-            inner = self.blocks(width - cell_len(mark), "list_item_close", tight=True) or [[]]
-            if not ordered and inner[0] and inner[0][0][0][:4] in ("[ ] ", "[x] ", "[X] "):
-                text, look = inner[0][0]
-                mark = "☐ " if text[1] == " " else "☑ "
-                inner[0] = [(text[4:], look), *inner[0][1:]]
-            lines += indent(inner, (" " * cell_len(mark), "text"), (mark, "dim"))
-        return lines
+            inner = self.blocks(width - cell_len(mark), "list_item_close", tight=True)
+            inner = inner or [Paragraph([])]
+            spans = inner[0].spans
+            box = line_text(spans[:1])[:4].lower()
+            if not ordered and box in ("[ ] ", "[x] "):
+                mark = "☐ " if box == "[ ] " else "☑ "
+                text, look = spans[0]
+                inner[0] = inner[0]._replace(spans=[(text[4:], look), *spans[1:]])
+            paragraphs += indent(inner, (" " * cell_len(mark), "text"), (mark, "dim"))
+        return paragraphs
 
-    def _table(self, width: int) -> list[Line]:
+    def _table(self, width: int) -> list[Paragraph]:
         rows: list[list[list[Span]]] = []
         aligned: list[str] = []
         for token in self._tokens:
@@ -158,7 +158,7 @@ class _Layout:
         return table_lines([row[:_MAX_COLUMNS] for row in rows], aligned, width)
 
 
-def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) -> list[Line]:
+def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) -> list[Paragraph]:
     """Lay out a table, narrowing the widest columns first.
 
     Args:
@@ -183,8 +183,7 @@ def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) ->
         for depth in range(max(map(len, cells))):
             line: Line = []
             for i, cell in enumerate(cells):
-                # No joints in a table: a cell continues below, not at the end of the line.
-                part = [span for span in cell[depth] if span[0]] if depth < len(cell) else []
+                part = cell[depth] if depth < len(cell) else []
                 space = " " * max(widths[i] - line_width(part), 0)
                 right = "right" in (aligned[i] if i < len(aligned) else "")
                 line += [(" │ ", "rule")] if i else []
@@ -192,27 +191,15 @@ def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) ->
             lines.append(line)
         if number == 0:
             lines.append([("─┼─".join("─" * each for each in widths), "rule")])
-    return [_fitted(line, width) for line in lines]
+    return [Paragraph(line, is_fixed=True) for line in lines]
 
 
-def _fitted(line: Line, width: int) -> Line:
-    if line_width(line) <= width:
-        return line
-    return [(fit("".join(text for text, looks in line), width), "text")]
+def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph]:
+    """Lay out printable Markdown; `base` is the look of ordinary text.
 
-
-def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
-    """Lay out printable Markdown as lines of at most `width` cells; `base` is the look of ordinary
-    text."""
-    lines = _Layout(parse(text), base).blocks(max(width, 8))
-    if all(line_width(line) <= width for line in lines):
-        return lines
-    # Nested too deeply for the width: wrapping loses the structure, but no words.
-    return [
-        line
-        for each in lines
-        for line in (wrap_spans(each, width) if line_width(each) > width else [each])
-    ]
+    Tables and rules are `width` cells wide.
+    """
+    return _Layout(parse(text), base).blocks(max(width, 8))
 
 
 def highlight(code: str, language: str) -> list[Line]:
@@ -241,14 +228,8 @@ def highlight(code: str, language: str) -> list[Line]:
         (token.Generic.Heading, "keyword"),
         (token.Generic.Subheading, "keyword"),
     )
-    lines: list[Line] = [[]]
-    for kind, text in lexer.get_tokens(code):
-        look = next(
-            (name for each, name in looks if each in kind.split() or kind is each), "code-text"
-        )
-        first, *rest = text.split("\n")
-        if first:
-            lines[-1].append((first, look))
-        for piece in rest:
-            lines.append([(piece, look)] if piece else [])
-    return lines
+
+    def look_of(kind: token._TokenType) -> str:
+        return next((look for parent, look in looks if parent in kind.split()), "code-text")
+
+    return split_lines((text, look_of(kind)) for kind, text in lexer.get_tokens(code))

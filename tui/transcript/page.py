@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,15 +17,17 @@ from rich.cells import cell_len
 from ..formats import clip
 from ..shared.styled import Line
 from .entries import EntryKind, Look, TranscriptModel
-from .layout_cache import LIGHT, Key, LayoutCache
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
 
+    from .block_layout import Shown
+    from .paragraphs import MessageLayout
+
 _ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
 _RULE, _OTHER = 2, 4
-_MAX_ENTRIES = 400
-"""Entries whose lines are cached."""
+_MAX_LAYOUTS = 400
+"""Messages whose layouts, and entries whose lines, are cached."""
 _AROUND = 30
 """Entries before and after the page that are read with it."""
 _AHEAD = 4
@@ -33,6 +35,8 @@ _AHEAD = 4
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
+_Fold = tuple[int, bool]
+"""An entry, and whether it is unfolded."""
 
 
 class SeenByModel(NamedTuple):
@@ -129,14 +133,17 @@ class Page:
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page; None if all have been."""
-        self.layouts = LayoutCache()
         self.defers = False
-        """Long texts are laid out on another thread, and shown without formatting until then."""
-        # Entries, each with whether it is open, to lines without formatting, final lines, and lines
-        # of matches.
-        self._plain: dict[tuple[int, bool], list[Line]] = {}
-        self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
-        self._match_lines: dict[tuple[int, bool], list[int]] = {}
+        """Long messages are laid out on another thread, and shown without formatting until then."""
+        self.deferred: set[Shown] = set()
+        """Messages to be laid out there."""
+        self._layouts: OrderedDict[Shown, MessageLayout] = OrderedDict()
+        self._lines: dict[_Fold, list[Line]] = {}
+        """The final lines of entries."""
+        self._plain: set[_Fold] = set()
+        """Entries of which these have no formatting yet."""
+        self._match_lines: dict[_Fold, list[int]] = {}
+        """The indexes of lines on which a match begins."""
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
@@ -200,19 +207,21 @@ class Page:
         self.seen, self._frame = seen, None
 
     def forget(self) -> None:
-        """Drop all layouts, as look, folds or messages have changed."""
-        self._laid.clear()
+        """Drop all lines, as look, folds, matches or messages have changed."""
+        self._lines.clear()
         self._plain.clear()
         self._match_lines.clear()
         self._frame = None
 
     def forget_entry(self, index: int | None) -> None:
-        """Drop the layout of an entry, as its fold or its matches have changed."""
+        """Drop the lines of an entry, as its fold or its matches have changed."""
         if index is not None:
-            for key in ((index, True), (index, False)):
-                self._laid.pop(key, None)
-                self._plain.pop(key, None)
+            self._lines.pop((index, True), None)
+            self._lines.pop((index, False), None)
         self._frame = None
+
+    def _fold(self, index: int) -> _Fold:
+        return index, index in self.opened
 
     def resize(self, width: int, height: int) -> None:
         """Change the size; at another width the top line stays about where it was in its
@@ -234,80 +243,85 @@ class Page:
 
     def lines(self, index: int) -> list[Line] | None:
         """Return the final lines of an entry; None if its message has not been read."""
-        return self._lines(index, defers=False)
+        if self._fold(index) in self._plain:
+            self.forget_entry(index)
+        return self._lines_of(index, defers=False)
 
-    def _lines(self, index: int, *, defers: bool) -> list[Line] | None:
+    def _lines_of(self, index: int, *, defers: bool) -> list[Line] | None:
+        fold = self._fold(index)
+        if fold not in self._lines:
+            lines = self._draw(index, defers=defers)
+            if lines is None:
+                return None
+            self._lines[fold] = lines
+            self.heights.set(index, len(lines))
+            if len(self._lines) > _MAX_LAYOUTS:
+                del self._lines[next(iter(self._lines))]
+        return self._lines[fold]
+
+    def _draw(self, index: int, *, defers: bool) -> list[Line] | None:
         assert self.model is not None
-        key = (index, index in self.opened)
-        if key in self._laid:
-            self._laid.move_to_end(key)
-            return self._laid[key]
-        if defers and key in self._plain:
-            return self._plain[key]
-        self.layouts.waits, self.layouts.has_deferred = not defers, False
-        lines = self._lay_out(index)
-        if lines is None:
-            return None
-        if self.layouts.has_deferred:
-            self._plain[key] = lines
-        else:
-            self._laid[key] = lines
-            if len(self._laid) > _MAX_ENTRIES:
-                self._match_lines.pop(self._laid.popitem(last=False)[0], None)
-        self.heights.set(index, len(lines))
-        return lines
-
-    def _lay_out(self, index: int) -> list[Line] | None:
-        from .block_layout import (
-            message_lines,
-            plain_lines,
-        )  # start: Markdown and tables, a tenth of all imports
-
-        assert self.model is not None
-        entry = self.model.entries[index]
+        entry, fold = self.model.entries[index], self._fold(index)
         if entry.kind is not EntryKind.MESSAGE:
             return _rule(entry.text, self.width)
-        message = self.model.message(index)
-        if message is None:
+        shown = self._shown(index)
+        if shown is None:
             return None
-        is_open = index in self.opened
-        lines = message_lines(
-            message, self.model, self.width, self.look, self.layouts, is_open=is_open
-        )
-        if self.layouts.has_deferred:
-            return plain_lines(message, self.width)
+        if self.model.is_paired(shown.message):
+            return []
+        if defers and shown not in self._layouts and shown.is_heavy:
+            self.deferred.add(shown)
+            self._plain.add(fold)
+            return shown.lay_out_plain().lines
+        self._plain.discard(fold)
+        layout = self._layout(shown)
         if not self.matchers:
-            return lines
-        from .find import highlight_lines  # the search is loaded already, as there are matchers
-
-        is_hit = message.id == self.hit
-        lines, self._match_lines[index, is_open] = highlight_lines(
-            lines, self.matchers, is_hit, self.hit_number
+            return layout.lines
+        is_hit = shown.message.id == self.hit
+        lines, self._match_lines[fold] = layout.highlighted(
+            self.width, self.matchers, is_hit, self.hit_number
         )
         return lines
 
-    def take(self, drawn: Mapping[Key, list[Line]]) -> None:
-        """Show texts that have been laid out elsewhere; the top line stays about where it was."""
-        (index, line), before = (
-            self.place,
-            self._plain.get((self.place[0], self.place[0] in self.opened)),
-        )
-        self.layouts.add(drawn)
-        self._plain.clear()
-        self._frame = None
-        if before and line and index < len(self):
-            self.place = index, line * self._height(index) // len(before)
+    def _shown(self, index: int) -> Shown | None:
+        """Return the message of an entry as it is to be laid out; None if it has not been read."""
+        assert self.model is not None
+        is_open = index in self.opened
+        return _shown_in(self.model, index, self.width, self.look, is_open=is_open)
+
+    def _layout(self, shown: Shown) -> MessageLayout:
+        if shown not in self._layouts:
+            self.add({shown: shown.lay_out()})
+        self._layouts.move_to_end(shown)
+        return self._layouts[shown]
+
+    def add(self, layouts: Mapping[Shown, MessageLayout]) -> None:
+        """Cache layouts made elsewhere; those that were not used for the longest time go."""
+        self._layouts.update(layouts)
+        self.deferred.difference_update(layouts)
+        while len(self._layouts) > _MAX_LAYOUTS:
+            self._layouts.popitem(last=False)
+
+    def take(self, layouts: Mapping[Shown, MessageLayout]) -> None:
+        """Show messages that have been laid out elsewhere; the top line stays about where it
+        was."""
+        self.add(layouts)
+        (index, line), plain = self.place, self._plain
+        before = self._height(index) if self._fold(index) in plain else 0
+        for fold in plain:
+            self._lines.pop(fold, None)
+        self._plain, self._frame = set(), None
+        if before and line:
+            self.place = index, line * self._height(index) // before
 
     def match_lines(self, index: int) -> list[int]:
         """Return the indexes of the lines of an entry on which a match begins."""
-        return (
-            self._match_lines.get((index, index in self.opened), [])
-            if self.lines(index) is not None
-            else []
-        )
+        if self.lines(index) is None:
+            return []
+        return self._match_lines.get(self._fold(index), [])
 
     def _height(self, index: int) -> int:
-        lines = self._lines(index, defers=self.defers)
+        lines = self._lines_of(index, defers=self.defers)
         return len(lines) if lines is not None else self.heights[index]
 
     def hide_paired(self, first: int, last: int) -> None:
@@ -369,9 +383,9 @@ class Page:
             *range(max(first - _AHEAD, 0), first),
             *range(last + 1, min(last + 1 + _AHEAD, len(self))),
         ):
-            message = self.model.message(index)
-            if message is not None and len(message.text) > LIGHT:
-                self._lines(index, defers=True)
+            shown = self._shown(index)
+            if shown is not None and shown.is_heavy:
+                self._lines_of(index, defers=True)
 
     def frame(self) -> list[tuple[int, Line]]:
         """Return the lines of the page, each with its entry; sets `missing`."""
@@ -382,7 +396,7 @@ class Page:
         index, skip = self.place
         first, is_missing = index, False
         while self.model is not None and index < len(self) and len(frame) < self.height:
-            lines = self._lines(index, defers=self.defers)
+            lines = self._lines_of(index, defers=self.defers)
             if lines is None:
                 is_missing = True
                 lines = [[("…", "dim")]] * self.heights[index]
@@ -418,13 +432,26 @@ class Page:
         return following if following is not None else self.model.step(index, -1)
 
 
-def draw_message(
-    model: TranscriptModel, message_id: int, width: int, look: Look
-) -> dict[Key, list[Line]]:
-    """Lay out the long texts of a message, if the model has it, before it is shown; on a worker's
-    thread."""
-    page, index = Page(), model.entry_of(message_id)
-    page.model, page.width, page.look = model, width, look
-    if index is not None:
-        page._lay_out(index)
-    return page.layouts.drawn
+def lay_out(messages: Iterable[Shown]) -> dict[Shown, MessageLayout]:
+    """Lay out messages; on any thread."""
+    return {shown: shown.lay_out() for shown in messages}
+
+
+def lay_out_message(
+    model: TranscriptModel, message_id: int | None, width: int, look: Look
+) -> dict[Shown, MessageLayout]:
+    """Lay out a message before it is shown, if the model has it; on any thread."""
+    index = model.entry_of(message_id)
+    shown = _shown_in(model, index, width, look, is_open=False) if index is not None else None
+    return lay_out([shown]) if shown is not None else {}
+
+
+def _shown_in(
+    model: TranscriptModel, index: int, width: int, look: Look, *, is_open: bool
+) -> Shown | None:
+    from .block_layout import Shown  # start: Markdown and tables, a tenth of all imports
+
+    message = model.message(index)
+    if message is None:
+        return None
+    return Shown.of(message, model, width, look, is_open=is_open)

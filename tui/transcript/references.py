@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from textual import on
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
@@ -28,7 +28,6 @@ from ..commands.screen_commands import REFERENCES
 from ..context import Context
 from ..screens.card import Card, keys_line
 from ..shared import clipboard, programs
-from . import image_viewer
 from .entries import TranscriptModel
 from .image_viewer import Pictures, is_image_file
 from .markdown_layout import parse
@@ -272,10 +271,6 @@ class ReferencesCard(Card[None]):
         if self.is_whole:
             self.answer(one_line(text, 300))
 
-    def _tell_copies(self, text: str) -> None:
-        """Show an error with the key that copies instead, which replaces `{key}`."""
-        self._tell(text.format(key=self.key("copy")))
-
     def action_move(self, by: int) -> None:
         options = self.query_one(OptionList)
         (options.action_cursor_down if by > 0 else options.action_cursor_up)()
@@ -302,45 +297,18 @@ class ReferencesCard(Card[None]):
         )
 
     async def _open(self, reference: Reference) -> None:
-        if reference.kind is ReferenceKind.IMAGE:
-            self._open_image(reference)
-            return
-        if not reference.can_be_opened:
+        if reference.kind is ReferenceKind.IMAGE and reference.number >= 0:
+            self.main.start("image", self._open_embedded, reference)
+        elif reference.kind is ReferenceKind.IMAGE:
+            await self._outside(str(Path(reference.target).expanduser()))
+        elif reference.can_be_opened:
+            await self._outside(reference.target)
+        else:
             why = "" if reference.kind is ReferenceKind.PATH else _("not of the web: ")
             await self._copy(reference, why)
-            return
-        in_terminal = await asyncio.to_thread(programs.takes_the_terminal)
-        if in_terminal is None:
-            self._tell_copies(_("no browser on this machine · {key} copies"))
-        elif in_terminal:
-            try:
-                with self.main.host.lend_terminal():
-                    is_opened = programs.open_here(reference.target)
-            except SuspendNotSupported:
-                self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
-                return
-            if is_opened:
-                self._tell(_("back from the browser"))
-            else:
-                self._tell_copies(_("the browser did not take it · {key} copies"))
-        else:
-            self._tell(_("opening …"))
-            if await asyncio.to_thread(programs.open_quietly, reference.target):
-                self._tell(_("handed to the system's browser"))
-            else:
-                self._tell_copies(_("no browser took it · {key} copies"))
-
-    # Images
-
-    def _open_image(self, reference: Reference) -> None:
-        """Open the file of an image; an embedded image is written to a file first."""
-        if reference.number < 0:
-            self._outside(Path(reference.target).expanduser())
-            return
-
-        self.main.start("image", self._open_embedded, reference)
 
     async def _open_embedded(self, reference: Reference) -> None:
+        """Write an embedded image to a private file, and open that."""
         data = await self.main.read(
             lambda store: store.image(reference.message_id, reference.number)
         )
@@ -348,10 +316,9 @@ class ReferencesCard(Card[None]):
         if path is None:
             self._tell(_("not an image known here; & shows the row as it is stored"))
         elif self.is_whole:
-            self._outside(path)
+            await self._outside(str(path))
 
-    def _outside(self, path: Path) -> None:
-        async def work() -> None:
-            self._tell(await asyncio.to_thread(image_viewer.open_outside, path))
-
-        self.run_worker(work(), group="reference", exclusive=True)
+    async def _outside(self, target: str) -> None:
+        is_taken, sentence = await asyncio.to_thread(programs.open_outside, target)
+        copies = "" if is_taken else " · " + _("{key} copies").format(key=self.key("copy"))
+        self._tell(sentence + copies)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,10 +18,13 @@ from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.wording import N_, _
 
 from ..shared.lines import LongView
-from ..shared.styled import LOOKS, Line
+from ..shared.styled import LOOKS
 from .entries import EntryKind, TranscriptModel
-from .layout_cache import Key, draw
-from .page import Page
+from .page import Page, lay_out
+
+if TYPE_CHECKING:
+    from .block_layout import Shown
+    from .paragraphs import MessageLayout
 
 _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
 _NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier part")}
@@ -65,10 +68,10 @@ class TranscriptScroll(LongView, can_focus=True):
         """1 for the next find, -1 for the previous one, 0 to stop finding."""
 
     @dataclass
-    class Drawn(Message, namespace="transcript_view"):
-        """Long texts have been laid out on another thread."""
+    class LaidOut(Message, namespace="transcript_view"):
+        """Long messages have been laid out on another thread."""
 
-        lines: dict[Key, list[Line]]
+        layouts: dict[Shown, MessageLayout]
 
     class Resized(Message, namespace="transcript_view"):
         """The width has changed."""
@@ -77,7 +80,7 @@ class TranscriptScroll(LongView, can_focus=True):
         super().__init__(id=id)
         self.page = Page()
         self.page.defers = True
-        self._being_drawn: set[Key] = set()
+        self._being_drawn: set[Shown] = set()
         self._current: int | None = None
         """The entry last stepped to."""
         self._needed: tuple[int, int] | None = None
@@ -118,7 +121,7 @@ class TranscriptScroll(LongView, can_focus=True):
         """Return the entry that keys act on: the one last stepped to, else one in sight."""
         return self._current if self._current is not None else self.page.entry_in_sight()
 
-    # Layout and painting
+    # MessageLayout and painting
 
     def _place(self) -> None:
         """Lay out the page and update the scroll bar; called after every change."""
@@ -140,23 +143,23 @@ class TranscriptScroll(LongView, can_focus=True):
         self._draw()
 
     def _draw(self) -> None:
-        """Lay out deferred texts on another thread."""
-        keys = [key for key in self.page.layouts.deferred if key not in self._being_drawn]
-        self.page.layouts.deferred.clear()
-        if keys:
-            self._being_drawn.update(keys)
-            self.run_worker(lambda: self.post_message(self.Drawn(draw(keys))), thread=True)
+        """Lay out deferred messages on another thread."""
+        messages = self.page.deferred - self._being_drawn
+        self.page.deferred.clear()
+        if messages:
+            self._being_drawn |= messages
+            self.run_worker(lambda: self.post_message(self.LaidOut(lay_out(messages))), thread=True)
 
     @property
     def is_drawing(self) -> bool:
-        """Whether a text of the page is being laid out on another thread."""
+        """Whether a message of the page is being laid out on another thread."""
         return bool(self._being_drawn)
 
-    def on_transcript_view_drawn(self, event: Drawn) -> None:
-        """Show texts that have been laid out."""
+    def on_transcript_view_laid_out(self, event: LaidOut) -> None:
+        """Show messages that have been laid out."""
         event.stop()
-        self._being_drawn -= event.lines.keys()
-        self.page.take(event.lines)
+        self._being_drawn -= event.layouts.keys()
+        self.page.take(event.layouts)
         self._place()
 
     def watch_scroll_y(self, old: float, new: float) -> None:

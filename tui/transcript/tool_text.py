@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.ansi import AnsiDecoder
@@ -20,9 +19,9 @@ from hermes_browse.store.connection.stored_values import json_as_text
 from hermes_browse.store.messages.decode import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
 
-from ..shared.styled import TAB, Line, Span, indent, safe_text, wrap_spans, wrap_text
-from .layout_cache import LIGHT_OF
+from ..shared.styled import Line, Span, line_width, safe_text, split_lines
 from .markdown_layout import highlight, render_markdown, table_lines
+from .paragraphs import Paragraph, indent, plain
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields with the output of a tool, most informative first."""
@@ -127,26 +126,18 @@ def _look(decoder: AnsiDecoder, base: str) -> str:
 
 
 def coloured(text: str, base: str) -> list[Line]:
-    """Split stored output into lines of printable spans, not wrapped, with colours as looks; `base`
-    is the default."""
+    """Split stored output into lines of printable spans, with colours as looks; `base` is the
+    default."""
     decoder, look = AnsiDecoder(), base
-    lines: list[Line] = [[]]
+    spans: list[Span] = []
     # Every second piece has the parameters of a sequence.
     for number, piece in enumerate(_SGR.split(text.replace("\r\n", "\n"))):
         if number % 2:
             decoder.decode_line(f"\x1b[{piece[:_MAX_SEQUENCE].replace(':', ';')}m")
             look = _look(decoder, base)
-            continue
-        first, *rest = printable(piece).replace("\t", TAB).split("\n")
-        if first:
-            lines[-1].append((first, look))
-        for each in rest:
-            lines.append([(each, look)] if each else [])
-    return lines
-
-
-def _wrapped(lines: Sequence[Line], width: int) -> list[Line]:
-    return [piece for line in lines for piece in wrap_spans(line, width)]
+        else:
+            spans.append((printable(piece), look))
+    return split_lines(spans)
 
 
 def _diff(text: str) -> list[Line]:
@@ -196,7 +187,7 @@ def _columns(text: str) -> list[list[str]] | None:
     return rows if all(len(row) == len(rows[0]) for row in rows) else None
 
 
-def _numbered(text: str, language: str, width: int) -> list[Line] | None:
+def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
     matches: list[re.Match[str]] = []
@@ -207,28 +198,30 @@ def _numbered(text: str, language: str, width: int) -> list[Line] | None:
         matches.append(match)
     room = len(matches[-1][1])
     code = highlight(safe_text("\n".join(match[2] for match in matches)), language)
-    lines: list[Line] = []
-    for match, line in zip(matches, code, strict=True):
-        for number, piece in enumerate(wrap_spans(line, max(width - room - 1, 2))):
-            lines.append([(f"{match[1] if not number else '':>{room}} ", "dim"), *piece])
-    return lines
+    hang = ((" " * (room + 1), "dim"),)
+    return [
+        Paragraph(line, ((f"{match[1]:>{room}} ", "dim"),), hang)
+        for match, line in zip(matches, code, strict=True)
+    ]
 
 
-def block(text: str, width: int, language: str = "") -> list[Line]:
-    """Lay out a stored text by its format, or as code in a known language, in `width` cells."""
+def block(text: str, width: int, language: str = "") -> list[Paragraph]:
+    """Lay out a stored text by its format, or as code in a known language; tables are at most
+    `width` cells wide."""
     if len(text) > LIMIT:  # finding its format would take too long
-        return wrap_text(safe_text(without_colours(text)).rstrip("\n"), width, "output")
+        return plain(safe_text(without_colours(text)).rstrip("\n"), "output")
     head = text[:_HEAD]
+    whole = text.rstrip("\n")
     if has_colours(head):
-        return _wrapped(coloured(text.rstrip("\n"), "output"), width)
+        return list(map(Paragraph, coloured(whole, "output")))
     if language == "diff" or _DIFF.search(head):
-        return _wrapped(_diff(text.rstrip("\n")), width)
+        return list(map(Paragraph, _diff(whole)))
     if head.lstrip()[:1] in ("{", "["):
         loaded = load_json(text)
         if loaded is not None:
             return pretty(loaded, width)
     if "|" in head:
-        numbered = _numbered(text, language, width)
+        numbered = _numbered(text, language)
         if numbered is not None:
             return numbered
         if _TABLE.search(head) and text.lstrip().startswith("|") and len(text) < 4 * _HEAD:
@@ -240,12 +233,12 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
                 [[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width
             )
     if "Traceback (most recent call last)" in head:
-        return _wrapped(highlight(safe_text(text.rstrip("\n")), "pytb"), width)
-    if _is_log(text):
-        return _wrapped(_log(text.rstrip("\n")), width)
+        language = "pytb"
+    elif _is_log(text):
+        return list(map(Paragraph, _log(whole)))
     if language:
-        return _wrapped(highlight(safe_text(text.rstrip("\n")), language), width)
-    return wrap_text(safe_text(text).rstrip("\n"), width, "output")
+        return list(map(Paragraph, highlight(safe_text(whole), language)))
+    return plain(safe_text(text).rstrip("\n"), "output")
 
 
 def _table_of(value: object) -> list[list[str]] | None:
@@ -273,7 +266,7 @@ def _table_of(value: object) -> list[list[str]] | None:
     return rows
 
 
-def pretty(value: object, width: int) -> list[Line]:
+def pretty(value: object, width: int) -> list[Paragraph]:
     """Lay out a JSON value in colours: as a table, on one line if it fits, else indented."""
     rows = _table_of(value)
     if rows is not None:
@@ -284,37 +277,39 @@ def pretty(value: object, width: int) -> list[Line]:
         return table_lines(cells, [], width)
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
-    return _wrapped(highlight(safe_text(text), "json"), width)
+    return list(map(Paragraph, highlight(safe_text(text), "json")))
 
 
-def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Line]:
-    label, is_short = one_line(key, 60), True
+def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Paragraph]:
+    label = (one_line(key, 60) + ":", "dim")
+    is_short = True
     if isinstance(value, str):
         language = _OF_KEYS.get(key, hint.language if key in _CODE_KEYS else "")
         if is_main:
             return block(value, width, language) if value.strip() else []
-        lines, is_short = block(value, width - 2, language), "\n" not in value.strip()
+        paragraphs, is_short = block(value, width - 2, language), "\n" not in value.strip()
     elif isinstance(value, dict | list) and value:
-        lines = pretty(value, width - 2)
+        paragraphs = pretty(value, width - 2)
     else:
-        look = (
-            "number"
-            if isinstance(value, int | float) and not isinstance(value, bool)
-            else "comment"
-        )
-        lines = [[(safe_text(json.dumps(value, ensure_ascii=False)), look)]]
-    if is_short and len(lines) == 1:
-        return wrap_spans([(f"{label}: ", "dim"), *lines[0]], width)
-    return [*wrap_spans([(f"{label}:", "dim")], width), *indent(lines, ("  ", "text"))]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        look = "number" if is_number else "comment"
+        paragraphs = plain(safe_text(json.dumps(value, ensure_ascii=False)), look)
+    if is_short and len(paragraphs) == 1:
+        line = [*paragraphs[0].lead, *paragraphs[0].spans]
+        if line_width(line) <= width - 2:
+            return [Paragraph([label, (" ", "dim"), *line])]
+    return [Paragraph([label]), *indent(paragraphs, ("  ", "text"))]
 
 
-def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
-    """Lay out stored arguments or a stored result in `width` cells; `full` shows fields that are
-    null, too."""
+def tool_text(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
+    """Lay out stored arguments or a stored result; `full` shows fields that are null, too.
+
+    Tables are at most `width` cells wide.
+    """
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text, width, hint.language if hint.is_result else "")
-    lines: list[Line] = []
+    paragraphs: list[Paragraph] = []
     main = (
         next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None)
         if hint.is_result
@@ -322,11 +317,8 @@ def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]
     )
     for key, value in loaded.items():
         if full or value is not None:
-            lines += _field(key, value, width, hint, is_main=key == main)
-    return lines
-
-
-LIGHT_OF[tool_text_lines] = 16_000
+            paragraphs += _field(key, value, width, hint, is_main=key == main)
+    return paragraphs
 
 
 def as_shown(text: str) -> str:

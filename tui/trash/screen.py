@@ -31,7 +31,7 @@ from ..list.list_rows import FixedRows, NoteRow
 from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
-from ..shared.lines import Paragraph, TextLine
+from ..shared.lines import TextLine, WrappedText
 from ..store_paths import sessions_folder, trash_folder
 from .bundles import (
     BundleRow,
@@ -72,7 +72,7 @@ class TrashScreen(SubScreen):
         with Horizontal(id="panes"):
             yield ConversationList(id="bundles")
             with VerticalScroll(id="side", can_focus=False):
-                yield Paragraph(id="contents")
+                yield WrappedText(id="contents")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
@@ -143,7 +143,7 @@ class TrashScreen(SubScreen):
             )
 
     def _show_contents(self, content: Content) -> None:
-        self.query_one("#contents", Paragraph).update(content)
+        self.query_one("#contents", WrappedText).update(content)
 
     @property
     def _current(self) -> BundleRow | None:

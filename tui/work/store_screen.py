@@ -43,6 +43,14 @@ class StoreScreen(Screen[ScreenResultType]):
             partial(self._reporting, work, *given, **named), group=group, exclusive=True
         )
 
+    def start_later(self, group: str, seconds: float, call: Callable[[], object]) -> Worker[None]:
+        """Call something after so many seconds, unless the group is started anew before."""
+        return self.start(group, self._call_later, seconds, call)
+
+    async def _call_later(self, seconds: float, call: Callable[[], object]) -> None:
+        await asyncio.sleep(seconds)
+        call()
+
     def start_write(
         self, work: Work[Given], *given: Given.args, **named: Given.kwargs
     ) -> Worker[None]:

@@ -1,0 +1,88 @@
+"""The command palette: every command by name, with its key; what works where the focus is comes
+first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from textual.app import App
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from hermes_browse.store.wording import N_, _, language
+
+from ..bindings import key_names, working
+from ..commands import Command, final_keys
+from ..commands.main_commands import TRANSCRIPT
+from .choices import Choice, ChoiceCard, ThemeCard
+
+_HERE = N_("Here")
+
+
+class PaletteEntry(NamedTuple):
+    """A command of the palette."""
+
+    choice: Choice
+    run: Callable[[], object]
+
+
+def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteEntry]:
+    """Return the commands that a screen can run, in groups."""
+    of_screen: Sequence[Command] = getattr(screen, "KEYS", ())
+    is_main = any(command.place == "main" for command in of_screen)
+    commands = [*TRANSCRIPT, *of_screen] if is_main else list(of_screen)
+    here = working((each for each in commands if each.task != "Move"), screen.active_bindings)
+    known = {command.action for _keys, command in here}
+    # The commands of the transcript that its screen carries out work from everywhere, by name.
+    rest = [command for command in commands if command.does and command.action not in known]
+    focused = screen.focused or screen
+    found: list[PaletteEntry] = []
+    for keys, command in [*here, *working(final_keys(rest, keymap))]:
+        node = focused if command.place == "transcript" else screen
+        is_here = command.place == "transcript" and command.action in known
+        group = _(_HERE) if is_here or not command.task else _(command.task)
+        found.append(_entry(app, node, command, keys, group))
+    of_app = _(N_("The screen"))
+    theme = Choice(
+        "theme", _title(N_("theme")), "", _("Colours, shown as the cursor moves"), of_app
+    )
+    found.append(PaletteEntry(theme, partial(choose_theme, app)))
+    if not is_main:
+        leave = Choice("quit", _title(N_("quit")), key_names("ctrl+q"), _("Leave"), of_app)
+        found.append(PaletteEntry(leave, partial(app.call_later, app.run_action, "quit")))
+    return list(_by_group(found))
+
+
+def _title(title: str) -> str:
+    # Capitals follow other rules in other languages, so translated titles stay as they are.
+    return _(title).capitalize() if language() == "en" else _(title)
+
+
+def _entry(app: App[Any], node: DOMNode, command: Command, keys: str, group: str) -> PaletteEntry:
+    choice = Choice(command.action, _title(command.title), keys, _(command.tooltip), group)
+    return PaletteEntry(choice, partial(app.call_later, app.run_action, command.action, node))
+
+
+def _by_group(found: list[PaletteEntry]) -> Iterator[PaletteEntry]:
+    for group in dict.fromkeys(entry.choice.group for entry in found):
+        yield from (entry for entry in found if entry.choice.group == group)
+
+
+def open_palette(app: App[Any], keymap: Mapping[str, str]) -> None:
+    """Ask for a command of the screen, and run it."""
+    commands = {entry.choice.value: entry for entry in entries(app, app.screen, keymap)}
+
+    def run(value: str | None) -> None:
+        if value is not None:
+            commands[value].run()
+
+    choices = [entry.choice for entry in commands.values()]
+    app.push_screen(ChoiceCard(_("Command: type its name"), choices), run)
+
+
+def choose_theme(app: App[Any]) -> None:
+    """Ask for a theme, and show the one under the cursor."""
+    choices = [Choice(name, name) for name in sorted(app.available_themes)]
+    app.push_screen(ThemeCard(_("Theme: type its name"), choices, app.theme))
