@@ -99,7 +99,8 @@ class Context(StoreScreen[object]):
     """Old transcripts beside the store; 0 until they are counted."""
 
     touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
-    """Ids of the sessions that this program has changed, deleted or restored just now."""
+    """Ids of the sessions that this program has changed, deleted or restored just now; none after
+    another program had the terminal."""
 
     arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
     """What to show after a switch of stores."""

@@ -135,7 +135,7 @@ class MainScreen(KeyScreen):
     def watch_touched(self) -> None:
         self.listing.touched(self.touched)
         self.loader.changed()
-        if self.searched is not None:
+        if self.touched and self.searched is not None:
             self.search.run(top=False)
 
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
