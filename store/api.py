@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from .messages.transcript import Outline
     from .search.coverage import Coverage
     from .search.engine import Total
-    from .search.filter_values import Vocabulary
-    from .search.found import Found
+    from .search.filters import Vocabulary
+    from .search.found import Found, Suggestion
     from .search.query import Query
-    from .search.suggest import Suggestion
     from .sessions.catalog import Catalog, StoreChanges, StoreState
     from .sessions.models import Lineage
     from .sessions.session_rows import SessionsPortion
@@ -162,7 +161,7 @@ class OpenStore:
         now = time.time()
         catalog = self.catalog(now)
         chosen = set(self.roots(parse(query, now=now), catalog, view, now))
-        return [catalog.conversation(root) for root in catalog.order(view) if root in chosen]
+        return [each for each in catalog.select(view) if each.root_id in chosen]
 
     @call
     def first_page(self, now: float, view: View = View.CHATS, limit: int = 50) -> Catalog:
@@ -209,11 +208,14 @@ class OpenStore:
     def increment(
         self, catalog: Catalog, state: StoreState, now: float, touched: Collection[str] = ()
     ) -> tuple[Catalog, StoreState] | None:
-        """Bring a catalog up to date; None if all must be read again. See `read_increment`."""
+        """Bring an exact catalog up to date, by the state before it; None if all must be read again.
+
+        `touched` are the ids of sessions known to have been changed, deleted or restored since.
+        """
         from .sessions.catalog import unseen, updated
 
         changes = self.changes(state, unseen(catalog, touched))
-        return updated(catalog, state, changes, now, touched) if changes is not None else None
+        return updated(catalog, changes, now, touched) if changes is not None else None
 
     @call
     def changes(self, state: StoreState, session_ids: Sequence[str]) -> StoreChanges | None:
@@ -341,7 +343,7 @@ class OpenStore:
     @call
     def vocabulary(self, catalog: Catalog) -> Vocabulary:
         """Return the values that filters can have in this store."""
-        from .search.filter_values import read_vocabulary
+        from .search.filters import read_vocabulary
 
         return read_vocabulary(self.reader, catalog)
 
@@ -358,7 +360,6 @@ class OpenStore:
         titles: int = 0,
         is_typed: bool = False,
         after: Hit | None = None,
-        past_edits: bool = False,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] | None = None,
@@ -379,7 +380,6 @@ class OpenStore:
             titles=titles,
             is_typed=is_typed,
             after=after,
-            past_edits=past_edits,
             stopped=stopped,
             tell=tell,
             portion=portion,
@@ -406,21 +406,19 @@ class OpenStore:
         self, query: Query, catalog: Catalog, view: View, now: float, *, stopped: Stopped = never
     ) -> Suggestion | None:
         """Count the hits of a query in another view, or its conversations; None for none."""
-        from .search.found import count_matches
+        from .search.found import count_matches, whole_catalog
 
-        return count_matches(self.reader, query, catalog, view, now, stopped=stopped)
+        whole = whole_catalog(self.reader, catalog, view, query, now)
+        return count_matches(self.reader, query, whole, view, now, stopped=stopped)
 
     @call
     def suggestions(
         self, query: Query, catalog: Catalog, view: View, now: float, *, stopped: Stopped = never
     ) -> tuple[Suggestion, ...]:
         """Return wider queries that find something."""
-        from .search.suggest import suggest
+        from .search.found import suggest
 
-        whole = catalog if catalog.exact else None
-        return suggest(
-            self.reader, query, catalog=whole, view=view, stopped=stopped, now=now, lists=True
-        )
+        return suggest(self.reader, query, catalog, view, now, stopped=stopped)
 
     @call
     def roots(self, query: Query, catalog: Catalog, view: View, now: float) -> list[str]:
@@ -460,9 +458,9 @@ class OpenStore:
         knew of the conversation."""
         from .compression.model_context import Contexts, context_of, memory_of
 
-        contexts = Contexts(self.compactions(segments))
-        given = context_of(self.reader, segments, contexts, message_id, prompt=prompt)
-        return given, memory_of(contexts.history, given.rows)
+        contexts = Contexts(self.compactions(segments), segments)
+        given = context_of(self.reader, contexts, message_id, prompt=prompt)
+        return given, memory_of(contexts.history, given)
 
     @call
     def memory(self, segments: Sequence[Session]) -> Memory:

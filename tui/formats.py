@@ -23,6 +23,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from .shared import calendar
 
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
+_MONTH, _YEAR = 30 * _DAY, 365 * _DAY
 _END_REASONS = {
     "compression": N_("compressed"),
     "branched": N_("branched off"),
@@ -89,13 +90,13 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
     return space + clipped if right else clipped + space
 
 
-AGE_WIDTH = 8
+AGE_WIDTH = 6
 """Cells of an age in a list, at most."""
 
 
 def age(moment: float | None, now: float) -> str:
-    """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`;
-    then `Jan 2024`."""
+    """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`,
+    `7mo`, `2y`."""
     if moment is None or not math.isfinite(moment):
         return ""
     elapsed = now - moment
@@ -103,34 +104,25 @@ def age(moment: float | None, now: float) -> str:
         return pgettext("age", "later")
     if elapsed < _MINUTE:
         return pgettext("age", "now")
-    if elapsed < _HOUR:
-        if elapsed < 59.5 * _MINUTE:
-            return _("{minutes:.0f}min").format(minutes=elapsed / _MINUTE)
-        return _("{hours:.0f}h").format(hours=1)
-    if elapsed < _DAY:
-        if elapsed < 23.5 * _HOUR:
-            return _("{hours:.0f}h").format(hours=elapsed / _HOUR)
-        return _("{days}d").format(days=1)
-    if elapsed < 26 * _WEEK:
-        return _days(elapsed)
-    return _format_local(moment, calendar.short_month)
-
-
-def _days(elapsed: float) -> str:
+    if elapsed < 59.5 * _MINUTE:
+        return _("{minutes:.0f}min").format(minutes=elapsed / _MINUTE)
+    if elapsed < 23.5 * _HOUR:
+        return _("{hours:.0f}h").format(hours=max(elapsed / _HOUR, 1))
     if elapsed < 2 * _WEEK:
-        return _("{days}d").format(days=int(elapsed / _DAY))
-    return _("{weeks}w").format(weeks=int(elapsed / _WEEK))
-
-
-def idle(seconds: float) -> str:
-    """Format an idle time in at most six cells: `2h`, `3d`, `60w`; never a date."""
-    return _days(seconds) if seconds >= 26 * _WEEK else age(0.0, seconds)
+        return _("{days}d").format(days=max(int(elapsed / _DAY), 1))
+    if elapsed < 26 * _WEEK:
+        return _("{weeks}w").format(weeks=int(elapsed / _WEEK))
+    if elapsed < 2 * _YEAR:
+        return _("{months}mo").format(months=int(elapsed / _MONTH))
+    if elapsed < 100 * _YEAR:
+        return _("{years}y").format(years=int(elapsed / _YEAR))
+    return ""  # no date
 
 
 def ago(moment: float | None, now: float) -> str:
-    """Format an age for use in a sentence: `2h ago`, `now`, `Jan 2024`."""
+    """Format an age for use in a sentence: `2h ago`, `now`."""
     text = age(moment, now)
-    if moment is None or not text or not _MINUTE <= now - moment < 26 * _WEEK:
+    if moment is None or not text or now - moment < _MINUTE:
         return text
     return _("{age} ago").format(age=text)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 NARROW = 100
 """With fewer columns, the list is above the transcript instead of beside it."""
-WIDTH, HEIGHT = 46, 40
+WIDTH, HEIGHT = 56, 40
 """Percent of the list, beside and above the transcript; the same as in the style sheet."""
 LEAST, MOST, STEP = 20, 80, 4
 """Percent; no pane becomes too small to be found again."""

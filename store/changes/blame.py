@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, first_texts
+from ..connection.stored_values import as_int
 from ..messages.transcript import read_messages_of
-from ..search.conversation_table import Condition
-from ..search.loop import Loop
-from ..search.query import parse, query_word
-from ..search.sources import SearchPlan, read_edges
-from ..search.terms import compile_query
+from ..search.candidates import Candidates
+from ..search.filters import Condition
+from ..search.query import compile_query, parse, query_word
 from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..text import as_text
@@ -139,16 +137,13 @@ def _sessions_naming(reader: Reader, name: str) -> list[str]:
     """Return the sessions with an editing call that names a file, by the search index where there
     is one."""
     query = compile_query(parse(f"file:{query_word(name)}"))
-    edges = read_edges(reader)
     schema = reader.schema
     calls = schema.message("tool_calls")
     is_edit = " OR ".join(f"instr({calls}, '{tool}')" for tool in ("execute_code", *EDITORS))
     scope = Condition(f"COALESCE({calls}, '') <> '' AND ({is_edit})")
-    plan = SearchPlan(reader, query, edges, oldest=True)
     sessions: dict[str, None] = {}
-    for ids in Loop(reader, plan.sources, scope, edges, oldest=True).pages():
-        found = "SELECT DISTINCT session_id FROM messages WHERE id IN ({keys})"
-        sessions |= dict.fromkeys(first_texts(reader.rows_in(found, ids)))
+    for page in Candidates(reader, query, scope, oldest=True).pages():
+        sessions |= dict.fromkeys(each.session_id for each in page)
     return list(sessions)
 
 

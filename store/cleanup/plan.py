@@ -20,8 +20,8 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..edit.delete_plan import affected_by_delete
 from ..messages.transcript import count_stored_rows
-from ..search.fold import fold
 from ..search.scope import compile_filters, roots_in
+from ..search.terms import fold
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, known_sum
 from ..sessions.protection import SpareReason

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 
 from ..ages import parse_when
 from ..amounts import parse_bytes, parse_count, parse_money
-from ..search.conditions import Filter
-from ..search.filters import BY_KEY, share_of
-from ..search.fold import fold
+from ..search.filters import BY_KEY, Filter, share_of
 from ..search.query import EMPTY, MOST, Query, QueryProblem, like_filters, parse
+from ..search.terms import fold
 from ..wording import _
 
 _AMOUNTS: Mapping[str, Callable[[str], float]] = {"cost": parse_money, "size": parse_bytes}

@@ -11,15 +11,17 @@ one generation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import takewhile
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..messages.copies import read_identities
 from ..sessions.session import Session
 from ..wording import N_
-from .compressed_blocks import BlockFinder, RowBlock, find_merged, find_originals, sent_of
+from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of
 from .history_rows import HistoryRow, IdGap, read_id_gaps, read_rows
 
 _FALLBACK = "Summary generation was unavailable"
@@ -124,24 +126,24 @@ class Compaction(NamedTuple):
     """Session that continues: the same one if in place, None if there is none."""
     before: tuple[int, ...]
     """Rows last sent to the model before it: the generation, older summaries included."""
-    replaced: tuple[int, ...]
-    """Rows of `before` that the summary replaces."""
-    summary: int | None
-    merged: int | None
-    """Row whose text was merged with the summary."""
-    kept: tuple[Carried, ...]
-    not_stored_again: tuple[int, ...]
-    """Newest rows of `before` that the model kept, but that were not written again."""
-    since: tuple[int, ...]
-    """Rows after the block, up to the next compaction."""
     bytes_before: int
     bytes_after: int
     """Of the summary and of the rows that were carried over; if aborted, of what a resume sends."""
-    empty_sessions: tuple[str, ...]
-    """Empty sessions between the two."""
-    gap: IdGap | None
-    """Ids missing in its block."""
     notes: tuple[CompactionNote, ...]
+    replaced: tuple[int, ...] = ()
+    """Rows of `before` that the summary replaces."""
+    summary: int | None = None
+    merged: int | None = None
+    """Row whose text was merged with the summary."""
+    kept: tuple[Carried, ...] = ()
+    not_stored_again: tuple[int, ...] = ()
+    """Newest rows of `before` that the model kept, but that were not written again."""
+    since: tuple[int, ...] = ()
+    """Rows after the block, up to the next compaction."""
+    empty_sessions: tuple[str, ...] = ()
+    """Empty sessions between the two."""
+    gap: IdGap | None = None
+    """Ids missing in its block."""
 
     @property
     def is_known(self) -> bool:
@@ -157,17 +159,20 @@ class Compaction(NamedTuple):
         }.isdisjoint(self.notes)
 
     @property
+    def is_still_there(self) -> bool:
+        """Whether a resume sends all messages from before it: it was aborted, and no session
+        follows."""
+        return CompactionNote.ABORTED in self.notes and not self.empty_sessions
+
+    @property
     def gone(self) -> tuple[int, ...]:
         """Rows that the model had before the compaction and not after it.
-
-        For an aborted compaction these are all rows if an empty session follows, else none.
 
         If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh
         (0.16 to 0.19).
         """
-        if CompactionNote.ABORTED in self.notes:
-            return self.before if self.empty_sessions else ()
-        return self.replaced
+        is_fresh = CompactionNote.ABORTED in self.notes and self.empty_sessions
+        return self.before if is_fresh else self.replaced
 
 
 class Generation(NamedTuple):
@@ -184,148 +189,94 @@ class Generation(NamedTuple):
 class CompactionHistory(NamedTuple):
     """All generations of a conversation, oldest first, and the compactions between them."""
 
-    generations: tuple[Generation, ...]
-    compactions: tuple[Compaction, ...]
-    copies: Mapping[int, int]
+    generations: tuple[Generation, ...] = ()
+    compactions: tuple[Compaction, ...] = ()
+    copies: Mapping[int, int] = MappingProxyType({})
     """Copy → original, which may itself be a copy."""
-    gaps: Mapping[int, IdGap]
+    gaps: Mapping[int, IdGap] = MappingProxyType({})
     """Row → ids missing in the store before it."""
 
 
-class _Part(NamedTuple):
-    """A generation before its compaction is known."""
-
-    segment: int
-    rows: list[HistoryRow]
-    block: RowBlock | None
-    """With indexes in `rows`; None at the beginning of a conversation."""
-    previous: _Part | None
-    """The generation that was compressed."""
-    empty_sessions: tuple[str, ...]
-    """Empty sessions before it."""
-
-    @property
-    def sent(self) -> list[HistoryRow]:
-        """The rows sent before the compaction that wrote the block."""
-        return sent_of(self.previous.rows) if self.previous is not None else []
-
-    @property
-    def head(self) -> list[HistoryRow]:
-        """The rows of the block before the summary."""
-        return self.rows[: self.block.summary or 0] if self.block is not None else []
-
-    @property
-    def tail(self) -> list[HistoryRow]:
-        """The rows of the block after the summary."""
-        if self.block is None:
-            return []
-        start = 0 if self.block.summary is None else self.block.summary + 1
-        return self.rows[start : self.block.end]
+def _ids(rows: Iterable[HistoryRow]) -> tuple[int, ...]:
+    return tuple(row.id for row in rows)
 
 
-class _Copies(NamedTuple):
-    """The rows of a conversation that repeat others."""
-
-    originals: Mapping[int, int]
-    """Copy → original."""
-    changed: set[int]
-    """Copies whose texts differ from those of their originals."""
+def _size(rows: Iterable[HistoryRow]) -> int:
+    return sum(row.size for row in rows)
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
     """Find the compactions of a conversation from its sessions, root first."""
-    rows = read_rows(reader, segments)
-    gaps = read_id_gaps(reader, rows)
-    parts = list(_split(rows, segments))
-    copies = _find_copies(reader, parts)
+    rows_of_segments = read_rows(reader, segments)
+    gaps = read_id_gaps(reader, rows_of_segments)
     generations: list[Generation] = []
     compactions: list[Compaction] = []
-    for part in parts:
-        if part.block is None:
-            generations.append(Generation(part.segment, tuple(part.rows), 0, None))
+    empty_sessions: list[str] = []
+    for segment, rows in enumerate(rows_of_segments):
+        if not rows:
+            empty_sessions.append(segments[segment].id)
             continue
-        generation = Generation(part.segment, tuple(part.rows), part.block.end, len(compactions))
-        generations.append(generation)
-        compactions.append(_compaction(part, part.block, segments, copies, gaps))
+        above = None
+        if segment > 0:
+            above = sent_of(generations[-1].rows) if generations else []
+        blocks = find_blocks(rows, above)
+        starts = [*(block.start for block in blocks), len(rows)]
+        if starts[0] > 0:
+            generations.append(Generation(segment, tuple(rows[: starts[0]]), 0, None))
+        for block, end in zip(blocks, starts[1:], strict=True):
+            follows = bool(generations) and (segment > 0 or block.start > 0)
+            previous = generations[-1] if follows else Generation(segment, (), 0, None)
+            written = block.end - block.start
+            number = len(compactions)
+            generation = Generation(segment, tuple(rows[block.start : end]), written, number)
+            places = (row.id for row in generation.rows[: written + 1])
+            gap = next((gaps[place] for place in places if place in gaps), None)
+            found = _Found(previous, generation, block, tuple(empty_sessions), gap)
+            compactions.append(_compaction(reader, segments, found))
+            generations.append(generation)
+            empty_sessions.clear()
     if generations and segments[generations[-1].segment].end_reason == "compression":
         compactions.append(_aborted(generations[-1], segments))
-    return CompactionHistory(tuple(generations), tuple(compactions), copies.originals, gaps)
-
-
-def _split(
-    rows_by_segment: Sequence[list[HistoryRow]], segments: Sequence[Session]
-) -> Iterator[_Part]:
-    """Yield the generations of a conversation."""
-    last: _Part | None = None
-    empty_sessions: tuple[str, ...] = ()
-    summaries: set[str] = set()
-    for segment, rows in enumerate(rows_by_segment):
-        if not rows:
-            empty_sessions += (segments[segment].id,)
-            continue
-        above = None if segment == 0 else sent_of(last.rows) if last is not None else []
-        blocks = BlockFinder(rows, above, summaries).find()
-        ends = [*(block.start for block in blocks), len(rows)]
-        if ends[0] > 0:
-            last = _Part(segment, rows[: ends[0]], None, None, ())
-            yield last
-        for block, end in zip(blocks, ends[1:], strict=True):
-            follows = block.start > 0 or segment > 0
-            own = rows[block.start : end]
-            last = _Part(
-                segment, own, block.from_start(), last if follows else None, empty_sessions
-            )
-            empty_sessions = ()
-            yield last
-
-
-def _find_copies(reader: Reader, parts: Sequence[_Part]) -> _Copies:
-    """Find the rows that compactions wrote again; equal beginnings are compared in full."""
-    candidates: dict[int, int] = {}
-    for part in parts:
-        candidates |= find_originals(part.head, part.tail, part.sent)
-    identities = read_identities(reader, [*candidates, *candidates.values()])
-    texts = {
-        key: [value.strip() if isinstance(value, str) else value for value in values]
-        for key, values in identities.items()
-    }
-    changed = {copy for copy, old in candidates.items() if texts.get(copy) != texts.get(old)}
-    rows = {row.id: row for part in parts for row in part.rows}
     originals = {
-        copy: old
-        for copy, old in candidates.items()
-        if copy not in changed or rows[copy].may_be_shortened
+        row.id: row.original
+        for compaction in compactions
+        for row in compaction.kept
+        if row.original is not None
     }
-    return _Copies(originals, changed & originals.keys())
+    return CompactionHistory(tuple(generations), tuple(compactions), originals, gaps)
 
 
-def _compaction(
-    part: _Part,
-    block: RowBlock,
-    segments: Sequence[Session],
-    copies: _Copies,
-    gaps: Mapping[int, IdGap],
-) -> Compaction:
-    """Describe the compaction that wrote the block of a generation."""
-    rows, sent, originals = part.rows, part.sent, copies.originals
-    written = rows[: block.end]
-    summary = rows[block.summary] if block.summary is not None else None
-    kept = (
-        *(_carried(row, copies, is_head=True) for row in part.head),
-        *(_carried(row, copies, is_head=False) for row in part.tail),
-    )
-    tail = {originals[row.id] for row in part.tail if row.id in originals}
+class _Found(NamedTuple):
+    """A compaction between two generations."""
+
+    previous: Generation
+    generation: Generation
+    block: RowBlock
+    empty_sessions: tuple[str, ...]
+    gap: IdGap | None
+
+
+def _compaction(reader: Reader, segments: Sequence[Session], found: _Found) -> Compaction:
+    """Describe a compaction by the rows before and after it."""
+    previous, generation, block, empty_sessions, gap = found
+    rows, sent, summary = generation.rows, sent_of(previous.rows), block.summary
+    written = rows[: generation.block]
+    kept = tuple(_carried(reader, written, summary, sent))
+    tail = {row.original for row in kept if not row.is_head and row.original is not None}
     merged = find_merged(summary, sent, tail) if summary is not None else None
-    repeated = {merged, *(each.original for each in kept), *_same_summary(summary, sent)}
+    repeated = {merged, *(row.original for row in kept)}
+    if summary is not None:
+        repeated |= {row.id for row in sent if row.summary_text == summary.summary_text}
     # Rows behind the last repeated one were kept, but not stored again; without a tail all may be
     # replaced.
     stored = len(sent)
     if merged is not None or tail:
         stored = max((at for at, row in enumerate(sent, 1) if row.id in repeated), default=0)
     replaced = tuple(row.id for row in sent[:stored] if row.id not in repeated)
-    gap = next((gaps[row.id] for row in rows[: block.end + 1] if row.id in gaps), None)
+    before = previous.segment if sent else generation.segment
+    is_rotation = before != generation.segment
     notes = {
-        CompactionNote.EMPTY_SESSIONS: bool(part.empty_sessions),
+        CompactionNote.EMPTY_SESSIONS: bool(empty_sessions),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
         CompactionNote.FALLBACK: summary is not None and _FALLBACK in (summary.summary_text or ""),
         CompactionNote.NO_ORIGINALS: not sent,
@@ -334,60 +285,61 @@ def _compaction(
         CompactionNote.EDGE: bool(sent) and not block.is_known,
         CompactionNote.GAP: gap is not None,
     }
-    before = part.previous.segment if part.previous is not None and sent else part.segment
-    is_rotation = before != part.segment
     return Compaction(
         at=(summary or rows[0]).timestamp,
         kind=CompactionKind.ROTATION if is_rotation else CompactionKind.IN_PLACE,
         session_id=segments[before].id,
-        into_session_id=segments[part.segment].id,
-        before=tuple(row.id for row in sent),
+        into_session_id=segments[generation.segment].id,
+        before=_ids(sent),
         replaced=replaced,
         summary=summary.id if summary is not None else None,
         merged=merged,
         kept=kept,
-        not_stored_again=tuple(row.id for row in sent[stored:]),
-        since=tuple(row.id for row in rows[block.end :]),
-        bytes_before=sum(row.size for row in sent),
-        bytes_after=sum(row.size for row in [*written, *sent[stored:]]),
-        empty_sessions=part.empty_sessions,
+        not_stored_again=_ids(sent[stored:]),
+        since=_ids(rows[generation.block :]),
+        bytes_before=_size(sent),
+        bytes_after=_size([*written, *sent[stored:]]),
+        empty_sessions=empty_sessions,
         gap=gap,
         notes=tuple(note for note, is_true in notes.items() if is_true),
     )
 
 
-def _carried(row: HistoryRow, copies: _Copies, *, is_head: bool) -> Carried:
-    return Carried(row.id, copies.originals.get(row.id), is_head, row.id in copies.changed)
-
-
-def _same_summary(summary: HistoryRow | None, sent: Sequence[HistoryRow]) -> set[int]:
-    """Return the rows that were sent with the same summary."""
-    if summary is None or summary.summary is None:
-        return set()
-    return {row.id for row in sent if row.summary_text == summary.summary_text}
+def _carried(
+    reader: Reader,
+    written: Sequence[HistoryRow],
+    summary: HistoryRow | None,
+    sent: Sequence[HistoryRow],
+) -> Iterator[Carried]:
+    """Yield the rows of a block but its summary; rows of equal beginnings are compared in full."""
+    head = list(takewhile(lambda row: row is not summary, written)) if summary else []
+    tail = written[len(head) + 1 :] if summary else written
+    candidates = find_originals(head, tail, sent)
+    texts = {
+        key: [value.strip() if isinstance(value, str) else value for value in values]
+        for key, values in read_identities(reader, [*candidates, *candidates.values()]).items()
+    }
+    for row in (*head, *tail):
+        original = candidates.get(row.id)
+        is_changed = texts.get(row.id) != texts.get(original or 0)
+        if is_changed and not row.may_be_shortened:
+            original = None
+        yield Carried(row.id, original, row in head, is_changed and original is not None)
 
 
 def _aborted(last: Generation, segments: Sequence[Session]) -> Compaction:
     """Describe a compaction after which nothing was written: the session ended."""
     sent = sent_of(last.rows)
-    size = sum(row.size for row in sent)
-    empty_sessions = tuple(each.id for each in segments[last.segment + 1 :])
+    empty_sessions = tuple(session.id for session in segments[last.segment + 1 :])
     return Compaction(
         at=segments[last.segment].ended_at,
         kind=CompactionKind.ROTATION,
         session_id=segments[last.segment].id,
         into_session_id=segments[-1].id if empty_sessions else None,
-        before=tuple(row.id for row in sent),
-        replaced=(),
-        summary=None,
-        merged=None,
-        kept=(),
-        not_stored_again=(),
-        since=(),
-        bytes_before=size,
-        bytes_after=0 if empty_sessions else size,
+        before=_ids(sent),
+        bytes_before=_size(sent),
+        bytes_after=0 if empty_sessions else _size(sent),
         empty_sessions=empty_sessions,
-        gap=None,
         notes=(CompactionNote.ABORTED,),
     )
 

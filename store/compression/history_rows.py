@@ -17,7 +17,7 @@ from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
 from ..messages.chat_message import ChatMessage, State
-from ..messages.decode import SENTINEL, state_of
+from ..messages.decode import state_of
 from ..messages.transcript import SLICE, read_messages_of
 from ..sessions.session import Session
 from ..text import text_of
@@ -26,6 +26,10 @@ _HEAD = 80
 """Code points of a text that are compared, besides its length."""
 _MARK = "[CONTEXT "
 """Text in every summary."""
+_COLUMNS = (
+    *("role", "timestamp", "display_order", "content", "api_content"),
+    *("tool_calls", "tool_call_id", "_compressed_summary"),
+)
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
 _MAX_IDS = 20_000
 """Ids looked up per conversation: tenths of a second if nothing is cached."""
@@ -50,8 +54,6 @@ class HistoryRow(NamedTuple):
     order: object
     """`display_order` (0.22): equal for all rows of the same message."""
     is_multimodal: bool
-    segment: int = 0
-    """Index of its session in the conversation."""
     summary: ChatMessage | None = None
     """The message, if it holds a compaction summary, alone or merged with other text; else None."""
     repeats_time: bool = False
@@ -89,14 +91,11 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
     stored = [_stored_rows(reader, statement, session.id) for session in segments]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
     summaries = {each.id: each for each in read_messages_of(reader, marked) if each.summary}
-    times: set[tuple[object, str]] = set()
-    by_segment: list[list[HistoryRow]] = []
-    for segment, rows in enumerate(stored):
-        by_segment.append([])
-        for row in rows:
-            if row[1] != "session_meta":
-                by_segment[-1].append(_history_row(row, segment, summaries, times))
-    return by_segment
+    times: set[tuple[float, str]] = set()
+    return [
+        [_history_row(row, summaries, times) for row in rows if row[1] != "session_meta"]
+        for rows in stored
+    ]
 
 
 def _stored_rows(reader: Reader, statement: str, session_id: str) -> list[Row]:
@@ -112,17 +111,17 @@ def _statement(schema: Schema) -> str:
 
     Rows that Hermes loaded and wrote again have lost leading and trailing white space.
     """
-    role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
-    flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
+    role, time, order, content, sent, calls, answers, flag = map(schema.message, _COLUMNS)
     is_speech = f"{role} IN ('user', 'assistant')"
     text = f"CASE WHEN {is_speech} THEN trim({content}, char(32, 9, 10, 13)) ELSE {content} END"
+    size = f"COALESCE(NULLIF({bytes_sql(sent)}, 0), {bytes_sql(content)}) + {bytes_sql(calls)}"
+    is_multimodal = f"typeof({content}) = 'text' AND {content} < char(1) AND {content} <> ''"
+    is_marked = f"COALESCE({flag}, 0) = 1 OR instr({content}, '{_MARK}')"
+    head = f"CASE WHEN {answers} IS NULL THEN substr({text}, 1, {_HEAD}) END"
     return (
-        f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, "
-        f"{schema.compacted()}, {schema.message('display_order')}, {bytes_sql(content)}, "
-        f"{bytes_sql(text)}, CASE WHEN {answers} IS NULL THEN substr({text}, 1, {_HEAD}) END, "
-        f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, "
-        f"substr({calls}, 1, 200), {answers}, {is_speech} AND "
-        f"(COALESCE({flag}, 0) = 1 OR instr({content}, '{_MARK}')) "
+        f"SELECT m.id, {role}, {time}, {schema.active()}, {schema.compacted()}, {order}, {size}, "
+        f"{is_multimodal}, {answers}, substr({calls}, 1, 200), {bytes_sql(text)}, {head}, "
+        f"{bytes_sql(calls)}, {is_speech} AND ({is_marked}) "
         "FROM messages m WHERE m.id IN ({keys})"
     )
 
@@ -131,34 +130,28 @@ _state = lru_cache(maxsize=64)(state_of)
 
 
 def _history_row(
-    row: Row, segment: int, summaries: Mapping[int, ChatMessage], times: set[tuple[object, str]]
+    row: Row, summaries: Mapping[int, ChatMessage], times: set[tuple[float, str]]
 ) -> HistoryRow:
     """Decode a row of `_statement`; `times` are those of earlier rows, with the role, and grow."""
-    (
-        message_id, stored_role, time, active, compacted, order, size, trimmed_size, head,
-        sent_size,
-        calls_size, calls, answers, _is_marked,
-    ) = row  # fmt: skip
-    role = text_of(stored_role, "unknown")
-    call = text_of(answers)
-    if calls and role == "assistant":
-        match = _CALL_ID.search(text_of(calls))
-        call = match[1] if match else ""
-    key, timestamp = as_int(message_id), as_time(time)
-    moment = (timestamp, role)
-    repeats_time = timestamp is not None and moment in times
-    times.add(moment)
+    message_id, stored_role, time, active, compacted, order, size, picture, *content = row
+    answers, calls, *compared, _is_marked = content
+    role, key, timestamp = text_of(stored_role, "unknown"), as_int(message_id), as_time(time)
+    match = _CALL_ID.search(text_of(calls)) if role == "assistant" else None
+    call = match[1] if match else text_of(answers)
+    repeats_time = False
+    if timestamp is not None:
+        repeats_time = (timestamp, role) in times
+        times.add((timestamp, role))
     return HistoryRow(
         id=key,
         role=role,
         timestamp=timestamp,
         state=_state(active, compacted),
-        size=as_count(sent_size or size) + as_count(calls_size),
-        fingerprint=(role, trimmed_size, head, call, calls_size),
+        size=as_count(size),
+        fingerprint=(role, *compared, call),
         call=call,
         order=order,
-        is_multimodal=head in ("", "\0") and as_count(size) > len(SENTINEL),
-        segment=segment,
+        is_multimodal=bool(picture),
         summary=summaries.get(key),
         repeats_time=repeats_time,
     )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import chain
 from typing import NamedTuple
 
 from ..connection.reader import Reader, chunks
@@ -80,25 +79,18 @@ _FILE = (
     r"\b[\w@+-]+\.(?:py|js|ts|tsx|rs|go|c|h|cpp|java|rb|sh|md|txt|json|ya?ml|toml|ini|cfg|sql|db|csv|html|css|log"
     r"|lock|bak)\b"
 )
-_HASH = r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
 _IDENTIFIER = (
-    r"\b[A-Za-z]\w*(?:_\w+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b|\b[\w-]+@[\w-]+\.[\w.]+\b"
+    r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b"
+    r"|\b[A-Za-z]\w*(?:_\w+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b|\b[\w-]+@[\w-]+\.[\w.]+\b"
     r"|\b[A-Z]{2,}-\d+\b|#\d+\b|\b[A-Za-z_]\w*\(\)"
 )
 _NUMBER = r"(?<![\w.])[$€£]?\d[\d.,:]*\d(?:\s?(?:%|ms|s|min|h|[kKMGT]?i?B|px|USD|EUR))?(?!\w)|(?<![\w.])\d+\s?%"
 _NAME = r"(?<=[a-z,;:(] )[A-Z][\w'’-]*[a-z][\w'’-]*(?: [A-Z][\w'’-]*[a-z][\w'’-]*)*"
 _PATTERN = re.compile(
-    f"(?P<url>{_URL})|(?P<path>{_PATH}|{_FILE})|(?P<hash>{_HASH})|(?P<identifier>{_IDENTIFIER})|(?P<number>{_NUMBER})"
+    f"(?P<url>{_URL})|(?P<path>{_PATH}|{_FILE})|(?P<identifier>{_IDENTIFIER})|(?P<number>{_NUMBER})"
     f"|(?P<name>{_NAME})"
 )
-_KINDS = {
-    "url": LostKind.URL,
-    "path": LostKind.PATH,
-    "hash": LostKind.IDENTIFIER,
-    "identifier": LostKind.IDENTIFIER,
-    "number": LostKind.NUMBER,
-    "name": LostKind.NAME,
-}
+"""The groups are kinds."""
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _DECIDES = re.compile(
     r"\b(?:use|don'?t|do not|never|always|instead|prefer|must|should|let'?s|we(?:'| wi)ll|go with|decided?|keep"
@@ -124,17 +116,13 @@ _COMMANDS = ("command", "cmd", "script", "code")
 
 
 def find_losses(
-    reader: Reader,
-    compaction: Compaction,
-    *,
-    most: int = _MAX_TERMS,
-    stopped: Callable[[], bool] = lambda: False,
+    reader: Reader, compaction: Compaction, *, stopped: Callable[[], bool] = lambda: False
 ) -> Losses:
     """Return the terms that occur in the rows a compaction removed and in no row that the model had
     after it.
 
-    At most `most` terms are returned. `stopped` is polled between batches of rows; if it returns
-    True, the terms found so far are returned.
+    `stopped` is polled between batches of rows; if it returns True, the terms found so far are
+    returned.
     """
     gone = compaction.gone
     found: dict[tuple[LostKind, str], Lost] = {}
@@ -145,18 +133,16 @@ def find_losses(
             break
         for message in read_messages_of(reader, ids):
             texts = list(_texts(message))
-            cut = [_LONG_RUN.sub(r"\1 ", _DIFF.sub(r"\1", text[:_MAX_PER_TEXT])) for text in texts]
             is_complete &= all(len(text) <= _MAX_PER_TEXT for text in texts)
+            cut = [text[:_MAX_PER_TEXT] for text in texts]
             characters += sum(map(len, cut))
             for kind, term in _terms(message, cut):
                 key = (kind, term.casefold())
                 lost = found.get(key, Lost(term, kind, 0, message.id))
                 found[key] = lost._replace(times=lost.times + 1)
     mentioned = _mentioned_after(reader, compaction)
-    lost_terms = [
-        lost for lost in found.values() if not _is_mentioned(lost.kind, lost.term, mentioned)
-    ]
-    place = {each: at for at, each in enumerate(gone, 1)}
+    terms = [lost for lost in found.values() if not _is_mentioned(lost.kind, lost.term, mentioned)]
+    place = {message_id: at for at, message_id in enumerate(gone, 1)}
 
     def rank(lost: Lost) -> tuple[float, int, str]:
         recency = 0.5 + place.get(lost.last_message_id, 0) / len(place)
@@ -164,8 +150,8 @@ def find_losses(
         weight = (1 + min(lost.times, 20)) * recency * factor
         return -weight, -lost.last_message_id, lost.term
 
-    ranked = sorted(lost_terms, key=rank)
-    return Losses(tuple(ranked[:most]), is_complete and len(ranked) <= most)
+    terms.sort(key=rank)
+    return Losses(tuple(terms[:_MAX_TERMS]), is_complete and len(terms) <= _MAX_TERMS)
 
 
 def _mentioned_after(reader: Reader, compaction: Compaction) -> str:
@@ -179,10 +165,8 @@ def _mentioned_after(reader: Reader, compaction: Compaction) -> str:
 
 def _texts(message: ChatMessage) -> Iterator[str]:
     """Yield the texts of a message and of the arguments of its calls; of JSON, only the values."""
-    if message.text[:1] in ("{", "["):  # most tools answer in JSON
-        yield from _strings(_parse(message.text))
-    elif message.text:
-        yield message.text
+    is_json = message.text[:1] in ("{", "[")  # most tools answer in JSON
+    yield from _strings(_parse(message.text) if is_json else message.text)
     for call in message.tool_calls:
         yield from _strings(_parse(call.arguments))
 
@@ -195,39 +179,31 @@ def _parse(arguments: str) -> object:
 
 
 def _strings(value: object, depth: int = 0) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, int | float):
+    if isinstance(value, str | int | float):
         yield str(value)
     elif isinstance(value, list | dict) and depth < 8:
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _strings(each, depth + 1)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item, depth + 1)
 
 
 def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKind, str]]:
     """Yield the terms of a message with their kinds."""
     for call in message.tool_calls:
-        yield from ((LostKind.COMMAND, command) for command in _commands(call.arguments))
-    for match in chain.from_iterable(map(_PATTERN.finditer, texts)):
-        term = match[0].rstrip(".,:;")
-        kind = _KINDS[str(match.lastgroup)]
-        is_short_number = kind is LostKind.NUMBER and term.isdigit() and len(term) < 3
-        if len(term) > 2 and term != "/dev/null" and not is_short_number:
-            yield kind, term[:300]
-    if message.role == "user":
-        sentences = _SENTENCE.findall(message.said[:_MAX_PER_TEXT])
-        decisions = (" ".join(sentence.split()) for sentence in sentences)
-        for decision in decisions:
-            if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
-                yield LostKind.DECISION, decision
-
-
-def _commands(arguments: str) -> Iterator[str]:
-    """Yield the commands in the arguments of a tool call."""
-    loaded = _parse(arguments)
-    for value in map(loaded.get, _COMMANDS) if isinstance(loaded, dict) else ():
-        if isinstance(value, str) and 2 < len(value.strip()) <= 300:
-            yield " ".join(value.split())
+        arguments = _parse(call.arguments)
+        for value in map(arguments.get, _COMMANDS) if isinstance(arguments, dict) else ():
+            if isinstance(value, str) and 2 < len(value.strip()) <= 300:
+                yield LostKind.COMMAND, " ".join(value.split())
+    for text in texts:
+        for match in _PATTERN.finditer(_LONG_RUN.sub(r"\1 ", _DIFF.sub(r"\1", text))):
+            term = match[0].rstrip(".,:;")
+            if len(term) > 2 and term != "/dev/null":
+                yield LostKind(str(match.lastgroup)), term[:300]
+    for sentence in (
+        _SENTENCE.findall(message.said[:_MAX_PER_TEXT]) if message.role == "user" else ()
+    ):
+        decision = " ".join(sentence.split())
+        if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
+            yield LostKind.DECISION, decision
 
 
 def _is_mentioned(kind: LostKind, term: str, text: str) -> bool:

@@ -9,7 +9,7 @@ to one request, how an adapter joins messages of one role, or a rotation that He
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -19,13 +19,12 @@ from ..messages.chat_message import State
 from ..messages.transcript import read_system_prompt
 from ..sessions.session import Session
 from ..wording import _
+from .blocks import sent_of
 from .compactions import (
     HARMLESS,
     Compaction,
     CompactionHistory,
-    CompactionKind,
     CompactionNote,
-    Generation,
     read_history,
 )
 from .history_rows import HistoryRow
@@ -61,14 +60,14 @@ class ModelContext(NamedTuple):
     """`at`, or its original if it is a copy."""
     session_id: str
     """The session that sent it."""
-    prompt: str | None
-    """The system prompt as it is stored now; None if not read or not stored."""
-    rows: tuple[SentRow, ...]
-    size: int
+    rows: tuple[SentRow, ...] = ()
+    size: int = 0
     """Bytes of the rows: texts as sent, and tool calls; without the system prompt."""
-    compaction: int | None
+    compaction: int | None = None
     """Index of the last compaction before it; None before the first."""
-    notes: tuple[CompactionNote, ...]
+    notes: tuple[CompactionNote, ...] = ()
+    prompt: str | None = None
+    """The system prompt as it is stored now; None if not read or not stored."""
 
     @property
     def is_certain(self) -> bool:
@@ -77,137 +76,138 @@ class ModelContext(NamedTuple):
         return harmless.issuperset(self.notes) and all(row.is_certain for row in self.rows)
 
 
-class ModelRequest(NamedTuple):
-    """The rows of one request to the model."""
-
-    of: int
-    """The message whose context it is: the requested one, or its original if it is a copy."""
-    generation: int
-    """Index in the history."""
-    rows: tuple[SentRow, ...]
-    notes: list[CompactionNote]
-
-
 class Contexts:
-    """All contexts of a conversation; does not access the store."""
+    """All contexts of a conversation, given by its sessions, root first; does not access the
+    store."""
 
-    def __init__(self, history: CompactionHistory) -> None:
-        self.history = history
-        self._places = {
-            row.id: (number, at)
-            for number, generation in enumerate(history.generations)
-            for at, row in enumerate(generation.rows)
-        }
+    def __init__(self, history: CompactionHistory, segments: Sequence[Session]) -> None:
+        self.history, self._segments = history, segments
+        self._places: dict[int, tuple[int, int]] = {}
+        self._sizes: dict[int, int] = {}
+        for number, generation in enumerate(history.generations):
+            for place, row in enumerate(generation.rows):
+                self._places[row.id] = number, place
+                self._sizes[row.id] = row.size
         self._copies = {original: copy for copy, original in history.copies.items()}
-        tails = (each for one in history.compactions for each in one.kept if not each.is_head)
-        self._stored_late = {each.id for each in tails if each.original is None}
-        """Rows that were first stored by a compaction, behind its summary."""
 
     def __contains__(self, message_id: int) -> bool:
         """Return whether a row is part of the conversation."""
         return message_id in self._places
 
-    @property
-    def newest(self) -> int | None:
-        """Id of the last row that was not rewound."""
-        rows = (row for each in reversed(self.history.generations) for row in reversed(each.rows))
-        return next((row.id for row in rows if row.state is not State.REWOUND), None)
-
-    def generation_of(self, message_id: int) -> Generation:
-        """Return the generation of a row."""
-        return self.history.generations[self._places[message_id][0]]
-
-    def at(self, message_id: int) -> ModelRequest:
-        """Find the request that a message belongs to."""
+    def at(self, message_id: int) -> ModelContext:
+        """Return the context of a message of the conversation."""
         of = message_id
-        visited: set[int] = set()
-        while of in self.history.copies and of not in visited:
-            visited.add(of)
+        while of in self.history.copies:
             of = self.history.copies[of]
-        notes = [CompactionNote.COPY] if of != message_id else []
-        number, at = self._places[of]
+        number, place = self._places[of]
         generation = self.history.generations[number]
-        row = generation.rows[at]
-        if row.summary is not None and at < generation.block:
+        row = generation.rows[place]
+        notes = [CompactionNote.COPY] if of != message_id else []
+        if row.summary is not None and place < generation.block:
             notes.append(CompactionNote.SUMMARY)
-            return self._request(row, number, generation.block, notes)
-        if row.role == "assistant":
-            if of in self._stored_late:
-                notes.append(CompactionNote.EDGE)
-            return self._request(row, number, at, notes)
-        return self._first_answered(row, notes)
+            place = generation.block
+        elif row.role != "assistant":
+            number, place, is_answered = self._first_answer(row)
+            notes += [] if is_answered else [CompactionNote.UNANSWERED]
+        elif self._origins(number).get(of) is RowOrigin.KEPT:
+            notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
+        return self._context(row, number, place, notes)._replace(at=message_id)
 
-    def _first_answered(self, row: HistoryRow, notes: list[CompactionNote]) -> ModelRequest:
-        """Find the first request with a row: it ends at the next answer, which may be in a later
-        generation that has a copy of the row."""
-        number, at = self._places[row.id]
+    def _first_answer(self, row: HistoryRow) -> tuple[int, int, bool]:
+        """Find the end of the first request with a row: the next answer, which may be in a later
+        generation that has a copy of the row; and whether there is one."""
+        number, place = self._places[row.id]
         while True:
             generation = self.history.generations[number]
-            later = range(at + 1, len(generation.rows))
-            until = next((each for each in later if _may_answer(generation.rows[each], row)), -1)
-            if until >= generation.block and until > at:
-                return self._request(row, number, until, notes)
-            copy = self._copies.get(generation.rows[at].id)
-            if copy is None or self._places[copy][0] <= number:
-                notes.append(CompactionNote.UNANSWERED)
-                return self._request(row, number, at + 1, notes)
-            number, at = self._places[copy]
+            later = range(place + 1, len(generation.rows))
+            answers = (at for at in later if _may_answer(generation.rows[at], row))
+            answer = next(answers, -1)
+            if answer > place and answer >= generation.block:
+                return number, answer, True
+            copy = self._copies.get(generation.rows[place].id)
+            if copy is None:
+                return number, place + 1, False
+            number, place = self._places[copy]
 
-    def after_resume(self, newest: int) -> ModelRequest:
-        """Find what Hermes loads for a resume: all rows of the last generation that were not
-        rewound; `newest` is the last of them."""
-        number, at = self._places[newest]
-        generation = self.history.generations[number]
-        request = self._request(generation.rows[at], number, len(generation.rows), [])
-        own = {row.id for row in generation.rows}  # what was not stored again is not loaded
-        return request._replace(
-            rows=tuple(row for row in request.rows if row.id in own),
-            notes=[each for each in request.notes if each is not CompactionNote.NOT_STORED_AGAIN],
-        )
+    def after_resume(self) -> ModelContext:
+        """Return what Hermes loads for a resume: all rows of the last generation that were not
+        rewound; none if the newest session has no others (0.16 to 0.19)."""
+        tip = len(self._segments) - 1
+        for number, generation in reversed(list(enumerate(self.history.generations))):
+            rows = sent_of(generation.rows)
+            if rows and generation.segment == tip:
+                context = self._context(rows[-1], number, len(generation.rows), [])
+                # What was not stored again is not loaded.
+                loaded = [row for row in context.rows if row.is_certain]
+                notes = dict.fromkeys(context.notes)
+                notes.pop(CompactionNote.NOT_STORED_AGAIN, None)
+                size = sum(row.size for row in rows)
+                return context._replace(of=None, rows=tuple(loaded), size=size, notes=tuple(notes))
+        return ModelContext(None, None, self._segments[-1].id)
 
-    def _request(
-        self, of: HistoryRow, number: int, until: int, notes: list[CompactionNote]
-    ) -> ModelRequest:
-        """Return the request with the rows of a generation up to index `until`.
+    def _compaction_before(self, number: int) -> Compaction | None:
+        """Return the compaction after which a generation was written."""
+        at = self.history.generations[number].compaction
+        return self.history.compactions[at] if at is not None else None
+
+    def _origins(self, number: int) -> dict[int, RowOrigin]:
+        """Return why the rows that a compaction wrote were sent in a generation, by id."""
+        compaction = self._compaction_before(number)
+        if compaction is None:
+            return {}
+        origins = {
+            row.id: RowOrigin.HEAD if row.is_head else RowOrigin.KEPT for row in compaction.kept
+        }
+        if compaction.summary is not None:
+            origins[compaction.summary] = RowOrigin.SUMMARY
+        return origins
+
+    def _context(
+        self, of: HistoryRow, number: int, until: int, notes: Sequence[CompactionNote]
+    ) -> ModelContext:
+        """Return the context with the rows of a generation up to index `until`.
 
         If the requested message was rewound, other rewound rows are included.
         """
-        generation = self.history.generations[number]
-        with_rewound = of.state is State.REWOUND
+        generation, compaction = self.history.generations[number], self._compaction_before(number)
         stored = generation.rows[:until]
-        rows = [row for row in stored if with_rewound or row.state is not State.REWOUND]
-        why: dict[int, RowOrigin] = {}
-        late: list[SentRow] = []
-        if generation.compaction is not None:
-            compaction = self.history.compactions[generation.compaction]
-            why = _origins(compaction)
-            unstored = compaction.not_stored_again
-            late = [SentRow(each, RowOrigin.KEPT, is_certain=False) for each in unstored]
-            notes += [each for each in compaction.notes if each is not CompactionNote.GAP]
-        answers = [row for row in rows if row.role == "assistant"]
-        if any(row.state is State.REWOUND for row in answers):
-            notes.append(CompactionNote.REWOUND)
-        if any(row.repeats_time for row in generation.rows[generation.block :]):
-            notes.append(CompactionNote.EDGE)
-        if any(row.id in self.history.gaps for row in stored[1:]):
-            notes.append(CompactionNote.GAP)
-        given = [
+        rows = stored if of.state is State.REWOUND else sent_of(stored)
+        why = self._origins(number)
+        sent = [
             SentRow(row.id, why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
         ]
-        carried = [row for row in given if row.id in why]
-        sent = (*carried, *late, *given[len(carried) :])
-        return ModelRequest(of.id, number, sent, list(dict.fromkeys(notes)))
+        carried = sum(row.id in why for row in rows)
+        late = compaction.not_stored_again if compaction else ()
+        sent[carried:carried] = [SentRow(row, RowOrigin.KEPT, is_certain=False) for row in late]
+        return ModelContext(
+            at=None,
+            of=of.id,
+            session_id=self._segments[generation.segment].id,
+            rows=tuple(sent),
+            size=sum(self._sizes[row.id] for row in sent),
+            compaction=generation.compaction,
+            notes=tuple(dict.fromkeys([*notes, *self._notes(number, rows, stored)])),
+        )
 
-
-def _origins(compaction: Compaction) -> dict[int, RowOrigin]:
-    """Return why the rows that a compaction wrote were sent, by id."""
-    origins = {
-        each.id: RowOrigin.HEAD if each.is_head else RowOrigin.KEPT for each in compaction.kept
-    }
-    if compaction.summary is not None:
-        origins[compaction.summary] = RowOrigin.SUMMARY
-    return origins
+    def _notes(
+        self, number: int, rows: Sequence[HistoryRow], stored: Sequence[HistoryRow]
+    ) -> Iterator[CompactionNote]:
+        """Yield what is unknown of a context that has some of the stored rows of a generation."""
+        generation, compaction = self.history.generations[number], self._compaction_before(number)
+        if compaction is not None:
+            yield from (note for note in compaction.notes if note is not CompactionNote.GAP)
+        if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
+            yield CompactionNote.REWOUND
+        if any(row.repeats_time for row in generation.rows[generation.block :]):
+            yield CompactionNote.EDGE
+        if any(row.id in self.history.gaps for row in stored[1:]):
+            yield CompactionNote.GAP
+        later = (
+            part for part in self.history.generations[number + 1 :] if part.compaction is not None
+        )
+        if any(part.segment == generation.segment for part in later):
+            yield CompactionNote.PROMPT
 
 
 def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
@@ -217,67 +217,26 @@ def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
     return row.role == "assistant" and is_there
 
 
-def _starts_fresh(contexts: Contexts, segments: Sequence[Session]) -> bool:
-    """Return whether a resume sends no earlier message: the newest session has no rows (0.16 to
-    0.19)."""
-    newest = contexts.newest
-    return newest is None or contexts.generation_of(newest).segment < len(segments) - 1
-
-
 def context_of(
-    reader: Reader,
-    segments: Sequence[Session],
-    contexts: Contexts,
-    message_id: int | None,
-    *,
-    prompt: bool = True,
+    reader: Reader, contexts: Contexts, message_id: int | None, *, prompt: bool = True
 ) -> ModelContext:
     """Return the context of a message, or for None what a resume would send now.
 
-    Only the system prompt is read, if requested. `segments` are the sessions of the conversation,
-    root first.
+    Only the system prompt is read, if requested.
 
     Raises:
         NotFoundError: The message is not in this conversation.
     """
-    if message_id is not None and message_id not in contexts:
-        raise NotFoundError(
-            _("There is no message {id} in this conversation.").format(id=message_id)
-        )
-    newest = contexts.newest
-    if message_id is not None:
-        request = contexts.at(message_id)
-    elif newest is None or _starts_fresh(contexts, segments):
-        system_prompt = read_system_prompt(reader, segments[-1].id) if prompt else None
-        return ModelContext(None, None, segments[-1].id, system_prompt, (), 0, None, ())
+    if message_id is None:
+        context = contexts.after_resume()
+    elif message_id in contexts:
+        context = contexts.at(message_id)
     else:
-        request = contexts.after_resume(newest)
-    history = contexts.history
-    generation = history.generations[request.generation]
-    later = [
-        each
-        for each in history.generations[request.generation + 1 :]
-        if each.segment == generation.segment and each.compaction is not None
-    ]
-    notes = request.notes
-    if any(_is_in_place(history.compactions[each.compaction or 0]) for each in later):
-        notes = [*notes, CompactionNote.PROMPT]
-    sizes = {row.id: row.size for each in history.generations for row in each.rows}
-    session_id = segments[generation.segment].id
-    return ModelContext(
-        at=message_id,
-        of=request.of if message_id is not None else None,
-        session_id=session_id,
-        prompt=read_system_prompt(reader, session_id) if prompt else None,
-        rows=request.rows,
-        size=sum(sizes[row.id] for row in request.rows),
-        compaction=generation.compaction,
-        notes=tuple(notes),
-    )
-
-
-def _is_in_place(compaction: Compaction) -> bool:
-    return compaction.kind is CompactionKind.IN_PLACE
+        sentence = _("There is no message {id} in this conversation.")
+        raise NotFoundError(sentence.format(id=message_id))
+    if not prompt:
+        return context
+    return context._replace(prompt=read_system_prompt(reader, context.session_id))
 
 
 class Memory(NamedTuple):
@@ -294,62 +253,38 @@ class Memory(NamedTuple):
     """Whether a summary was sent."""
 
 
-def memory_of(
-    history: CompactionHistory, given: Sequence[SentRow], until: int | None = None
-) -> Memory:
-    """Find out which earlier messages a context lacks, from its rows.
-
-    `until` is the number of generations that are earlier; None for those before the last one with
-    a given row.
-    """
-    sent = {each.id for each in given}
-    numbered = list(enumerate(history.generations))
-    with_sent = [number for number, each in numbered if any(row.id in sent for row in each.rows)]
-    if until is None:
-        until = max(with_sent, default=0)
-    summaries = {one.summary for one in history.compactions}
-    known = _repeated_in(history, sent)
-    # A block that was not found, as after Hermes joined two messages, leaves rows that say the same
-    # without a link.
-    every = [row for generation in history.generations for row in generation.rows]
-    said = {row.fingerprint for row in every if row.id in sent}
-    earlier = [row for generation in history.generations[:until] for row in generation.rows]
-    known |= {row.id for row in earlier if row.fingerprint in said}
-    not_counted = known | history.copies.keys() | summaries
-    forgotten = tuple(
-        row.id for row in earlier if row.id not in not_counted and row.state is not State.REWOUND
-    )
-    told = len(sent - summaries)
-    return Memory(frozenset(known), forgotten, len(forgotten) + told, told < len(sent))
-
-
-def _repeated_in(history: CompactionHistory, sent: Collection[int]) -> set[int]:
-    """Return the rows that were sent, and those whose whole text was sent in a copy or merged with
-    a summary."""
-    shortened = {each.id for one in history.compactions for each in one.kept if each.is_changed}
-    originals = {
-        copy: original for copy, original in history.copies.items() if copy not in shortened
+def memory_of(history: CompactionHistory, context: ModelContext) -> Memory:
+    """Find out which earlier messages a context lacks."""
+    sent = {row.id for row in context.rows}
+    generations, compactions = history.generations, history.compactions
+    numbers = [
+        at for at, part in enumerate(generations) if any(row.id in sent for row in part.rows)
+    ]
+    until = max(numbers, default=len(generations) if context.at is None else 0)
+    earlier = [row for generation in generations[:until] for row in generation.rows]
+    whole: dict[int | None, int | None] = {
+        row.id: row.original for each in compactions for row in each.kept if not row.is_changed
     }
-    originals |= {
-        one.summary: one.merged
-        for one in history.compactions
-        if one.summary is not None and one.merged is not None
-    }
+    whole |= {each.summary: each.merged for each in compactions}
     known: set[int] = set()
-    for each in sent:
-        at: int | None = each
-        while at is not None and at not in known:
+    for row in sent:
+        at: int | None = row
+        while at is not None:
             known.add(at)
-            at = originals.get(at)
-    return known
+            at = whole.get(at)
+    # A row that says the same is known without a link to it, too: after Hermes joined two messages
+    # there is none.
+    every = [row for generation in generations for row in generation.rows]
+    texts = {row.fingerprint for row in every if row.id in sent}
+    known |= {row.id for row in earlier if row.fingerprint in texts}
+    summaries = {compaction.summary for compaction in compactions}
+    not_counted = known | history.copies.keys() | summaries
+    forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]
+    told = len(sent - summaries)
+    return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(sent))
 
 
 def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     """Find out what the model will not have when Hermes resumes a conversation."""
-    contexts = Contexts(read_history(reader, segments))
-    newest = contexts.newest
-    if newest is None:
-        return Memory(frozenset(), (), 0, has_summary=False)
-    if _starts_fresh(contexts, segments):
-        return memory_of(contexts.history, (), len(contexts.history.generations))
-    return memory_of(contexts.history, contexts.after_resume(newest).rows)
+    history = read_history(reader, segments)
+    return memory_of(history, Contexts(history, segments).after_resume())

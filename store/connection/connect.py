@@ -22,24 +22,31 @@ from ..errors import (
     Advice,
     NotAStoreError,
     StoreEmptyError,
-    StoreError,
     StoreMissingError,
     StoreUnreadableError,
 )
 from ..wording import _
-from .failures import SQLITE_ERRORS, decode, translate
+from .failures import decode, translated
 from .reader import Reader
 from .schema import NO_CHAT, NO_STORE, Schema, read_schema
 from .store_cache import FileCache
 
 Fingerprint = tuple[int, ...]
+_FileKey = tuple[int, int]
+"""Device and inode."""
+
+
+def _facts(path: Path) -> Fingerprint:
+    """Return device, inode, mtime and size of a file; zeros if it is missing."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0, 0, 0
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
+    return _facts(path)[-1]
 
 
 class Far(Protocol):
@@ -64,7 +71,7 @@ class Store:
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
         """Called when a write begins to wait for other writers, on its thread."""
-        self._file: tuple[tuple[int, int], FileCache] = ((0, 0), FileCache())
+        self._file: tuple[_FileKey, FileCache] = ((0, 0), FileCache())
         self._lock = threading.Lock()
 
     @property
@@ -100,15 +107,7 @@ class Store:
         in DELETE mode the database's; a replaced file has another inode. Takes microseconds and
         needs no handle.
         """
-        values: list[int] = []
-        for path in (self.path, self.wal_path):
-            try:
-                stat = path.stat()
-            except OSError:
-                values += [0, 0, 0, 0]
-            else:
-                values += [stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size]
-        return tuple(values)
+        return _facts(self.path) + _facts(self.wal_path)
 
     def sizes(self) -> tuple[int, int]:
         """Return the bytes of the database and of its log; 0 for a file that is missing."""
@@ -120,6 +119,10 @@ class Store:
         Raises:
             StoreError: The file is missing, unreachable, a folder, a pipe, a device, or empty.
         """
+        self._file_key()
+
+    def _file_key(self) -> _FileKey:
+        """Return device and inode of the file, checked as `check` does."""
         try:
             stat = self.path.stat()
         except FileNotFoundError:
@@ -129,29 +132,23 @@ class Store:
                 advice=Advice.OPEN_ANOTHER,
             ) from None
         except OSError as error:
-            raise self._unreachable(error) from error
-        if S_ISDIR(stat.st_mode):
-            raise NotAStoreError(
-                _("{path} is a folder.").format(path=self.path),
-                advice=Advice.NAME_FILE_OR_ROOT,
-            )
+            raise StoreUnreadableError(
+                _("{path} cannot be reached: {reason}.").format(
+                    path=self.path, reason=error.strerror
+                ),
+                remedy=_("Check its permissions."),
+            ) from error
         if not S_ISREG(stat.st_mode):
-            raise NotAStoreError(
-                _("{path} is no regular file.").format(path=self.path),
-                advice=Advice.NAME_FILE_OR_ROOT,
-            )
+            is_folder = S_ISDIR(stat.st_mode)
+            sentence = _("{path} is a folder.") if is_folder else _("{path} is no regular file.")
+            raise NotAStoreError(sentence.format(path=self.path), advice=Advice.NAME_FILE_OR_ROOT)
         if not stat.st_size and not _size(self.wal_path):
             raise StoreEmptyError(
                 _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
                 remedy=_(NO_CHAT),
                 advice=Advice.START_CHAT,
             )
-
-    def _unreachable(self, error: OSError) -> StoreUnreadableError:
-        return StoreUnreadableError(
-            _("{path} cannot be reached: {reason}.").format(path=self.path, reason=error.strerror),
-            remedy=_("Check its permissions."),
-        )
+        return stat.st_dev, stat.st_ino
 
     def open(self) -> Reader:
         """Open a read connection; prefer `reader()`, which closes it.
@@ -159,20 +156,20 @@ class Store:
         Raises:
             StoreError: The store cannot be read.
         """
-        self.check()
+        of_file = self._cache_of(self._file_key())
         try:
-            return self._open("mode=ro")
+            return self._open("mode=ro", of_file)
         except StoreUnreadableError:
             # SQLite wants to create -wal and -shm in a folder we may not write to. The file itself
             # is readable unless a log holds newer rows (https://sqlite.org/wal.html, 5) or a
             # journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
             if _size(self.journal_path) or _size(self.wal_path):
                 raise
-            return self._open("mode=ro&immutable=1", snapshot=True)
+            return self._open("mode=ro&immutable=1", of_file, snapshot=True)
 
-    def _open(self, mode: str, *, snapshot: bool = False) -> Reader:
+    def _open(self, mode: str, of_file: FileCache, *, snapshot: bool = False) -> Reader:
         uri = f"{self.path.absolute().as_uri()}?{mode}"
-        try:
+        with translated(self.path):
             connection = sqlite3.connect(
                 uri,
                 uri=True,
@@ -180,36 +177,24 @@ class Store:
                 timeout=self.busy_seconds,
                 check_same_thread=False,
             )
-        except SQLITE_ERRORS as error:
-            raise translate(error, self.path) from error
-        try:
-            connection.text_factory = decode
-            connection.execute("PRAGMA query_only=1")
-            stat = self.path.stat()
-            of_file = self.file_cache((stat.st_dev, stat.st_ino))
-            schema = self._schema(connection, of_file)
-            return Reader(connection, self.path, schema, snapshot=snapshot, of_file=of_file)
-        except SQLITE_ERRORS as error:
-            connection.close()
-            raise translate(error, self.path) from error
-        except OSError as error:  # gone since it was opened
-            connection.close()
-            raise self._unreachable(error) from error
-        except StoreError:
-            connection.close()
-            raise
+            try:
+                connection.text_factory = decode
+                connection.execute("PRAGMA query_only=1")
+                schema = self._schema(connection, of_file)
+            except BaseException:
+                connection.close()
+                raise
+        return Reader(connection, self.path, schema, snapshot=snapshot, of_file=of_file)
 
     def _schema(self, connection: sqlite3.Connection, of_file: FileCache) -> Schema:
         """Return the schema of the file, read again only when its schema cookie changed."""
         cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
-        known = of_file.schema
-        if known is None or known[0] != cookie:
-            known = of_file.schema = cookie, read_schema(connection, self.path)
-        return known[1]
+        if of_file.schema is None or of_file.schema[0] != cookie:
+            of_file.schema = cookie, read_schema(connection, self.path)
+        return of_file.schema[1]
 
-    def file_cache(self, key: tuple[int, int]) -> FileCache:
-        """Return what readers share of the file with this device and inode; a file that replaced
-        it starts with nothing."""
+    def _cache_of(self, key: _FileKey) -> FileCache:
+        """Return what readers share of the file; a file that replaced it starts with nothing."""
         with self._lock:
             if self._file[0] != key:
                 self._file = (key, FileCache())

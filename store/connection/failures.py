@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,3 +119,12 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
         failure = _FAILURES.get(extended) or _FAILURES.get(code, other)
     sentence = _(failure.sentence).format(path=path, said=said)
     return failure.kind(sentence, remedy=_(failure.remedy), advice=failure.advice)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Raise what SQLite raises in the block as our error; see `translate`."""
+    try:
+        yield
+    except SQLITE_ERRORS as error:
+        raise translate(error, path) from error

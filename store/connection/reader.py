@@ -17,17 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ..errors import (
-    QueryInterruptedError,
-    StoreDamagedError,
-    StoreError,
-)
+from ..errors import QueryInterruptedError, StoreDamagedError
 from ..wording import _
 from .failures import SQLITE_ERRORS, translate
 from .schema import Schema, sql_name
 from .store_cache import FileCache, StoreCache
 
 Row = tuple[object, ...]
+Parameters = Sequence[object] | dict[str, object]
 _T = TypeVar("_T")
 
 _IOERR_TRIES = 3
@@ -42,60 +39,56 @@ DATA_VERSION = "PRAGMA data_version"
 TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
 _WATCH_INTERVAL = 0.5
-_watched: weakref.WeakSet[Reader] = weakref.WeakSet()
-_interrupted: set[int] = set()
-_watch_lock = threading.Lock()
-_watchdog: threading.Thread | None = None
 
 observe: Callable[[str, float, int | None], None] | None = None
 """Called after each statement with its SQL (without values), the seconds it took, and its rows
 (None if it failed)."""
 
+_lock = threading.Lock()
+_open: weakref.WeakSet[Reader] = weakref.WeakSet()
+_stopped_threads: set[int] = set()
+_watchdog: threading.Thread | None = None
+
 
 def _watch(reader: Reader) -> None:
     """Let the watchdog check a reader; its thread ends when no reader is open."""
     global _watchdog
-    with _watch_lock:
-        _watched.add(reader)
-        if (
-            _watchdog is None or not _watchdog.is_alive()
-        ):  # it is not alive in the child of a fork either
-            _watchdog = threading.Thread(
-                target=_interrupt_late_statements, name="watchdog", daemon=True
-            )
+    with _lock:
+        _open.add(reader)
+        # It is not alive in the child of a fork either.
+        if _watchdog is None or not _watchdog.is_alive():
+            _watchdog = threading.Thread(target=_interrupt_late, name="watchdog", daemon=True)
             _watchdog.start()
 
 
-def _interrupt_late_statements() -> None:
+def _interrupt_late() -> None:
+    """Interrupt statements that take too long, until no reader is open."""
     global _watchdog
     while True:
         time.sleep(_WATCH_INTERVAL)
-        with _watch_lock:
-            if not _watched:
+        with _lock:
+            readers = list(_open)
+            if not readers:
                 _watchdog = None
                 return
-            statements = [
-                (reader, reader.began) for reader in _watched
-            ]  # read once: it may end at any moment
-        for reader, began in statements:
-            if began and (reader.is_stopped or time.monotonic() - began > TIME_LIMIT):
-                reader.time_out(began)
+        for reader in readers:
+            reader.interrupt_late()
 
 
 def interrupt_readers(thread: int) -> None:
     """Interrupt the connections that a thread has made, by its identifier, and those it makes until
     `allow_readers`."""
-    with _watch_lock:
-        _interrupted.add(thread)
-        readers = [reader for reader in _watched if reader.thread == thread]
+    with _lock:
+        _stopped_threads.add(thread)
+        readers = [reader for reader in _open if reader.thread == thread]
     for reader in readers:
         reader.interrupt()
 
 
 def allow_readers() -> None:
     """End what `interrupt_readers` has begun for this thread."""
-    with _watch_lock:
-        _interrupted.discard(threading.get_ident())
+    with _lock:
+        _stopped_threads.discard(threading.get_ident())
 
 
 def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
@@ -141,101 +134,53 @@ class Reader:
         """What all readers of the file share."""
         self.index_remedy = ""
         """How to repair the search index, once a search could not use it."""
-        self.began = 0.0
-        """When the running statement began, by the monotonic clock; 0 when none is running."""
-        self._began_lock = threading.Lock()
-        self.is_stopped = False
-        """Whether it was interrupted, and `begin` was not called since."""
-        self._timed_out = False
-        self._cache = StoreCache()
-        self._version: object = None
         self.statements = 0
         """How many statements ran."""
         self.thread = threading.get_ident()
         """The thread that made it."""
+        self.is_stopped = self.thread in _stopped_threads
+        """Whether it was interrupted, and `begin` was not called since."""
+        self._is_late = False
+        self._began: float | None = None
+        """When the running statement began, by the monotonic clock."""
+        self._cache = StoreCache()
+        self._version: object = None
         _watch(self)
-        if self.thread in _interrupted:
-            self.is_stopped = True
 
-    def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run one SELECT or PRAGMA and fetch all of it; no cursor stays open.
 
         Raises:
             StoreError: With the sentence for what SQLite said.
             QueryInterruptedError: `interrupt` was called.
         """
-        return self.collect(sql, parameters, lambda cursor: cursor.fetchall())
-
-    def collect(
-        self,
-        sql: str,
-        parameters: Sequence[object] | dict[str, object],
-        take: Callable[[sqlite3.Cursor], list[_T]],
-    ) -> list[_T]:
-        """Run one statement as `rows` does, and return what `take` makes of its rows."""
-        if self._timed_out:
-            raise self._too_long()
         self.check()
         self.statements += 1
-        if observe is None:
-            return self._fetch(sql, parameters, take)
         start = time.perf_counter()
+        count: int | None = None
         try:
-            rows = self._fetch(sql, parameters, take)
-        except StoreError:
-            observe(sql, time.perf_counter() - start, None)
-            raise
-        observe(sql, time.perf_counter() - start, len(rows))
+            rows = self._fetch(sql, parameters, _IOERR_TRIES)
+            count = len(rows)
+        finally:
+            if observe is not None:
+                observe(sql, time.perf_counter() - start, count)
         return rows
 
-    def _fetch(
-        self,
-        sql: str,
-        parameters: Sequence[object] | dict[str, object],
-        take: Callable[[sqlite3.Cursor], list[_T]],
-    ) -> list[_T]:
-        for attempt in range(1, _IOERR_TRIES + 1):
-            self.began = time.monotonic()
-            try:
-                return take(self._connection.execute(sql, parameters))
-            except sqlite3.OperationalError as error:
-                if self._timed_out:
-                    raise self._too_long() from error
-                # SQLite does not always say "interrupted": a virtual table that is being set up
-                # says that it failed.
-                self.check()
-                transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
-                if not transient or attempt == _IOERR_TRIES:
-                    raise translate(error, self.path) from error
-                time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
-            except SQLITE_ERRORS as error:
-                if not self._timed_out:
-                    self.check()
+    def _fetch(self, sql: str, parameters: Parameters, tries: int) -> list[Row]:
+        self._began = time.monotonic()
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except SQLITE_ERRORS as error:
+            # SQLite does not always say "interrupted": a virtual table that is being set up says
+            # that it failed.
+            self.check()
+            is_transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
+            if not is_transient or tries == 1:
                 raise translate(error, self.path) from error
-            finally:
-                with self._began_lock:
-                    self.began = 0.0
-        raise AssertionError("unreachable")
-
-    def _too_long(self) -> StoreDamagedError:
-        return StoreDamagedError(
-            _("{path} could not be read: a query took longer than {seconds:.0f} seconds.").format(
-                path=self.path, seconds=TIME_LIMIT
-            ),
-            remedy=_("The file may be damaged, or the disk very slow. Reading a copy may work."),
-        )
-
-    def time_out(self, began: float) -> None:
-        """Interrupt the statement that began at a time, unless it has ended; called by the
-        watchdog.
-
-        That is one that takes too long, or one that was interrupted just before it began: SQLite
-        forgets that (https://sqlite.org/c3ref/interrupt.html).
-        """
-        with self._began_lock:  # no other statement takes its place meanwhile
-            if self.began == began:
-                self._timed_out = self._timed_out or not self.is_stopped
-                self.interrupt()
+        finally:
+            self._began = None
+        time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
+        return self._fetch(sql, parameters, tries - 1)
 
     def columns(self, table: str) -> list[str]:
         """Return the names of the columns of a table, in the order of the file; empty if there is
@@ -248,7 +193,12 @@ class Reader:
         return rows[0][0] if rows else None
 
     def slices(
-        self, sql: str, key: str, size: int, parameters: Sequence[object] = ()
+        self,
+        sql: str,
+        key: str,
+        size: int,
+        parameters: Sequence[object] = (),
+        after: int | None = None,
     ) -> Iterator[list[Row]]:
         """Yield the rows of a SELECT in slices by a unique integer key, each in one short
         statement.
@@ -258,9 +208,10 @@ class Reader:
             key: SQL of the key.
             size: The most rows of a slice.
             parameters: Of `sql`.
+            after: The key behind which to begin.
         """
         sql = f"{sql} {key} > ? ORDER BY {key} LIMIT {size}"
-        last: object = -(2**63)
+        last: object = -(2**63) if after is None else after
         while rows := self.rows(sql, [*parameters, last]):
             yield rows
             if len(rows) < size:
@@ -285,14 +236,21 @@ class Reader:
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""
-        self.is_stopped = self._timed_out = False
+        self.is_stopped = self._is_late = False
 
     def check(self) -> None:
-        """Raise if `interrupt` was called; for work between statements.
-
-        Raises:
-            QueryInterruptedError: It was.
-        """
+        """Raise if `interrupt` was called or a statement took too long; for work between
+        statements."""
+        if self._is_late:
+            sentence = _(
+                "{path} could not be read: a query took longer than {seconds:.0f} seconds."
+            )
+            raise StoreDamagedError(
+                sentence.format(path=self.path, seconds=TIME_LIMIT),
+                remedy=_(
+                    "The file may be damaged, or the disk very slow. Reading a copy may work."
+                ),
+            )
         if self.is_stopped:
             raise QueryInterruptedError(_("The query was interrupted."))
 
@@ -304,9 +262,23 @@ class Reader:
         except sqlite3.ProgrammingError:
             return  # closed meanwhile: nothing is running
 
+    def interrupt_late(self) -> None:
+        """Interrupt the running statement if it takes too long; called by the watchdog.
+
+        Also one that was interrupted just before it began: SQLite forgets that
+        (https://sqlite.org/c3ref/interrupt.html).
+        """
+        began = self._began
+        if began is None:
+            return
+        if not self.is_stopped:
+            self._is_late = time.monotonic() - began > TIME_LIMIT
+        if self._is_late or self.is_stopped:
+            self.interrupt()
+
     def close(self) -> None:
         """Close the file."""
-        with _watch_lock:
-            _watched.discard(self)
+        with _lock:
+            _open.discard(self)
         self._cache = StoreCache()
         self._connection.close()

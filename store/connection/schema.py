@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import Advice, NotAStoreError, StoreEmptyError
@@ -25,8 +26,8 @@ NO_CHAT = N_("Start a chat in Hermes.")
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
 
-_OPTION = r"""[(,]\s*{name}\s*=\s*(?:(['"])((?:(?!\1).|\1\1)*)\1|([^,)]*?))\s*[,)]"""
-_OPTION_VALUE = re.compile(r"""=\s*('(?:[^']|'')*'|"(?:[^"]|"")*")""")
+_ARGUMENT = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^,'"])+""")
+"""An argument of `USING fts5(…)`: a column, or an option with a value that may be quoted."""
 _LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id"))
 
 
@@ -42,7 +43,6 @@ class FtsKind(StrEnum):
     """In a copy of its own (schema 11 to 22, and upgraded files)."""
     EXTERNAL = "external"
     """In `messages` or a view over it (schema 6 to 9, and fresh files since 26)."""
-    CONTENTLESS = "contentless"
 
 
 class FtsIndex(NamedTuple):
@@ -51,14 +51,9 @@ class FtsIndex(NamedTuple):
     name: str
     columns: tuple[str, ...]
     kind: FtsKind
-    tokenizer: str
-    """The value of `tokenize`; `unicode61` when there is none."""
-    content: str = ""
-    """The table or view an external index reads, else empty."""
-    definition: str = ""
-    """The SQL of that view, else empty: tells which rows are left out."""
-    rowid: str = "rowid"
-    """The column of `content` that is `messages.id`."""
+    definition: str
+    """The SQL of the table or view that an external index reads, else empty: tells which rows are
+    left out."""
 
 
 class Schema(NamedTuple):
@@ -75,8 +70,8 @@ class Schema(NamedTuple):
     """The word index."""
     trigram: FtsIndex | None
     """The substring index."""
-    meta: tuple[tuple[str, str], ...] = ()
-    """The `fts_*` rows of `state_meta`."""
+    notes: Mapping[str, str] = MappingProxyType({})
+    """The `fts_*` rows of `state_meta`: what Hermes notes about its search index."""
     leases: tuple[tuple[str, str], ...] = ()
     """Tables of turn leases and compression locks that have an expiry time, each with its column of
     ids."""
@@ -95,9 +90,9 @@ class Schema(NamedTuple):
         """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
         return f"s.{column}" if column in self.session_columns else default
 
-    def message(self, column: str, *, default: str = "NULL") -> str:
-        """Return SQL for a column of `messages m`, or the default where this file lacks it."""
-        return f"m.{column}" if column in self.message_columns else default
+    def message(self, column: str) -> str:
+        """Return SQL for a column of `messages m`, NULL where this file lacks it."""
+        return f"m.{column}" if column in self.message_columns else "NULL"
 
     def active(self) -> str:
         """Return SQL that is 1 for rows of `messages m` the model still sees; upgraded files hold
@@ -114,68 +109,39 @@ class Schema(NamedTuple):
         return self._replace(fts=None, trigram=None)
 
     def note(self, key: str) -> str | None:
-        """Return the value of a `state_meta` row about the search index; None where there is
-        none."""
-        return dict(self.meta).get(key)
+        """Return the value of a `state_meta` row about the search index; None if there is none."""
+        return self.notes.get(key)
 
 
-def _option(sql: str, name: str) -> str | None:
-    """Return an option of `USING fts5(…)`; its value may be quoted, with doubled quotes inside."""
-    match = re.search(_OPTION.format(name=name), sql, re.IGNORECASE)
-    if match is None:
-        return None
-    quote, quoted, plain = match.groups()
-    return quoted.replace(quote * 2, quote) if quote else plain
+def _describe_fts(name: str, definitions: Mapping[str, str]) -> FtsIndex | None:
+    """Describe a full-text table by its SQL: SQLite does not tell the columns of a damaged one.
 
-
-def _columns_of_fts(sql: str) -> Iterator[str]:
-    """Yield the columns in `USING fts5(…)`: SQLite does not tell them of a damaged table."""
-    body = sql[sql.lower().index("fts5") :].partition("(")[2].rpartition(")")[0]
-    for argument in _OPTION_VALUE.sub("=", body).split(","):
-        if argument.strip() and "=" not in argument:
-            yield argument.split()[0].strip("\"'`[]")
-
-
-def _describe_fts(name: str, definitions: dict[str, str]) -> FtsIndex | None:
-    """Describe a full-text table; None if it is missing, or another kind of table."""
+    None if it is missing, or another kind of table.
+    """
     sql = definitions.get(name, "")
-    if "fts5" not in sql.lower():
+    start = sql.lower().find("fts5")
+    if start < 0:
         return None
-    content = _option(sql, "content")
-    kind = FtsKind.EXTERNAL if content else FtsKind.CONTENTLESS
+    body = sql[start:].partition("(")[2].rpartition(")")[0]
+    columns: list[str] = []
+    content: str | None = None
+    for argument in filter(None, map(str.strip, _ARGUMENT.findall(body))):
+        word, is_option, value = argument.partition("=")
+        if not is_option:
+            columns.append(word.split()[0].strip("\"'`[]"))
+        elif word.strip().lower() == "content":
+            content = value.strip().strip("\"'")
     return FtsIndex(
         name=name,
-        columns=tuple(_columns_of_fts(sql)),
-        kind=FtsKind.INLINE if content is None else kind,
-        tokenizer=_option(sql, "tokenize") or "unicode61",
-        content=content or "",
+        columns=tuple(columns),
+        kind=FtsKind.INLINE if content is None else FtsKind.EXTERNAL,
         definition=definitions.get(content or "", ""),
-        rowid=_option(sql, "content_rowid") or "rowid",
     )
 
 
-def _version(connection: sqlite3.Connection) -> int | None:
-    if "version" not in _columns(connection, "schema_version"):
-        return None
-    (value,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
-    return value if isinstance(value, int) else None
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     rows = connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
-    return [str(row[1]) for row in rows]
-
-
-def _notes(connection: sqlite3.Connection, tables: Container[str]) -> tuple[tuple[str, str], ...]:
-    """Return the rows of `state_meta` about the search index."""
-    if "state_meta" not in tables or not {"key", "value"}.issubset(
-        _columns(connection, "state_meta")
-    ):
-        return ()
-    rows = connection.execute(
-        "SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'"
-    ).fetchall()
-    return tuple((str(key), str(value)) for key, value in rows)
+    return {str(row[1]) for row in rows}
 
 
 def read_again(connection: sqlite3.Connection, schema: Schema) -> Schema:
@@ -186,7 +152,13 @@ def read_again(connection: sqlite3.Connection, schema: Schema) -> Schema:
     Raises:
         sqlite3.Error: As SQLite says it; the caller translates it.
     """
-    return schema._replace(version=_version(connection), meta=_notes(connection, schema.tables))
+    version, notes = None, {}
+    if "version" in _columns(connection, "schema_version"):
+        (version,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
+    if {"key", "value"} <= _columns(connection, "state_meta"):
+        sql = "SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'"
+        notes = {str(key): str(value) for key, value in connection.execute(sql).fetchall()}
+    return schema._replace(version=version if isinstance(version, int) else None, notes=notes)
 
 
 def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
@@ -197,11 +169,9 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         NotAStoreError: It has tables, but not those of Hermes.
         sqlite3.Error: As SQLite says it; the caller translates it.
     """
-    objects = connection.execute(
-        "SELECT type, name, COALESCE(sql, '') FROM sqlite_master"
-    ).fetchall()
     names: dict[str, set[str]] = defaultdict(set)
     definitions: dict[str, str] = {}
+    objects = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
     for kind, name, sql in objects:
         names[str(kind)].add(str(name))
         if kind in ("table", "view"):
@@ -222,16 +192,15 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
             advice=Advice.NAME_STORE,
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
-    if "id" not in sessions or not {"id", "session_id"}.issubset(messages):
+    if "id" not in sessions or not {"id", "session_id"} <= messages:
         raise NotAStoreError(
             _(
                 "{path} has tables named sessions and messages, but they are not those of Hermes."
             ).format(path=path),
             advice=Advice.NAME_STORE,
         )
-
-    return Schema(
-        version=_version(connection),
+    schema = Schema(
+        version=None,
         tables=frozenset(tables),
         indexes=frozenset(names["index"]),
         triggers=frozenset(names["trigger"]),
@@ -239,10 +208,10 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         message_columns=frozenset(messages),
         fts=_describe_fts("messages_fts", definitions),
         trigram=_describe_fts("messages_fts_trigram", definitions),
-        meta=_notes(connection, tables),
         leases=tuple(
             (table, column)
             for table, column in _LEASES
-            if table in tables and {column, "expires_at"}.issubset(_columns(connection, table))
+            if {column, "expires_at"} <= _columns(connection, table)
         ),
     )
+    return read_again(connection, schema)

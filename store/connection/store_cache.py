@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 from .schema import Schema
 
@@ -39,40 +39,28 @@ class FileCache:
         """Rows that a search index lacks, by the name of the index."""
 
 
-class SizedRow(Protocol):
-    """A row that can be cached."""
-
-    id: int
-    size: int
-    """Bytes of memory it takes."""
-
-
-_R = TypeVar("_R", bound=SizedRow)
-
-
-class RowCache(Generic[_R]):
-    """The rows read last, by id."""
+class RowCache:
+    """The rows read last, by id; a row has an `id` and the `size` of its memory in bytes."""
 
     def __init__(self) -> None:
-        self._rows: dict[int, _R] = {}
+        self._rows: dict[int, Any] = {}
         self.size = 0
         """Bytes of memory the rows take."""
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def get(self, message_id: int) -> _R | None:
-        """Return a row if it is cached; it becomes the last to be dropped."""
+    def get(self, message_id: int) -> Any:  # rows of the search
+        """Return a row, which becomes the last to be dropped; None if it is not cached."""
         row = self._rows.pop(message_id, None)
         if row is not None:
             self._rows[message_id] = row
         return row
 
-    def add(self, row: _R) -> None:
-        """Cache a row, and drop those that were not used for longest."""
-        before = self._rows.pop(row.id, None)
+    def add(self, row: Any) -> None:
+        """Cache a row that is not cached, and drop those that were not used for longest."""
         self._rows[row.id] = row
-        self.size += row.size - (before.size if before is not None else 0)
+        self.size += row.size
         while self.size > MAX_ROW_BYTES:
             oldest = next(iter(self._rows))
             self.size -= self._rows.pop(oldest).size
@@ -82,8 +70,9 @@ class StoreCache:
     """What one connection keeps for searches, until the store changes."""
 
     def __init__(self) -> None:
-        self.rows = RowCache[Any]()
-        self.term_starts: dict[tuple[str, tuple[str, str], int], list[str]] = {}
-        """What terms begin with, by the name of the index, the range, and the number of letters."""
+        self.rows = RowCache()
+        self.term_starts: dict[tuple[str, str, int], list[str]] = {}
+        """What terms begin with, by the name of the index, the start of the range, and the number of
+        letters."""
         self.block_sizes: dict[bool, int] = {}
         """Candidates that are ordered by time together, by whether the oldest come first."""

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from ..text import as_text
+from ..text import as_text, text_of
 
 FIRST_TIME = -62_135_596_800.0 + 172_800
 LAST_TIME = 253_402_300_799.0 - 172_800
@@ -18,7 +18,6 @@ LAST_TIME = 253_402_300_799.0 - 172_800
 seconds."""
 _MAX_INTEGER = 2**63 - 1
 """The largest SQLite integer; a real may be larger."""
-
 
 Json = dict[str, object]
 """An object of JSON."""
@@ -30,23 +29,24 @@ def as_time(value: object) -> float | None:
     Times are numbers, or texts with a number or an ISO time in them (other tools have written
     both).
     """
-    if type(value) is float and FIRST_TIME <= value <= LAST_TIME:
+    if type(value) is float and FIRST_TIME <= value <= LAST_TIME:  # the usual case
         return value
-    if isinstance(value, bytes):
-        value = as_text(value)
-    if isinstance(value, str):
-        text = value
-        try:
-            value = float(text)
-        except ValueError:
-            try:
-                value = datetime.fromisoformat(text).timestamp()
-            except (ValueError, OverflowError, OSError):
-                return None
-    if not isinstance(value, int | float):
+    if isinstance(value, str | bytes):
+        value = _time_in(text_of(value))
+    if not isinstance(value, int | float) or not FIRST_TIME <= value <= LAST_TIME:
         return None
-    number = float(value)
-    return number if math.isfinite(number) and FIRST_TIME <= number <= LAST_TIME else None
+    return float(value)
+
+
+def _time_in(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def as_int(value: object) -> int:
@@ -56,11 +56,11 @@ def as_int(value: object) -> int:
 
 def as_count(value: object) -> int:
     """Return a count that is never negative, at most the largest integer; 0 for anything else."""
-    if type(value) is int and value >= 0:
+    if type(value) is int and value >= 0:  # the usual case, seven times a session
         return value
-    if isinstance(value, float) and math.isfinite(value):
-        value = min(int(value), _MAX_INTEGER)
-    return max(value, 0) if isinstance(value, int) else 0
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return 0
+    return min(max(int(value), 0), _MAX_INTEGER)
 
 
 def as_money(value: object) -> float | None:
@@ -80,9 +80,7 @@ def first_texts(rows: Iterable[Sequence[object]]) -> list[str]:
 
 _LONG = 200_000
 """Code points of a JSON list that is parsed item by item."""
-_BLANKS = " \t\n\r"
-_NO_BLANK = re.compile(rf"[^{_BLANKS}]")
-_DECODER = json.JSONDecoder()
+_BLANKS = re.compile(r"[ \t\n\r]*")
 
 
 def read_json(text: str) -> object:
@@ -106,32 +104,28 @@ def read_json_items(text: str) -> Iterator[object]:
     Raises:
         ValueError: The text is no JSON, or is nested too deep; some items may have been yielded.
     """
-    if len(text) <= _LONG or text.lstrip(_BLANKS)[:1] != "[":
+    if len(text) <= _LONG or not text.lstrip().startswith("["):
         value = read_json(text)
         yield from value if isinstance(value, list) else (value,)
         return
-    place = _after_blanks(text, text.index("[") + 1)
-    sign = text[place : place + 1]
-    if sign == "]":
-        place = _after_blanks(text, place + 1)
-    while sign != "]":
+    decoder = json.JSONDecoder()
+    place, sign = text.index("["), ","
+    while sign == ",":
         try:
-            item, place = _DECODER.raw_decode(text, place)
+            item, place = decoder.raw_decode(text, _after_blanks(text, place + 1))
         except RecursionError as error:
             raise ValueError("nested too deep") from error
         yield item
         place = _after_blanks(text, place)
-        sign, place = text[place : place + 1], _after_blanks(text, place + 1)
-        if sign not in (",", "]"):
-            raise ValueError("not a JSON list")
-    if place < len(text):
-        raise ValueError("more than a JSON list")
+        sign = text[place : place + 1]
+    if text[place:].strip() != "]":
+        raise ValueError("not a JSON list")
 
 
 def _after_blanks(text: str, place: int) -> int:
     """Return the first place from `place` on that is no blank of JSON."""
-    found = _NO_BLANK.search(text, place)
-    return found.start() if found is not None else len(text)
+    blanks = _BLANKS.match(text, place)
+    return blanks.end() if blanks is not None else place
 
 
 def write_json(value: object) -> str:
@@ -157,11 +151,11 @@ def _indented(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def as_mapping(value: object) -> dict[str, object]:
+def as_mapping(value: object) -> Json:
     """Parse a stored JSON object; return an empty one for malformed JSON, lists, strings and
     NULL."""
-    text = as_text(value)
-    if not text or "{" not in text:
+    text = text_of(value)
+    if "{" not in text:
         return {}
     try:
         loaded = read_json(text)

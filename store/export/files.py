@@ -135,32 +135,26 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     return names
 
 
-def _not_written(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
-    """Return the error for a file that was not written, with a temporary file left over."""
-    return BrowseError(
-        _("{path} could not be written: {reason}.").format(
-            path=path, reason=error.strerror or error
-        ),
-        remedy=_("{path} was left behind.").format(path=left)
-        if left
-        else _("Nothing was left half done."),
-    )
-
-
-def _written(path: Path, error: OSError, left: Path | None) -> BrowseError:
-    """Return the error for a file that was written before something failed."""
-    reason = error.strerror or error
-    if left is not None:
+def _failure(
+    path: Path, error: OSError, *, is_written: bool = False, left: Path | None = None
+) -> BrowseError:
+    """Return the error for a file that was not written, or that was before something failed; with
+    a temporary file left over."""
+    if not is_written:
+        sentence = _("{path} could not be written: {reason}.")
+        remedy = _("Nothing was left half done.")
+        if left is not None:
+            remedy = _("{path} was left behind.").format(path=left)
+    elif left is not None:
         sentence = _(
             "{path} was exported, but the temporary file {other} could not be removed: {reason}."
         )
-        return BrowseError(sentence.format(path=path, other=left, reason=reason))
-    return BrowseError(
-        _("{path} was exported, but its folder could not be synced: {reason}.").format(
-            path=path, reason=reason
-        ),
-        remedy=_("After a power cut, check that it is still there."),
-    )
+        remedy = ""
+    else:
+        sentence = _("{path} was exported, but its folder could not be synced: {reason}.")
+        remedy = _("After a power cut, check that it is still there.")
+    reason = error.strerror or error
+    return BrowseError(sentence.format(path=path, other=left, reason=reason), remedy=remedy)
 
 
 def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
@@ -180,7 +174,7 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise _not_written(path, error) from error
+        raise _failure(path, error) from error
     resolved = os.path.realpath(path)
     if any(os.path.realpath(each) == resolved or _is_same_file(status, each) for each in keep):
         raise RefusedError(
@@ -221,7 +215,7 @@ def make_folder(path: Path) -> None:
             remedy=_("Several Markdown documents go into a folder."),
         ) from None
     except OSError as error:
-        raise _not_written(path, error) from error
+        raise _failure(path, error) from error
 
 
 def write_file(
@@ -245,5 +239,5 @@ def write_file(
             advice=Advice.REPLACE,
         ) from None
     except WriteError as failure:
-        say = _written if failure.is_written else _not_written
-        raise say(path, failure, failure.left) from failure
+        is_written, left = failure.is_written, failure.left
+        raise _failure(path, failure, is_written=is_written, left=left) from failure

@@ -17,15 +17,15 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..connection.reader import Reader, Row, chunks
+from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, state_of
-from ..text import as_text, text_of
+from ..text import as_text
 from ..wording import _
 from .redact import Redactor
 from .source import ExportCounts, ExportedStore, StoredRows, StoredSession, StoredValue
@@ -37,6 +37,9 @@ _DECODED = frozenset(("content", "tool_calls", "display_metadata"))
 """Columns of `messages` that are exported decoded; other JSON stays a text."""
 _SUMMARY = "_compressed_summary"
 """The column of `messages` that Hermes 0.22 exports only if it is set."""
+_SHARED = {"system_prompt": "system_prompt_hash", "tool_names": "tool_names"}
+"""Columns of `sessions` whose texts Hermes exports from a table of their own, since 0.20 and 0.22, and
+the columns with their keys."""
 _REFERENCES = frozenset(
     ("id", "session_id", "parent_session_id", "role", "source", "end_reason", "system_prompt_hash",
      "tool_call_id", "message_uid", "tool_call_uid", "tool_call_uids", "absorbed_message_uids")
@@ -55,47 +58,76 @@ def _dumps(value: object) -> str:
     return _AWKWARD.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def _columns(reader: Reader, table: str) -> list[str]:
-    """List the columns in the order of the file, as in Hermes' export."""
-    return [name for name in reader.columns(table) if name not in _INTERNAL]
-
-
-def _select(reader: Reader, table: str, columns: Iterable[str]) -> str:
+def _select(reader: Reader, table: str) -> tuple[list[str], str]:
+    """Return the columns in the order of the file, as in Hermes' export, and their SQL."""
+    names = [name for name in reader.columns(table) if name not in _INTERNAL]
+    has_prompts = table == "sessions" and "system_prompts" in reader.schema.tables
     expressions = []
-    for name in columns:
+    for name in names:
         expression = f"t.{sql_name(name)}"
-        # Since 0.20 prompts are in a table of their own, since 0.22 the names of the tools too;
-        # Hermes exports the text in either case.
-        shared = {"system_prompt": "system_prompt_hash", "tool_names": "tool_names"}.get(name)
-        if shared and table == "sessions" and "system_prompts" in reader.schema.tables:
-            expression = f"COALESCE((SELECT p.prompt FROM system_prompts p WHERE p.hash = t.{shared}), {expression})"
+        if has_prompts and name in _SHARED:
+            shared = f"SELECT p.prompt FROM system_prompts p WHERE p.hash = t.{_SHARED[name]}"
+            expression = f"COALESCE(({shared}), {expression})"
         expressions.append(expression)
-    return ", ".join(expressions)
+    return names, ", ".join(expressions)
 
 
-def _stored(name: str, value: object, redactor: Redactor) -> object:
-    """Return the value of a column for JSON, redacted."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, int):
-        return value
-    text = text_of(value)
-    if name in _REFERENCES:
-        return text
-    return redactor.json_text(text) if text[:1] in ("{", "[") else redactor.text(text)
+def _stored_rows(
+    reader: Reader, table: str, keys: Sequence[object]
+) -> list[dict[str, StoredValue]]:
+    """Read rows by id; bytes are exported as the text that they hold."""
+    names, columns = _select(reader, table)
+    rows = reader.rows_in(f"SELECT {columns} FROM {table} t WHERE t.id IN ({{keys}})", keys)
+    return [
+        {
+            name: value if isinstance(value, int | float) else as_text(value)
+            for name, value in zip(names, row, strict=True)
+        }
+        for row in rows
+    ]
 
 
-def _decoded(name: str, value: object, redactor: Redactor) -> object:
-    """Return the value of a column that Hermes' export decodes, redacted.
+def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None:
+    """Read a session as it is stored; None if there is none."""
+    schema = reader.schema
+    rows = _stored_rows(reader, "sessions", [session_id])
+    if not rows:
+        return None
+    states = reader.rows(
+        f"SELECT m.id, {schema.active()}, {schema.compacted()} FROM messages m "
+        "WHERE m.session_id = ? ORDER BY m.id",
+        [session_id],
+    )
+    messages = [(as_int(key), state_of(active, compacted)) for key, active, compacted in states]
+    return StoredSession(rows[0], messages)
+
+
+def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:
+    """Read messages as they are stored, by id."""
+    rows = _stored_rows(reader, "messages", ids)
+    return StoredRows(sorted(rows, key=lambda row: as_int(row["id"])))
+
+
+def _exported(name: str, value: StoredValue, redactor: Redactor) -> object:
+    """Return the value of a column for JSON, redacted.
 
     Content that is not valid multimodal JSON stays as stored, with its sentinel; invalid tool calls
     become `[]`; `display_metadata` (0.20) stays a text unless it is an object.
     """
-    text = as_text(value)
-    if text is None or (name == "tool_calls" and not text):
-        return text
+    if name in _DECODED and value is not None:
+        return _decoded(name, str(value), redactor)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if not isinstance(value, str) or name in _REFERENCES:
+        return value
+    return redactor.json_text(value) if value[:1] in ("{", "[") else redactor.text(value)
+
+
+def _decoded(name: str, text: str, redactor: Redactor) -> object:
     if name == "content" and not text.startswith(SENTINEL):
         return redactor.text(text)
+    if name == "tool_calls" and not text:
+        return text
     try:
         loaded = json.loads(text.removeprefix(SENTINEL) if name == "content" else text)
         if name == "display_metadata" and not isinstance(loaded, dict):
@@ -105,90 +137,18 @@ def _decoded(name: str, value: object, redactor: Redactor) -> object:
         return [] if name == "tool_calls" else redactor.text(text)
 
 
-def _message(columns: list[str], row: Sequence[object], redactor: Redactor) -> str:
+def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
     """Return the JSON of a row."""
-    message: dict[str, object] = {}
-    for name, value in zip(columns, row, strict=True):
-        if name == _SUMMARY:
-            message |= {name: True} if as_flag(value) else {}
-        else:
-            decode = _decoded if name in _DECODED else _stored
-            message[name] = decode(name, value, redactor)
+    kept = {name: value for name, value in row.items() if name != _SUMMARY or as_flag(value)}
     try:
-        return _dumps(message)
-    except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
-        texts = map(redactor.optional, map(as_text, row))
-        return _dumps(dict(zip(columns, texts, strict=True)))
-
-
-def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None:
-    """Read a session as it is stored; None if there is none."""
-    schema, columns = reader.schema, _columns(reader, "sessions")
-    rows = reader.rows(
-        f"SELECT {_select(reader, 'sessions', columns)} FROM sessions t WHERE t.id = ?",
-        [session_id],
-    )
-    if not rows:
-        return None
-    states = reader.rows(
-        f"SELECT m.id, {schema.active()}, {schema.compacted()} FROM messages m "
-        "WHERE m.session_id = ? ORDER BY m.id",
-        [session_id],
-    )
-    messages = [(as_int(key), state_of(active, compacted)) for key, active, compacted in states]
-    return StoredSession(columns, _plain_values(rows[0]), messages)
-
-
-def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:
-    """Read messages as they are stored, by id."""
-    columns = _columns(reader, "messages")
-    statement = (
-        f"SELECT t.id, {_select(reader, 'messages', columns)} FROM messages t "
-        "WHERE t.id IN ({keys})"
-    )
-    rows = sorted(reader.rows_in(statement, ids), key=lambda row: as_int(row[0]))
-    return StoredRows(columns, [_plain_values(row[1:]) for row in rows])
-
-
-def _plain_values(row: Row) -> list[StoredValue]:
-    """Return stored values; bytes are exported as the text that they hold."""
-    return [each if isinstance(each, int | float) else as_text(each) for each in row]
-
-
-def _session_pieces(
-    store: ExportedStore,
-    session_id: str,
-    redactor: Redactor,
-    tally: ExportCounts,
-    *,
-    everything: bool,
-) -> Iterator[str]:
-    """Yield a session as one line, in pieces of bounded size."""
-    stored = store.stored_session(session_id)
-    store.close()
-    if stored is None:
-        raise NotFoundError(
-            _("Session {session} is gone: it was deleted while it was exported.").format(
-                session=session_id
-            )
+        return _dumps(
+            {
+                name: name == _SUMMARY or _exported(name, value, redactor)
+                for name, value in kept.items()
+            }
         )
-    session = {
-        name: _stored(name, value, redactor)
-        for name, value in zip(stored.columns, stored.values, strict=True)
-    }
-    tally.not_live.update(state for _id, state in stored.messages if state is not State.LIVE)
-    ids = [key for key, state in stored.messages if everything or state is State.LIVE]
-    tally.sessions += 1
-    yield _dumps(session)[:-1] + ', "messages": ['
-    separator = ""
-    for some in chunks(ids, _SLICE):
-        columns, rows = store.stored_messages(some)
-        store.close()
-        for row in rows:
-            tally.messages += 1
-            yield separator + _message(columns, row, redactor)
-            separator = ", "
-    yield "]}\n"
+    except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
+        return _dumps({name: redactor.optional(as_text(value)) for name, value in kept.items()})
 
 
 def jsonl_pieces(
@@ -207,4 +167,22 @@ def jsonl_pieces(
         StoreError: The store cannot be read.
     """
     for session_id in session_ids:
-        yield from _session_pieces(store, session_id, redactor, tally, everything=everything)
+        session = store.stored_session(session_id)
+        store.close()
+        if session is None:
+            sentence = _("Session {session} is gone: it was deleted while it was exported.")
+            raise NotFoundError(sentence.format(session=session_id))
+        states = session.messages
+        tally.not_live.update(state for _id, state in states if state is not State.LIVE)
+        ids = [key for key, state in states if everything or state is State.LIVE]
+        tally.sessions += 1
+        tally.messages += len(ids)
+        yield _row(session.values, redactor)[:-1] + ', "messages": ['
+        separator = ""
+        for some in chunks(ids, _SLICE):
+            rows = store.stored_messages(some).rows
+            store.close()
+            for row in rows:
+                yield separator + _row(row, redactor)
+                separator = ", "
+        yield "]}\n"

@@ -38,7 +38,10 @@ _PUNCTUATION = re.compile(r"[\\`*\[\]<>|~&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|#
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 _ANY_FENCE = re.compile(r"[ \t>*+\-0-9.)]*(`{3,}|~{3,})")
 _TAG = re.compile(r"(\\*)<(?=[A-Za-z/!?])")
-_TICKS = re.compile(r"`+")
+_SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^|]{1,400}?(?<!`)\1(?!`)")
+_SPAN_OR_TAG = re.compile(
+    r"(\\*)<(?=[A-Za-z/!?])|(?<!`)(?P<ticks>`{1,9})(?!`)[^|]{1,400}?(?<!`)(?P=ticks)(?!`)"
+)
 
 
 def plain(text: str) -> str:
@@ -94,30 +97,13 @@ def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
         yield fence, block, False
 
 
+def _escape(match: re.Match[str]) -> str:
+    """Escape an angle bracket that could begin HTML, unless a backslash does."""
+    return match[0] if len(match[1] or "") % 2 or match[0][-1] != "<" else f"{match[1]}\\<"
+
+
 def _escaped(text: str) -> str:
-    """Escape angle brackets that could begin HTML, except those after a backslash."""
-    return _TAG.sub(lambda match: match[0] if len(match[1]) % 2 else f"{match[1]}\\<", text)
-
-
-def _escaped_around_code(line: str) -> str | None:
-    """Escape a line outside of its code spans; None if a backtick is unpaired or ambiguous."""
-    if "\\`" in line:
-        return None
-    runs = [match.span() for match in _TICKS.finditer(line)]
-    parts: list[str] = []
-    index = last = 0
-    while index < len(runs):
-        start, end = runs[index]
-        # Bounded, since a hostile line may have thousands of unequal runs.
-        candidates = range(index + 1, min(len(runs), index + 20))
-        closing = next(
-            (each for each in candidates if runs[each][1] - runs[each][0] == end - start), None
-        )
-        if closing is None or "|" in line[start : runs[closing][1]]:
-            return None
-        parts += [_escaped(line[last:start]), line[start : runs[closing][1]]]
-        index, last = closing + 1, runs[closing][1]
-    return "".join([*parts, _escaped(line[last:])])
+    return _TAG.sub(_escape, text)
 
 
 def _paragraph(lines: list[str]) -> list[str]:
@@ -126,8 +112,8 @@ def _paragraph(lines: list[str]) -> list[str]:
     Spans are trusted only if every line closes its own: then none extends into the next line, and
     every Markdown parser finds the same spans.
     """
-    escaped = [each for line in lines if (each := _escaped_around_code(line)) is not None]
-    return escaped if len(escaped) == len(lines) else [_escaped(line) for line in lines]
+    is_sure = all("`" not in _SPAN.sub("", line) and "\\`" not in line for line in lines)
+    return [_SPAN_OR_TAG.sub(_escape, line) if is_sure else _escaped(line) for line in lines]
 
 
 def _fences_pair_up(lines: list[str]) -> bool:

@@ -1,5 +1,4 @@
-"""Read a text as whoever wrote a secret into it may have meant it, and find the place of a secret
-in the text as it is.
+"""Read a text as whoever wrote a secret into it may have meant it.
 
 A secret may be percent-encoded with what is around it, hold characters of no width, be broken by a
 backslash at the end of a line, or be wrapped over two lines. Each reading takes one of these back.
@@ -8,10 +7,11 @@ backslash at the end of a line, or be wrapped over two lines. Each reading takes
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from .secrets import BEGINNINGS
+from .secrets import RULES
 
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]+"
@@ -21,7 +21,9 @@ _UNSEEN = re.compile(
 """What has no width, a line end that a shell takes out, and an encoded letter of ASCII."""
 
 _RUN = r"[A-Za-z0-9_+/.\-]"
-_BEGINNINGS = "|".join(re.escape(each) for each in BEGINNINGS if len(each) > 2)
+_BEGINNINGS = "|".join(
+    re.escape(rule.needle) for rule in RULES if rule.is_key and len(rule.needle) > 2
+)
 _LOOKS_RANDOM = (
     rf"(?={_RUN}{{6}})(?={_RUN}{{0,200}}[0-9])(?={_RUN}{{0,200}}[A-Za-z])"
     rf"|(?={_RUN}{{8}})(?={_RUN}{{0,200}}[a-z][A-Z])"
@@ -37,69 +39,31 @@ line that begins with the letters of a key continues no other key.
 """
 
 
-class TextReading:
-    """The lines of a text that hold what does not count, without it, and where their letters are in
-    the original.
+class TextReading(NamedTuple):
+    """A text without what does not count."""
 
-    Attributes:
-        text: What is read.
-    """
-
-    def __init__(
-        self, original: str, pattern: re.Pattern[str], meant: Callable[[str], str]
-    ) -> None:
-        pieces: list[str] = []
-        self._starts: list[int] = []
-        self._places: list[tuple[int, int]] = []
-        length = last = 0
-
-        def copy(start: int, end: int) -> None:
-            nonlocal length
-            self._add(length, start, 1)
-            pieces.append(original[start:end])
-            length += end - start
-
-        for match in pattern.finditer(original):
-            start, end = match.span()
-            line = original.rfind("\n", last, start) + 1
-            if line or not pieces:
-                if pieces:
-                    copy(last, original.index("\n", last) + 1)
-                last = line
-            copy(last, start)
-            letter = meant(match[0])
-            if letter:
-                self._add(length, start, end - start)
-                pieces.append(letter)
-                length += 1
-            last = end
-        close = original.find("\n", last)
-        copy(last, close if close >= 0 else len(original))
-        self.text = "".join(pieces)
-
-    def _add(self, start: int, place: int, width: int) -> None:
-        self._starts.append(start)
-        self._places.append((place, width))
-
-    def _place(self, position: int) -> tuple[int, int]:
-        """Return the half-open range of a letter in the original."""
-        index = bisect_right(self._starts, position) - 1
-        place, width = self._places[index]
-        start = place + position - self._starts[index]
-        return start, start + width
-
-    def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the range in the original of a range that is not empty."""
-        return self._place(start)[0], self._place(end - 1)[1]
+    text: str
+    places: Sequence[int]
+    """Where each letter, and the end, is in the original."""
 
 
-def _decoded(found: str) -> str:
-    return chr(int(found[1:], 16)) if found.startswith("%") else ""
+def _reading(original: str, pattern: re.Pattern[str]) -> TextReading:
+    """Leave out what a pattern matches, and decode encoded letters."""
+    pieces: list[str] = []
+    places = array("q")
+    last = 0
+    for match in pattern.finditer(original):
+        start, end = match.span()
+        letter = chr(int(match[0][1:], 16)) if match[0].startswith("%") else ""
+        pieces += original[last:start], letter
+        places.extend(range(last, start))
+        places.extend([start] * len(letter))
+        last = end
+    places.extend(range(last, len(original) + 1))
+    return TextReading("".join([*pieces, original[last:]]), places)
 
 
 def readings(text: str) -> Iterator[TextReading]:
-    """Yield each reading that differs from the text."""
-    if _UNSEEN.search(text):
-        yield TextReading(text, _UNSEEN, _decoded)
-    if "\n" in text and _WRAP.search(text):
-        yield TextReading(text, _WRAP, lambda _found: "")
+    """Yield the text as it is, and each reading that differs from it."""
+    yield TextReading(text, range(len(text) + 1))
+    yield from (_reading(text, pattern) for pattern in (_UNSEEN, _WRAP) if pattern.search(text))

@@ -12,23 +12,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from operator import attrgetter
 from urllib.parse import quote, quote_plus
 
-from ..files import open_regular
 from ..text import text_of
 from ..wording import N_, _
 from .readings import readings
-from .secrets import (
-    AWS_SECRET_KEY,
-    COMMON_SETTINGS,
-    MARK,
-    NAMED_SECRET,
-    Secret,
-    find_secrets,
-    is_value,
-    names_secret,
-)
+from .secrets import MARK, NAMED_SECRET, Secret, find_secrets, is_value, names_secret
 
 ENV_VALUE = "env-value"
 
@@ -36,7 +26,7 @@ LABELS = {
     "anthropic-key": N_("Anthropic key"),
     "authorization": N_("authorization header"),
     "aws-access-key": N_("AWS access key"),
-    AWS_SECRET_KEY: N_("AWS secret key"),
+    "aws-secret-key": N_("AWS secret key"),
     "cookie": N_("cookie"),
     "discord-token": N_("Discord token"),
     ENV_VALUE: N_(".env value"),
@@ -54,20 +44,7 @@ LABELS = {
 }
 """By kind: its name for people."""
 
-LEAST = 8
-"""Minimum code points of a `.env` value: shorter ones would be found in ordinary words."""
-
-_MOST_BYTES = 1_000_000
-_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.\-]*)[ \t]*=[ \t]*(.*)")
-_SECRET_NAME = re.compile(
-    r"(?i)key|token|secret|pass|pwd|auth|cred|webhook|cookie|private|sid$|dsn"
-)
-_SETTING_NAME = re.compile(
-    r"(?i)model|provider|host|lang|zone|theme|mode|level|editor|shell|backend|version|region|image"
-)
-_PLAIN_WORD = re.compile(r"[A-Za-z]*|[A-Za-z]{0,12}[0-9]{1,3}[A-Za-z]?|[0-9]{1,3}")
 _HEADER = re.compile(r"(?i)(?:proxy-)?authorization|(?:set-)?cookie2?")
-_URL = re.compile(r"(?i)[a-z][a-z0-9+.\-]{1,20}://")
 
 
 class Redactor:
@@ -99,10 +76,11 @@ class Redactor:
         """Redact a text."""
         if not self.active or not text:
             return text
-        found = list(self._find(text))
-        for reading in readings(text):
-            for start, end, kind in self._find(reading.text):
-                found.append(Secret(*reading.original(start, end), kind))
+        found = [
+            Secret(places[start], places[end], kind)
+            for reading, places in readings(text)
+            for start, end, kind in self._find(reading)
+        ]
         return self._replaced(text, _merged(found))
 
     def _find(self, text: str) -> Iterator[Secret]:
@@ -155,38 +133,30 @@ class Redactor:
             return [self.value(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    def _named(self, key: object, value: object) -> object:
+    def _named(self, key: str, value: object) -> object:
         """Redact the value of a key; as a whole if the key names a secret, and as a header if it is
         one."""
-        if self.active and isinstance(value, str) and (header := _HEADER.fullmatch(str(key))):
-            name = f"{header[0]}: "
-            return self.text(name + (text_of(value))).removeprefix(name)
-        text = self.value(value)
-        if (
-            self.active
-            and isinstance(text, str)
-            and MARK not in text
-            and names_secret(str(key))
-            and is_value(text)
-        ):
+        if not self.active or not isinstance(value, str):
+            return self.value(value)
+        text = text_of(value)
+        if _HEADER.fullmatch(key):
+            return self.text(f"{key}: {text}").removeprefix(f"{key}: ")
+        is_plain = MARK not in text and " " not in text and is_value(text)
+        cleaned = self.value(text)
+        if cleaned == text and is_plain and names_secret(key):
             return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
-        return text
+        return cleaned
 
 
-def _merged(found: list[Secret]) -> Iterator[Secret]:
-    """Yield what is found, in order, and what overlaps as one, of the kind that was found first."""
-    ordered = sorted(enumerate(found), key=lambda item: item[1].start)
-    if not ordered:
-        return
-    rank, (start, end, kind) = ordered[0]
-    for other_rank, other in ordered[1:]:
-        if other.start < end:
-            end = max(end, other.end)
-            rank, kind = min((rank, kind), (other_rank, other.kind))
-            continue
-        yield Secret(start, end, kind)
-        rank, (start, end, kind) = other_rank, other
-    yield Secret(start, end, kind)
+def _merged(found: Iterable[Secret]) -> list[Secret]:
+    """Return what is found, in order, and what overlaps as one, of the kind that begins first."""
+    merged: list[Secret] = []
+    for secret in sorted(found, key=attrgetter("start")):
+        if merged and secret.start < merged[-1].end:
+            merged[-1] = merged[-1]._replace(end=max(secret.end, merged[-1].end))
+        else:
+            merged.append(secret)
+    return merged
 
 
 def _spellings(value: str) -> Iterator[str]:
@@ -198,78 +168,7 @@ def _spellings(value: str) -> Iterator[str]:
     yield from (quote(value, safe=""), quote(value), quote_plus(value))
 
 
-def parse_env(text: str) -> list[tuple[str, str]]:
-    """Parse the text of a `.env` file into names and values, without quotes; quoted values may span
-    lines."""
-    pairs: list[tuple[str, str]] = []
-    lines = iter(text.removeprefix("\ufeff").splitlines())
-    for line in lines:
-        match = _LINE.match(line)
-        if match is None:
-            continue
-        name, value = match[1], match[2].strip()
-        if value[:1] in ('"', "'"):
-            mark, body = value[0], value[1:]
-            while mark not in body and (following := next(lines, None)) is not None:
-                body += "\n" + following
-            value = body.partition(mark)[0]
-        else:
-            value = re.split(r"[ \t]#", value, maxsplit=1)[0].rstrip()
-        pairs.append((name, value))
-    return pairs
-
-
-def is_secret_value(name: str, value: str) -> bool:
-    """Tell whether a `.env` value is worth hiding: long enough, and not a path, a plain URL or
-    ordinary words.
-
-    If the name suggests a secret, all but the most common words are.
-    """
-    if (
-        len(value) < LEAST
-        or value.lower() in COMMON_SETTINGS
-        or len(set(value)) < 3
-        or value.lower() in MARK.lower()
-    ):
-        return False
-    if _SECRET_NAME.search(name):
-        return True
-    if value.startswith(("/", "~", "./", "../")) or re.match(r"[A-Za-z]:[\\/]", value):
-        return False
-    if _URL.match(value):
-        return "@" in value
-    words = re.split(r"[-_/.:,+ ]", value)
-    is_plain = all(_PLAIN_WORD.fullmatch(word) for word in words)
-    return not (is_plain and (len(words) == 1 or "/" in value or _SETTING_NAME.search(name)))
-
-
-def secret_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """Return the values of `.env` files to redact, with the items of lists and the lines of long
-    values."""
-    return frozenset(
-        part.strip()
-        for name, value in pairs
-        for part in (value, *value.split(","), *value.splitlines())
-        if is_secret_value(name, part.strip())
-    )
-
-
-def read_env(path: Path) -> list[tuple[str, str]]:
-    """Read the names and values of a `.env` file, at most a megabyte of it; empty if it is missing.
-
-    Raises:
-        OSError: It exists and cannot be read.
-    """
-    try:
-        with open_regular(path) as file:
-            raw = file.read(_MOST_BYTES)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return parse_env(raw.decode("utf-8", "replace"))
-
-
 def describe(counts: Counter[str]) -> str:
     """Return counts of secrets as text: `OpenAI-style key × 2, .env value × 1`."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    labels = {kind: _(label) for kind, label in LABELS.items()}
-    return _(", ").join(f"{labels.get(kind, kind)} × {count:,}" for kind, count in ordered)
+    return _(", ").join(f"{_(LABELS[kind])} × {count:,}" for kind, count in ordered)

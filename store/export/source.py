@@ -77,8 +77,7 @@ StoredValue = int | float | str | None
 class StoredSession(NamedTuple):
     """A row of `sessions` as it is stored."""
 
-    columns: list[str]
-    values: list[StoredValue]
+    values: dict[str, StoredValue]
     messages: list[tuple[int, State]]
     """Ids and states of its messages, in order."""
 
@@ -86,8 +85,7 @@ class StoredSession(NamedTuple):
 class StoredRows(NamedTuple):
     """Rows of `messages` as they are stored."""
 
-    columns: list[str]
-    rows: list[list[StoredValue]]
+    rows: list[dict[str, StoredValue]]
 
 
 class ExportedStore(Protocol):
@@ -121,17 +119,17 @@ class Source:
 
     def facts(self) -> list[tuple[str, str]]:
         """Return facts about the conversation, each with its key and printable text."""
-        each = self.conversation
-        count = len(each.segments)
-        messages = each.message_count if self.part is None else len(self.part)
+        conversation, clean = self.conversation, self.redactor.text
+        parts = len(conversation.segments)
+        messages = conversation.message_count if self.part is None else len(self.part)
         pairs = [
-            ("id", each.id),
-            ("source", each.source),
-            ("model", self.redactor.text(each.model or "")),
-            ("folder", self.redactor.text(each.cwd or "")),
-            ("branch", self.redactor.text(each.git_branch or "")),
+            ("id", conversation.id),
+            ("source", conversation.source),
+            ("model", clean(conversation.model or "")),
+            ("folder", clean(conversation.cwd or "")),
+            ("branch", clean(conversation.git_branch or "")),
             ("messages", _("{count:,} messages").format(count=messages)),
-            ("segments", _("{count:,} parts").format(count=count) if count > 1 else ""),
+            ("segments", _("{count:,} parts").format(count=parts) if parts > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 
@@ -139,31 +137,29 @@ class Source:
         outline = self.store.outline(self.conversation.segments, self.reading)
         self.store.close()
         rows = outline.rows
-        if self.part is not None:
+        if self.part is None:
+            left_out = sum(rewound for rewound, _compacted in outline.gaps.values())
+            shown = sum(row.state is State.REWOUND for row in rows)
+            self.tally.not_live.update({State.REWOUND: left_out + shown})
+        else:
             rows = tuple(row for row in rows if row.id in self.part)
-        rewound = sum(gap[0] for gap in outline.gaps.values()) + sum(
-            row.state is State.REWOUND for row in rows
-        )
-        if rewound and self.part is None:
-            self.tally.not_live[State.REWOUND] += rewound
         for portion in chunks(rows, WINDOW):
             window = self.store.messages([row.id for row in portion])
             self.store.close()
             yield from window
 
     def _clean(self, block: Block, tool: str) -> Block:
-        redactor = self.redactor
-        if block.kind is CALL:
-            return Block(
-                CALL, printable(redactor.json_text(block.body)), one_line(redactor.text(block.tool))
-            )
+        is_call = block.kind is CALL
+        clean = self.redactor.json_text if is_call or block.kind is RESULT else self.redactor.text
+        body = printable(clean(block.body))
         if block.kind is RESULT:
-            return Block(RESULT, readable_result(printable(redactor.json_text(block.body))), tool)
-        return Block(block.kind, printable(redactor.text(block.body)))
+            return Block(RESULT, readable_result(body), tool)
+        return Block(block.kind, body, one_line(self.redactor.text(block.tool)))
 
     def _render(self, message: ChatMessage) -> RenderedMessage:
-        is_tool = message.role == "tool"
-        tool = (one_line(self.redactor.text(message.tool_name or "")) or "tool") if is_tool else ""
+        tool = ""
+        if message.role == "tool":
+            tool = one_line(self.redactor.text(message.tool_name or "")) or "tool"
         blocks = [
             self._clean(block, tool)
             for block in blocks_of(message)
@@ -172,9 +168,8 @@ class Source:
         # What a summary replaced was before the message that it was merged into, so also before its
         # reasoning.
         blocks.sort(key=lambda block: block.kind is not SUMMARY)
-        return RenderedMessage(
-            message, tool, tuple(b for b in blocks if b.body or b.kind in (RESULT, CALL))
-        )
+        shown = (block for block in blocks if block.body or block.kind in (RESULT, CALL))
+        return RenderedMessage(message, tool, tuple(shown))
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with a `Day` at each change of date and a `Seam` at each

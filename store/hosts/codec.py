@@ -36,17 +36,16 @@ from ..messages.recap import RecapLine
 from ..messages.transcript import Outline
 from ..search.coverage import Coverage
 from ..search.engine import Total
-from ..search.filter_values import Vocabulary
-from ..search.found import Found
+from ..search.filters import Vocabulary
+from ..search.found import Found, Suggestion
 from ..search.query import Query, parse
-from ..search.suggest import Suggestion
 from ..sessions.catalog import Catalog, StoreChanges, StoreState
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Changes with the types that travel; both sides must have the same."""
 _TYPES = {
     each.__name__: each

@@ -34,29 +34,33 @@ def find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
     kept = [row for row in rows if row.state is not State.REWOUND]
     unordered = [row for row in kept if row.order is None]
     identities = read_identities(reader, [row.id for row in unordered])
-    messages: dict[object, list[RowInfo]] = {}
-    for row in kept:
-        key = (row.timestamp, identities.get(row.id, row.id)) if row.order is None else row.order
-        messages.setdefault((row.order is None, key), []).append(row)
-    copies: dict[int, int] = {}
-    for same in messages.values():
-        shown = max(same, key=lambda row: (row.state is State.LIVE, row.id))
-        copies |= {row.id: shown.id for row in same if row is not shown}
-    return copies | _repeated_tail([row for row in unordered if row.id not in copies], identities)
+
+    def message_of(row: RowInfo) -> object:
+        if row.order is not None:
+            return row.order
+        return row.timestamp, identities.get(row.id, row.id)
+
+    by_rank = sorted(kept, key=lambda row: (row.state is State.LIVE, row.id))
+    shown = {message_of(row): row.id for row in by_rank}  # the last one of each message
+    copies = {row.id: shown[message_of(row)] for row in kept}
+    copies = {copy: row for copy, row in copies.items() if copy != row}
+    others = [row for row in unordered if row.id in identities and row.id not in copies]
+    return copies | _repeated_tail(others, identities)
 
 
 def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Identity]) -> dict[int, int]:
     """Find the end of the compacted rows that the live rows repeat, after at most one summary
     row."""
     compacted = [row.id for row in rows if row.state is State.COMPACTED]
-    last = compacted[-1] if compacted else 0
-    live = [row.id for row in rows if compacted and row.state is State.LIVE and row.id > last]
-    old = [identities[each] for each in compacted]
+    last = max(compacted, default=0)
+    live = [row.id for row in rows if row.state is State.LIVE and row.id > last]
     for start in (0, 1):
-        new = [identities[each] for each in live[start:]]
-        for length in range(min(len(new), len(old)), 0, -1):
-            if old[-length] == new[0] and old[-length:] == new[:length]:
-                return dict(zip(compacted[-length:], live[start:], strict=False))
+        for length in range(min(len(live) - start, len(compacted)), 0, -1):
+            if identities[compacted[-length]] != identities[live[start]]:
+                continue
+            pairs = dict(zip(compacted[-length:], live[start:], strict=False))
+            if all(identities[old] == identities[new] for old, new in pairs.items()):
+                return pairs
     return {}
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import (
+    Json,
     as_flag,
     as_mapping,
     as_time,
@@ -65,14 +66,11 @@ def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
 
 def _image(url: str) -> ContentPart:
     match = DATA_URL.match(url[:200])
-    if not match:
-        return ContentPart("image", f"[image {url}]", url=url)
-    mime = match[1] or "image"
-    payload = url[match.end() :]
-    size = len(payload)
+    if not url or not match:
+        return ContentPart("image", f"[image {url}]" if url else "[image]", url=url)
+    mime, size = match[1] or "image", len(url) - match.end()
     if match[2]:
-        padding = 2 if payload.endswith("==") else 1 if payload.endswith("=") else 0
-        size = len(payload) * 3 // 4 - padding
+        size = size * 3 // 4 - url[-2:].count("=")
     return ContentPart("image", f"[image {mime.rpartition('/')[2]}]", mime=mime, size=max(size, 0))
 
 
@@ -81,13 +79,11 @@ def _part(item: object) -> ContentPart:
         return ContentPart("text", item)
     if not isinstance(item, dict):
         return ContentPart("unknown", write_json(item))
-    kind = text_of(item.get("type"), "unknown")
-    text = item.get("text")
-    if isinstance(text, str):
+    if isinstance(text := item.get("text"), str):
         return ContentPart("text", text_of(text))
-    address = image_url(item)
-    if address is not None:
-        return _image(address) if address else ContentPart("image", "[image]")
+    if (address := image_url(item)) is not None:
+        return _image(address)
+    kind = text_of(item.get("type"), "unknown")
     return ContentPart(kind, f"[{kind}]")
 
 
@@ -98,7 +94,7 @@ def image_url(item: object) -> str | None:
     """
     if not isinstance(item, dict) or isinstance(item.get("text"), str):
         return None
-    if "image" not in (text_of(item.get("type"))):
+    if "image" not in text_of(item.get("type")):
         return None
     url: object = item.get("image_url", item.get("url"))
     if isinstance(url, dict):
@@ -131,11 +127,11 @@ def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
     """
     text = text_of(value)
     items = stored_parts(text)
-    try:
-        parts = tuple(map(_part, items or ()))
-    except (ValueError, RecursionError):
-        items = None
     if items is None:
+        return text, ()
+    try:
+        parts = tuple(map(_part, items))
+    except RecursionError:
         return text, ()
     return "\n".join(part.text for part in parts if part.text), parts
 
@@ -147,26 +143,25 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
         value: A JSON list of `{"id", "function": {"name", "arguments"}}`, in older rows `{"name",
             "arguments"}`. The arguments are a JSON text and may be cut short.
     """
-    text = as_text(value)
-    if not text:
-        return ()
+    text = text_of(value)
     try:
-        return tuple(_calls_of(read_json_items(text)))
+        return tuple(map(_call, _objects(read_json_items(text)))) if text else ()
     except ValueError:
         return ()
 
 
-def _calls_of(items: Iterable[object]) -> Iterator[ToolCall]:
-    for item in items:
-        if not isinstance(item, dict):
-            continue
-        function = item.get("function")
-        source = function if isinstance(function, dict) else item
-        arguments = source.get("arguments", "")
-        if not isinstance(arguments, str):
-            arguments = write_json(arguments)
-        call_id = as_text(item.get("id")) or text_of(item.get("call_id"))
-        yield ToolCall(call_id, text_of(source.get("name"), "tool"), text_of(arguments))
+def _objects(items: Iterable[object]) -> Iterator[Json]:
+    return (item for item in items if isinstance(item, dict))
+
+
+def _call(item: Json) -> ToolCall:
+    function = item.get("function")
+    source = function if isinstance(function, dict) else item
+    arguments = source.get("arguments", "")
+    if not isinstance(arguments, str):
+        arguments = write_json(arguments)
+    call_id = as_text(item.get("id")) or text_of(item.get("call_id"))
+    return ToolCall(call_id, text_of(source.get("name"), "tool"), text_of(arguments))
 
 
 def load_json(text: str) -> dict[str, Any] | list[Any] | None:
@@ -204,21 +199,14 @@ def reasoning_of_details(value: object) -> str | None:
     Each object has one under the first of these keys (agent/agent_runtime_helpers.py, 0.18); others
     are encrypted. Hermes mostly stores the texts as `reasoning`, too.
     """
-    text = as_text(value)
-    if not text:
-        return None
+    text = text_of(value)
     try:
-        loaded = read_json(text)
+        items = list(read_json_items(text)) if text else []
     except ValueError:
         return None
-    parts: list[str] = []
-    for item in loaded if isinstance(loaded, list) else [loaded]:
-        if not isinstance(item, dict):
-            continue
-        said = next((item[key] for key in _REASONING_KEYS if item.get(key)), None)
-        if isinstance(said, str) and said not in parts:
-            parts.append(text_of(said))
-    return "\n\n".join(parts) or None
+    keyed = (next(filter(None, map(item.get, _REASONING_KEYS)), None) for item in _objects(items))
+    said = dict.fromkeys(text_of(each) for each in keyed if isinstance(each, str))
+    return "\n\n".join(said) or None
 
 
 def to_message(row: Row) -> ChatMessage:
@@ -258,25 +246,28 @@ def to_message(row: Row) -> ChatMessage:
 
 IMAGE_HEAD = 16
 """Bytes that `suffix_of` needs."""
-_STARTS: Sequence[tuple[bytes, str]] = (
-    (b"\x89PNG\r\n\x1a\n", ".png"),
-    (b"\xff\xd8\xff", ".jpg"),
-    (b"GIF87a", ".gif"),
-    (b"GIF89a", ".gif"),
-    (b"BM", ".bmp"),
-    (b"II*\x00", ".tiff"),
-    (b"MM\x00*", ".tiff"),
-)
+_IMAGE_STARTS = {
+    rb"\x89PNG\r\n\x1a\n": ".png",
+    rb"\xff\xd8\xff": ".jpg",
+    rb"GIF8[79]a": ".gif",
+    rb"BM": ".bmp",
+    rb"II\*\x00|MM\x00\*": ".tiff",
+    rb"RIFF....WEBP": ".webp",
+    rb"....ftypavif": ".avif",
+    rb"....ftyp(heic|mif1)": ".heic",
+}
+"""Suffixes by patterns of the first bytes."""
 
 
 def suffix_of(head: bytes) -> str:
     """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which
     may have scripts."""
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return ".webp"
-    if head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"heic", b"mif1"):
-        return ".avif" if head[8:12] == b"avif" else ".heic"
-    return next((suffix for start, suffix in _STARTS if head.startswith(start)), "")
+    found = (
+        suffix
+        for start, suffix in _IMAGE_STARTS.items()
+        if re.match(start, head, re.DOTALL) is not None
+    )
+    return next(found, "")
 
 
 def decode_data_url(url: str) -> bytes | None:
@@ -300,9 +291,6 @@ def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
     None if the row or the image is missing, not embedded, or invalid.
     """
     content = reader.schema.message("content")
-    text = (
-        as_text(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id]))
-        or ""
-    )
+    text = text_of(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id]))
     urls = [url for url in map(image_url, stored_parts(text) or ()) if url is not None]
     return decode_data_url(urls[number]) if 0 <= number < len(urls) else None

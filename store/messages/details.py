@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..connection.reader import Reader
-from ..connection.stored_values import as_count, as_mapping, as_money, bytes_sql, embedded_sql
+from ..connection.reader import Reader, Row
+from ..connection.stored_values import (
+    as_count,
+    as_int,
+    as_mapping,
+    as_money,
+    bytes_sql,
+    embedded_sql,
+)
 from ..sessions.models import Conversation, known_sum
 from ..text import as_text, text_of
 from .chat_message import Reading, RowInfo, State
-from .transcript import SLICE, read_outline, read_system_prompt
+from .transcript import is_read, read_outline, read_system_prompt
 
 _FACTS = (
     "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root",
-    "profile_name", "user_id",
-    "chat_id", "chat_type", "thread_id", "display_name", "cost_status", "cost_source",
-    "last_activity_description",
+    "profile_name", "user_id", "chat_id", "chat_type", "thread_id", "display_name", "cost_status",
+    "cost_source", "last_activity_description",
 )  # fmt: skip
-_USE = (
-    "model", "billing_provider", "task", "api_call_count", "input_tokens", "output_tokens",
-    "cache_read_tokens", "cache_write_tokens", "estimated_cost_usd", "actual_cost_usd",
-)  # fmt: skip
-"""Columns of `session_model_usage`."""
+_COSTS = ("estimated_cost_usd", "actual_cost_usd")
 _ORIGIN = ("platform", "chat_name", "user_name", "chat_topic")
 """Fields of `origin_json` that are in no column (gateway/session.py, 0.19)."""
+_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
 
 class ToolCount(NamedTuple):
@@ -81,93 +85,94 @@ class Details(NamedTuple):
     """Of the tip's system prompt."""
 
 
-def _newest_facts(rows: Sequence[dict[str, object]]) -> dict[str, str]:
-    facts: dict[str, str] = {}
-    for row in rows:
-        origin = as_mapping(row["origin_json"])
-        values = [(name, row[name]) for name in _FACTS]
-        values += [(name, origin.get(name)) for name in _ORIGIN]
-        facts |= {name: text for name, value in values if (text := as_text(value))}
-    return facts
-
-
 def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
-    if "session_model_usage" not in reader.schema.tables:
-        return ()
     existing = reader.columns("session_model_usage")
-    columns = ", ".join(f"u.{name}" if name in existing else "NULL" for name in _USE)
-    statement = f"SELECT {columns} FROM session_model_usage u WHERE u.session_id IN ({{keys}})"
-    uses: dict[tuple[str, str, str], ModelUse] = {}
-    for model, provider, task, calls, *tokens, estimated, paid in reader.rows_in(statement, ids):
-        key = (text_of(model), text_of(provider), text_of(task))
-        use = uses.get(key, ModelUse(*key, 0, 0, 0.0))
-        uses[key] = use._replace(
-            calls=use.calls + as_count(calls),
-            tokens=use.tokens + sum(map(as_count, tokens)),
-            cost_usd=use.cost_usd + (as_money(paid) or as_money(estimated) or 0.0),
+    if not existing:
+        return ()
+    names = ("model", "billing_provider", "task", "api_call_count", *_TOKENS, *_COSTS)
+    columns = [f"u.{name}" if name in existing else "NULL" for name in names]
+    model, provider, task, calls, *tokens, estimated, actual = columns
+    total = " + ".join(f"max(COALESCE({column}, 0), 0)" for column in tokens)
+    rows = reader.rows(
+        f"SELECT {model}, {provider}, {task}, sum({calls}), sum({total}) AS tokens, "
+        f"sum(COALESCE(NULLIF({actual}, 0), {estimated}, 0.0)) AS cost FROM session_model_usage u "
+        "WHERE u.session_id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3 "
+        "ORDER BY cost DESC, tokens DESC, 1",
+        [json.dumps(ids)],
+    )
+    return tuple(
+        ModelUse(
+            text_of(model),
+            text_of(provider),
+            text_of(task),
+            as_count(calls),
+            as_count(tokens),
+            as_money(cost) or 0.0,
         )
-    return tuple(sorted(uses.values(), key=lambda use: (-use.cost_usd, -use.tokens, use.model)))
+        for model, provider, task, calls, tokens, cost in rows
+    )
 
 
-def _tools(reader: Reader, rows: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
-    name, size = reader.schema.message("tool_name"), bytes_sql(reader.schema.message("content"))
-    statement = f"SELECT {name}, {size} FROM messages m WHERE m.id IN ({{keys}})"
-    results = [row.id for row in rows if row.role == "tool"]
-    tools: dict[str, ToolCount] = {}
-    for stored_name, count in reader.rows_in(statement, results):
-        tool = text_of(stored_name)
-        known = tools.get(tool, ToolCount(tool, 0, 0))
-        tools[tool] = ToolCount(tool, known.results + 1, known.bytes + as_count(count))
-    return tuple(sorted(tools.values(), key=lambda each: (-each.results, each.name)))
+def _tools(reader: Reader, results: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
+    name, content = map(reader.schema.message, ("tool_name", "content"))
+    rows = reader.rows(
+        f"SELECT COALESCE({name}, ''), count(*), sum({bytes_sql(content)}) FROM messages m "
+        "WHERE m.id IN (SELECT value FROM json_each(?)) GROUP BY 1 ORDER BY 2 DESC, 1",
+        [json.dumps([row.id for row in results])],
+    )
+    return tuple(
+        ToolCount(text_of(tool), as_int(count), as_int(size)) for tool, count, size in rows
+    )
 
 
-def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
-    """Return rows, bytes and rows with images that the model still sees of a session."""
-    schema = reader.schema
-    content, sent = schema.message("content"), schema.message("api_content")
-    images = embedded_sql(content)
+def _live(reader: Reader, rows: Sequence[RowInfo]) -> Row:
+    """Return number, bytes and number with images of the rows that the model still sees."""
+    content, sent, calls = map(reader.schema.message, ("content", "api_content", "tool_calls"))
+    image = embedded_sql(content)
     text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"
-    statement = (
-        f"SELECT m.id, {images}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM "
-        "messages m "
-        f"WHERE m.session_id = ? AND {schema.active()} = 1 "
-        f"AND {schema.message('role')} IS NOT 'session_meta' AND"
-    )
-    slices = reader.slices(statement, "m.id", SLICE, [session_id])
-    live = [row for rows in slices for row in rows]
-    total = sum(
-        as_count(calls) + (0 if image else as_count(size)) for _, image, size, calls in live
-    )
-    return len(live), total, sum(bool(row[1]) for row in live)
+    return reader.rows(
+        f"SELECT count(*), sum(CASE WHEN {image} THEN 0 ELSE {text} END + {bytes_sql(calls)}), "
+        f"sum({image}) FROM messages m WHERE m.id IN (SELECT value FROM json_each(?))",
+        [json.dumps([row.id for row in rows])],
+    )[0]
 
 
 def read_details(reader: Reader, conversation: Conversation) -> Details:
     """Read the details of a conversation, in statements as short as those that open it."""
     ids = [segment.id for segment in conversation.segments]
-    names = (*_FACTS, "origin_json", "estimated_cost_usd", "actual_cost_usd", "api_call_count")
-    columns = ", ".join(map(reader.schema.session, names))
+    columns = ", ".join(
+        map(reader.schema.session, (*_FACTS, "origin_json", *_COSTS, "api_call_count"))
+    )
     stored = reader.rows_in(f"SELECT s.id, {columns} FROM sessions s WHERE s.id IN ({{keys}})", ids)
-    by_id = {as_text(row[0]): dict(zip(names, row[1:], strict=True)) for row in stored}
-    rows = [by_id[each] for each in ids if each in by_id]
-    everything = read_outline(reader, conversation.segments, Reading.EVERYTHING)
-    kept = [row for row in everything.rows if row.state is not State.REWOUND and not row.hidden]
-    shown = [row for row in kept if row.id not in everything.copies]
-    live_rows, live_bytes, live_images = _live(reader, conversation.id)
+    by_id = {text_of(row[0]): row[1:] for row in stored}
+    segments = [by_id[key] for key in ids if key in by_id]
+    facts: dict[str, str] = {}
+    for *values, origin, _estimated, _actual, _calls in segments:
+        fields = as_mapping(origin)
+        values += [fields.get(name) for name in _ORIGIN]
+        named = zip((*_FACTS, *_ORIGIN), values, strict=True)
+        facts |= {name: text for name, value in named if (text := as_text(value))}
+
+    rows = read_outline(reader, conversation.segments, Reading.EVERYTHING)
+    kept = [row for row in rows.rows if row.state is not State.REWOUND and not row.hidden]
+    shown = [row for row in kept if row.id not in rows.copies]
+    tip = len(ids) - 1
+    live = [row for row in rows.rows if is_read(row, Reading.LIVE, is_tip=row.segment == tip)]
+    live_rows, live_bytes, live_images = map(as_count, _live(reader, live))
+    prompt = read_system_prompt(reader, conversation.id) or ""
     return Details(
-        facts=_newest_facts(rows),
-        estimated_usd=known_sum(as_money(row["estimated_cost_usd"]) for row in rows),
-        actual_usd=known_sum(as_money(row["actual_cost_usd"]) for row in rows),
-        api_calls=sum(as_count(row["api_call_count"]) for row in rows),
+        facts=facts,
+        estimated_usd=known_sum(as_money(row[-3]) for row in segments),
+        actual_usd=known_sum(as_money(row[-2]) for row in segments),
+        api_calls=sum(as_count(row[-1]) for row in segments),
         models=_models(reader, ids),
         roles=Counter(row.role for row in shown),
-        states=Counter(row.state for row in everything.rows),
-        hidden=sum(row.hidden for row in everything.rows),
-        repeated=len(everything.copies),
-        tools=_tools(reader, shown),
+        states=Counter(row.state for row in rows.rows),
+        hidden=sum(row.hidden for row in rows.rows),
+        repeated=len(rows.copies),
+        tools=_tools(reader, [row for row in shown if row.role == "tool"]),
         live_rows=live_rows,
         live_bytes=live_bytes,
         live_images=live_images,
-        prompt_bytes=len(
-            (read_system_prompt(reader, conversation.id) or "").encode("utf-8", "replace")
-        ),
+        prompt_bytes=len(prompt.encode("utf-8", "replace")),
     )

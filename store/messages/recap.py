@@ -10,6 +10,7 @@ from ..connection.reader import Reader
 from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import _, ngettext
+from .chat_message import SPEAKERS, ChatMessage
 from .transcript import read_messages, read_outline
 
 EXCHANGES = 10
@@ -42,32 +43,27 @@ def _clip(text: str) -> str:
 def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
     """Read the recap of a conversation from its segments, root first: no system text, tool results
     and reasoning."""
-    rows = [row for row in read_outline(reader, segments).rows if row.role in ("user", "assistant")]
-    lines: list[RecapLine] = []
-    for message in read_messages(reader, rows[-_WINDOW:]):
-        if message.is_summary or message.is_hidden:
-            continue
-        if message.role == "user":
-            text = one_line(message.said, USER_LIMIT)
-            if text:
-                lines.append(RecapLine("user", text))
-        elif message.role == "assistant":
-            text = _clip(message.text)
-            if message.tool_calls:
-                names = list(dict.fromkeys(printable(call.name) for call in message.tool_calls))
-                count = len(message.tool_calls)
-                calls = ngettext(
-                    "[{count} tool call: {names}]", "[{count} tool calls: {names}]", count
-                )
-                text = f"{text} {calls.format(count=count, names=', '.join(names))}".lstrip()
-            if text:
-                lines.append(RecapLine("assistant", text))
+    rows = [row for row in read_outline(reader, segments).rows if row.role in SPEAKERS]
+    said = read_messages(reader, rows[-_WINDOW:])
+    texts = [
+        (each.role, _said(each)) for each in said if not each.is_summary and not each.is_hidden
+    ]
+    lines = [RecapLine(role, text) for role, text in texts if text]
     starts = [index for index, line in enumerate(lines) if line.role == "user"]
     cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
     earlier = max(len(rows) - _WINDOW, 0) + cut
-    head = (
-        [RecapLine("earlier", _("… {count} earlier messages …").format(count=earlier))]
-        if earlier
-        else []
-    )
-    return head + lines[cut:]
+    if not earlier:
+        return lines
+    head = _("… {count} earlier messages …").format(count=earlier)
+    return [RecapLine("earlier", head), *lines[cut:]]
+
+
+def _said(message: ChatMessage) -> str:
+    if message.role == "user":
+        return one_line(message.said, USER_LIMIT)
+    text, count = _clip(message.text), len(message.tool_calls)
+    if not count:
+        return text
+    names = ", ".join(dict.fromkeys(printable(call.name) for call in message.tool_calls))
+    calls = ngettext("[{count} tool call: {names}]", "[{count} tool calls: {names}]", count)
+    return f"{text} {calls.format(count=count, names=names)}".lstrip()

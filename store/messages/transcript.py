@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.session import Session
@@ -22,8 +21,6 @@ from ..text import as_text, text_of
 from .chat_message import ChatMessage, Reading, RowInfo, State
 from .copies import find_copies, with_repeated_head
 from .decode import is_hidden, select, state_of, to_message
-
-_K = TypeVar("_K")
 
 SLICE = 5000
 """Rows that one statement reads."""
@@ -51,33 +48,27 @@ class Outline(NamedTuple):
         """Return the position of a chat message, or of the row that repeats it; None if neither is
         in this reading."""
         ids = [row.id for row in self.rows]
-        shown = (each for each in (message_id, self.copies.get(message_id)) if each in ids)
-        return next(map(ids.index, shown), None)
+        shown = message_id if message_id in ids else self.copies.get(message_id)
+        return ids.index(shown) if shown in ids else None
 
 
 def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     """Read the outline of one session."""
     names = ("role", "timestamp", "display_kind", "display_metadata", "display_order")
-    role, time, kind, metadata, order = map(reader.schema.message, names)
-    state = f"{reader.schema.active()}, {reader.schema.compacted()}"
-    statement = (
-        f"SELECT m.id, {role}, {time}, {state}, {kind}, {metadata}, {order} "
-        "FROM messages m WHERE m.session_id = ? AND"
-    )
-    slices = reader.slices(statement, "m.id", SLICE, [session_id])
-    return [_row_info(row, segment) for rows in slices for row in rows]
+    role_sql, time, *others = map(reader.schema.message, names)
+    columns = [role_sql, time, reader.schema.active(), reader.schema.compacted(), *others]
+    statement = f"SELECT m.id, {', '.join(columns)} FROM messages m WHERE m.session_id = ? AND"
+    infos: list[RowInfo] = []
+    for rows in reader.slices(statement, "m.id", SLICE, [session_id]):
+        for key, stored_role, moment, active, compacted, shown_as, metadata, place in rows:
+            role = text_of(stored_role, "unknown")
+            hidden = is_hidden(role, as_text(shown_as), metadata)
+            state = state_of(active, compacted)
+            infos.append(RowInfo(as_int(key), segment, role, as_time(moment), state, hidden, place))
+    return infos
 
 
-def _row_info(row: Row, segment: int) -> RowInfo:
-    message_id, stored_role, time, active, compacted, kind, metadata, order = row
-    role = text_of(stored_role, "unknown")
-    hidden = is_hidden(role, as_text(kind), metadata)
-    return RowInfo(
-        as_int(message_id), segment, role, as_time(time), state_of(active, compacted), hidden, order
-    )
-
-
-def _is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
+def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
     """Tell whether a row is part of a reading.
 
     The model only receives the live rows of the tip, with a summary of earlier segments
@@ -98,54 +89,45 @@ def read_outline(
     session_ids = tuple(session.id for session in segments)
     copies: dict[int, int] = {}
     every: list[RowInfo] = []
-    results: list[int] = []
     for index, session_id in enumerate(session_ids):
         rows = _read_rows(reader, session_id, index)
         if reading is not Reading.LIVE:
             copies |= find_copies(reader, rows)
-        results += _after_no_call((row.id, row.role) for row in rows)
         every += rows
     shown, gaps = _select(every, reading, copies, len(session_ids) - 1)
-    lost = frozenset(_without_call(reader, session_ids, results))
+    lost = _results_without_call(reader, session_ids, every)
     return Outline(session_ids, tuple(shown), gaps, copies, lost)
 
 
-def _after_no_call(rows: Iterable[tuple[int, str]]) -> list[int]:
-    """Return the ids of tool results that do not follow an assistant message, from ids and roles of
-    one session.
+def _results_without_call(
+    reader: Reader, session_ids: Sequence[str], rows: Sequence[RowInfo]
+) -> frozenset[int]:
+    """Return the ids of tool results whose call is in no row of the conversation.
 
-    Their call is missing, or another message was written between the two.
+    Only results that do not follow an assistant message are checked, and of them the first: either
+    the call is missing, or another message was written between the two.
     """
     results: list[int] = []
-    speaker = ""
-    for message_id, role in rows:
-        if role != "tool":
-            speaker = role
-        elif speaker != "assistant":
-            results.append(message_id)
-    return results
-
-
-def _without_call(reader: Reader, session_ids: Sequence[str], results: Sequence[int]) -> set[int]:
-    """Return which tool results, given by id, have no call in the sessions of a conversation;
-    checks only the first."""
-    if not results or not {"tool_calls", "tool_call_id"} <= reader.schema.message_columns:
-        return set()
-    rows = reader.rows_in(
-        "SELECT m.id, m.tool_call_id FROM messages m WHERE m.id IN ({keys})",
-        list(results)[:_MAX_RESULTS],
+    speaker = (0, "")
+    for row in rows:
+        if row.role != "tool":
+            speaker = row.segment, row.role
+        elif speaker != (row.segment, "assistant"):
+            results.append(row.id)
+    if not {"tool_calls", "tool_call_id"} <= reader.schema.message_columns:
+        return frozenset()
+    calls = reader.rows_in(
+        "SELECT m.id, m.tool_call_id FROM messages m WHERE m.id IN ({keys})", results[:_MAX_RESULTS]
     )
-    calls = {as_int(row[0]): text_of(row[1]) for row in rows}
-    # An id with other characters may be escaped in the JSON of the calls.
     statement = (
-        "SELECT m.id FROM messages m "
-        "WHERE instr(m.tool_calls, ?) AND m.session_id IN ({keys}) LIMIT 1"
+        "SELECT 1 FROM messages m WHERE instr(m.tool_calls, ?) AND m.session_id IN ({keys}) LIMIT 1"
     )
-    return {
-        result
-        for result, call in calls.items()
-        if _PLAIN.fullmatch(call) and not reader.rows_in(statement, list(session_ids), [call])
-    }
+    return frozenset(
+        as_int(result)
+        for result, call in calls
+        # An id with other characters may be escaped in the JSON of the calls.
+        if _PLAIN.fullmatch(text_of(call)) and not reader.rows_in(statement, session_ids, [call])
+    )
 
 
 def _select(
@@ -155,24 +137,26 @@ def _select(
     (`Outline.gaps`)."""
     shown: list[RowInfo] = []
     gaps: dict[int, tuple[int, int]] = {}
-    left_out: Counter[State] = Counter()
-
-    def note(before: int) -> None:
-        if left_out:
-            rewound = left_out[State.REWOUND]
-            gaps[before] = (rewound, left_out.total() - rewound)
-            left_out.clear()
-
+    left_out: list[State] = []
     for row in every:
         if reading is Reading.SAID and row.id in copies:
             continue
-        if _is_read(row, reading, is_tip=row.segment == tip):
-            note(row.id)
+        if is_read(row, reading, is_tip=row.segment == tip):
             shown.append(row)
+            if left_out:
+                gaps[row.id] = _counted(left_out)
+                left_out = []
         elif not row.hidden:
-            left_out[row.state] += 1
-    note(END)
+            left_out.append(row.state)
+    if left_out:
+        gaps[END] = _counted(left_out)
     return shown, gaps
+
+
+def _counted(left_out: Sequence[State]) -> tuple[int, int]:
+    """Return the number of rewound and of compacted rows."""
+    rewound = left_out.count(State.REWOUND)
+    return rewound, len(left_out) - rewound
 
 
 def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
@@ -222,33 +206,29 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     role, kind, metadata, order, time = map(reader.schema.message, names)
     active, compacted = reader.schema.active(), reader.schema.compacted()
     kept = f"({active} = 1 OR {compacted} = 1)"
-    shown = f"{kept} AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden'"
-    unclear = f"{metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} NOT IN (0, 1)"
-    key = f"CASE WHEN {kept} THEN COALESCE({order}, {time}) END"
-    is_key = f"{kept} AND typeof(COALESCE({order}, {time})) IN ('integer', 'real')"
-    statement = (
-        f"SELECT m.session_id, sum({shown}), sum({unclear}), "
-        f"max(CASE WHEN {compacted} = 1 AND {active} <> 1 THEN m.id END), "
-        f"sum({kept}), sum({is_key}), count(DISTINCT {key}), "
-        f"sum({kept} AND {order} IS NOT NULL) "
+    key = f"COALESCE({order}, {time})"
+    by_session = (
+        "SELECT m.session_id AS session, "
+        f"sum({kept} AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden') AS shown, "
+        f"sum({metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} NOT IN (0, 1)) "
+        "AS unclear, "
+        f"max(CASE WHEN {compacted} = 1 AND {active} <> 1 THEN m.id END) AS last_compacted, "
+        f"sum({kept}) AS kept, sum({kept} AND {order} IS NOT NULL) AS ordered, "
+        f"sum({kept} AND typeof({key}) IN ('integer', 'real')) AS keyed, "
+        f"count(DISTINCT CASE WHEN {kept} THEN {key} END) AS keys "
         "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1"
     )
-    counts: dict[str, int] = {}
-    without_order: dict[str, int] = {}
-    undecided: set[str] = set()
-    for row in reader.rows_in(statement, list(session_ids)):
-        session_id, last_compacted = text_of(row[0]), row[3]
-        shown_rows, unclear_rows, rows, keys, different, ordered = (
-            as_int(row[at]) for at in (1, 2, 4, 5, 6, 7)
-        )
-        counts[session_id] = shown_rows
-        is_different = rows == keys == different and ordered in (0, rows)
-        if unclear_rows or (last_compacted is not None and not is_different):
-            undecided.add(session_id)
-        elif last_compacted is not None and not ordered:
-            without_order[session_id] = as_int(last_compacted)
-    for each in undecided | with_repeated_head(reader, without_order):
-        counts[each] = len(read_outline(reader, [Session(each, "")]).rows)
+    rows = reader.rows_in(
+        "SELECT session, shown, unclear OR last_compacted IS NOT NULL AND NOT "
+        "(kept = keyed AND keyed = keys AND ordered IN (0, kept)) AS is_unclear, "
+        f"CASE WHEN NOT ordered THEN last_compacted END FROM ({by_session})",
+        session_ids,
+    )
+    counts = {text_of(session): as_int(shown) for session, shown, _unclear, _last in rows}
+    undecided = {text_of(session) for session, _shown, is_unclear, _last in rows if is_unclear}
+    last_compacted = {text_of(row[0]): as_int(row[3]) for row in rows if row[3] is not None}
+    for session in undecided | with_repeated_head(reader, last_compacted):
+        counts[session] = len(read_outline(reader, [Session(session, "")]).rows)
     return counts
 
 

@@ -24,10 +24,9 @@ from ..hosts.link import Links
 from ..hosts.running import in_thread
 from ..search.coverage import Coverage
 from ..search.engine import Total
-from ..search.filter_values import Vocabulary
-from ..search.found import Found
+from ..search.filters import Vocabulary
+from ..search.found import Found, Suggestion
 from ..search.query import Query
-from ..search.suggest import Suggestion
 from ..sessions.catalog import Catalog, StoreState
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, View
@@ -322,7 +321,6 @@ class MergedLease:
         titles: int = 0,
         is_typed: bool = False,
         after: object = None,
-        past_edits: bool = False,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] | None = None,

@@ -1,14 +1,13 @@
 """The list of conversations: order, counts, titles and ids, and what has changed since it was read.
 
 A `Catalog` is immutable data built from all sessions of a store (`read_catalog`), from an earlier
-catalog and what has changed since (`read_increment`), or from the newest sessions
+catalog and what has changed since (`updated`), or from the newest sessions
 (`first_page.read_first_page`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -30,28 +29,22 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation],
     `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0),
     chat messages for `Sort.MESSAGES` (default: the stored counters).
     """
+    keys: dict[Sort, Callable[[Conversation], float | str | None]] = {
+        Sort.ACTIVITY: lambda each: each.last_active,
+        Sort.STARTED: lambda each: each.root.started_at,
+        Sort.MESSAGES: lambda each: amounts.get(each.root_id, each.message_count),
+        Sort.TOKENS: lambda each: each.tokens.total,
+        Sort.COST: lambda each: each.tree_cost_usd,
+        Sort.SIZE: lambda each: amounts.get(each.root_id, 0),
+        # Untitled conversations come last.
+        Sort.TITLE: lambda each: f"0{each.title.casefold()}" if each.title else "1",
+    }
 
-    def or_past(value: float | None) -> float:
+    def key(conversation: Conversation) -> float | str:
+        value = keys[sort](conversation)
         return FAR_PAST if value is None else value
 
-    def messages(conversation: Conversation) -> float:
-        counted = amounts.get(conversation.root_id)
-        return conversation.message_count if counted is None else counted
-
-    def title(conversation: Conversation) -> str:
-        text = conversation.title
-        return f"0{text.casefold()}" if text else "1"  # untitled conversations come last
-
-    keys: dict[Sort, Callable[[Conversation], float | str]] = {
-        Sort.ACTIVITY: lambda each: or_past(each.last_active),
-        Sort.STARTED: lambda each: or_past(each.root.started_at),
-        Sort.MESSAGES: messages,
-        Sort.TOKENS: lambda each: each.tokens.total,
-        Sort.COST: lambda each: or_past(each.tree_cost_usd),
-        Sort.SIZE: lambda each: amounts.get(each.root_id, 0),
-        Sort.TITLE: title,
-    }
-    return keys[sort]
+    return key
 
 
 class Catalog:
@@ -62,8 +55,8 @@ class Catalog:
         """All sessions, or those of a neighbourhood."""
         self.exact = exact
         """Whether it holds all conversations of the store; False for a first page."""
-        self._names: list[tuple[str, str]] | None = None
-        """Root id and folded name of each conversation, newest first; None until asked for."""
+        self._names: dict[str, str] = {}
+        """Folded name of each conversation by root id, newest first; empty until asked for."""
 
     @property
     def now(self) -> float:
@@ -87,11 +80,11 @@ class Catalog:
 
         Case is ignored; the newest come first. The first call folds all names: call it on a worker.
         """
-        if self._names is None:
+        if not self._names:
             newest_first = reversed(list(self.forest.in_view(View.ALL)))
-            self._names = [(each.root_id, _folded_name(each)) for each in newest_first]
+            self._names = {each.root_id: _folded_name(each) for each in newest_first}
         folded = [word.casefold() for word in words]
-        return (root for root, name in self._names if all(word in name for word in folded))
+        return (root for root, name in self._names.items() if all(word in name for word in folded))
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """Count the conversations that are not on screen: with the `shown` ones of a view they sum
@@ -115,31 +108,20 @@ class Catalog:
         Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of
         these `sources` are returned; empty means any. `amounts` are those of `sort_key`.
         """
-        roots = list(self.forest.listed(view))
-        if sources:
-            roots = [root for root in roots if self.conversation(root).source in sources]
-        if sort is not Sort.ACTIVITY:
-            roots.reverse()
-            key = sort_key(sort, amounts or {})
-            keys = {root: key(self.conversation(root)) for root in roots}
-            return sort_in_pieces(roots, keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
-        if not reverse:
-            roots.reverse()
-        return roots
-
-    def select(
-        self,
-        view: View = View.CHATS,
-        *,
-        sort: Sort = Sort.ACTIVITY,
-        reverse: bool = False,
-        amounts: Mapping[str, int] | None = None,
-    ) -> list[Conversation]:
-        """Return the conversations of a view in order; arguments as of `order`."""
-        return [
-            self.conversation(root)
-            for root in self.order(view, sort=sort, reverse=reverse, amounts=amounts)
+        roots = [
+            root
+            for root in reversed(self.forest.listed(view))
+            if not sources or self.conversation(root).source in sources
         ]
+        if sort is Sort.ACTIVITY:
+            return roots[::-1] if reverse else roots
+        key = sort_key(sort, amounts or {})
+        keys = {root: key(self.conversation(root)) for root in roots}
+        return sort_in_pieces(roots, keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
+
+    def select(self, view: View = View.CHATS, *, sort: Sort = Sort.ACTIVITY) -> list[Conversation]:
+        """Return the conversations of a view in order; see `order`."""
+        return [self.conversation(root) for root in self.order(view, sort=sort)]
 
 
 def _folded_name(conversation: Conversation) -> str:
@@ -147,23 +129,18 @@ def _folded_name(conversation: Conversation) -> str:
     return " ".join(f"{each.title or ''} {each.id}" for each in conversation.segments).casefold()
 
 
-def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:
-    """Read all conversations of a store, each row of `sessions` once.
-
-    Args:
-        reader: An open reader.
-        now: Unix seconds.
-        known: An earlier catalog, whose sessions are used again where they have not changed, so
-            that two catalogs need not be in memory.
-    """
-    return catalog_of(read_all(reader), now, known)
+def read_catalog(reader: Reader, now: float) -> Catalog:
+    """Read all conversations of a store; `now` is in Unix seconds."""
+    return Catalog(Forest(read_all(reader), now))
 
 
 def catalog_of(sessions: Iterable[Session], now: float, known: Catalog | None = None) -> Catalog:
-    """Return the catalog of all sessions of a store; see `read_catalog`."""
-    if known is None:
-        return Catalog(Forest(sessions, now))
-    earlier = known.forest.sessions
+    """Return the catalog of all sessions of a store.
+
+    Sessions of the `known` catalog that have not changed are used again, so that two catalogs need
+    not be in memory.
+    """
+    earlier = known.forest.sessions if known is not None else {}
     again = (before if (before := earlier.get(each.id)) == each else each for each in sessions)
     return Catalog(Forest(again, now))
 
@@ -185,10 +162,10 @@ def read_state(reader: Reader) -> StoreState:
     """Read the state of a store; call it before reading the catalog, so that no change is missed
     between the two."""
     row = reader.rows(
-        "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT "
-        "count(*) FROM sessions)"
+        "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), "
+        "(SELECT count(id) FROM sessions)"
     )[0]
-    message, session, sessions = (as_int(value) for value in row)
+    message, session, sessions = map(as_int, row)
     return StoreState(message, session, sessions, read_busy(reader))
 
 
@@ -198,87 +175,51 @@ class StoreChanges(NamedTuple):
     state: StoreState
     sessions: list[Session]
     """Those with new messages, new ones, and those that were asked for."""
-    in_new_rows: frozenset[str]
-    """Ids of the sessions of new messages, and of new sessions."""
-    added: int
-    """Number of new sessions."""
 
 
 def read_changes(
     reader: Reader, state: StoreState, session_ids: Sequence[str]
 ) -> StoreChanges | None:
     """Read what has changed since a state, and some sessions again; None if the ids started over,
-    or too much has changed."""
+    or too much has changed.
+
+    Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per
+    second. New messages and sessions are found by id and rowid. Changes without such a trace (a
+    title, an end, an archiving by another program) are found only in the sessions asked for, see
+    `unseen`; others need a new catalog.
+    """
     new = read_state(reader)
-    if (
-        new.message < state.message
-        or new.session < state.session
-        or new.message - state.message > _MAX_MESSAGES
-    ):
+    is_older = new.message < state.message or new.session < state.session
+    if is_older or new.message - state.message > _MAX_MESSAGES:
         return None
     rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [state.message])
-    added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
-    in_new_rows = dict.fromkeys(first_texts((*rows, *added)))
-    ids = {**in_new_rows, **dict.fromkeys(state.busy ^ new.busy), **dict.fromkeys(session_ids)}
-    sessions = read_sessions(reader, list(ids), busy=new.busy)
-    return StoreChanges(new, sessions, frozenset(in_new_rows), len(added))
+    rows += reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
+    ids = dict.fromkeys([*first_texts(rows), *(state.busy ^ new.busy), *session_ids])
+    return StoreChanges(new, read_sessions(reader, list(ids), busy=new.busy))
 
 
 def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
     """Return the ids of sessions whose changes leave no trace: the most recently used, those that
     were touched, and their children."""
-    ids: dict[str, None] = {}
-    for root in islice(reversed(catalog.forest.listed(View.ALL)), _REREAD):
-        ids.update(dict.fromkeys(each.id for each in catalog.conversation(root).segments))
+    forest = catalog.forest
+    recent = map(forest.chain_of, forest.listed(View.ALL)[-_REREAD:])
+    ids = [session.id for conversation in recent for session in conversation.segments]
     for each in touched:
-        ids[each] = None
-        ids.update(dict.fromkeys(child.id for child in catalog.forest.children_of(each)))
-    return list(ids)
-
-
-def read_increment(
-    reader: Reader, catalog: Catalog, state: StoreState, now: float, touched: Collection[str] = ()
-) -> tuple[Catalog, StoreState] | None:
-    """Bring a catalog up to date by reading only what has changed.
-
-    Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per
-    second. New messages and sessions are found by id and rowid. Changes without such a trace (a
-    title, an end, an archiving by another program) are found only among the most recently used
-    sessions; others need `read_catalog`.
-
-    Args:
-        reader: An open reader.
-        catalog: An exact catalog.
-        state: Read before that catalog.
-        now: Unix seconds.
-        touched: Ids of sessions that are known to have been changed, deleted or restored since.
-
-    Returns:
-        The new catalog and its state; None if everything must be read again, because sessions are
-        missing or the ids started over.
-    """
-    changes = read_changes(reader, state, unseen(catalog, touched))
-    return changes and updated(catalog, state, changes, now, touched)
+        ids += [each, *(child.id for child in forest.children_of(each))]
+    return list(dict.fromkeys(ids))
 
 
 def updated(
-    catalog: Catalog,
-    state: StoreState,
-    changes: StoreChanges,
-    now: float,
-    touched: Collection[str],
+    catalog: Catalog, changes: StoreChanges, now: float, touched: Collection[str]
 ) -> tuple[Catalog, StoreState] | None:
-    """Return a catalog with changes, and its state; None if sessions are missing."""
-    known, sessions = catalog.forest.sessions, changes.sessions
-    existing = {each.id for each in sessions}
-    gone = {each for each in touched if each in known and each not in existing}
-    restored = {
-        each
-        for each in touched
-        if each not in known and each in existing and each not in changes.in_new_rows
-    }
-    if state.sessions + changes.added + len(restored) - len(gone) != changes.state.sessions:
+    """Return a catalog with changes, and its state; None if sessions are missing.
+
+    `touched` are the ids of sessions that are known to have been changed, deleted or restored.
+    """
+    read = {session.id: session for session in changes.sessions}
+    known = catalog.forest.sessions
+    kept = {key: each for key, each in known.items() if key in read or key not in touched}
+    kept |= {key: each for key, each in read.items() if known.get(key) != each}
+    if len(kept) != changes.state.sessions:
         return None
-    merged = {each: session for each, session in known.items() if each not in gone}
-    merged.update({each.id: each for each in sessions if known.get(each.id) != each})
-    return Catalog(Forest(merged.values(), now)), changes.state
+    return Catalog(Forest(kept.values(), now)), changes.state

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any, TypeVar
 
@@ -18,7 +17,6 @@ from .models import (
     known_sum,
     newest_activity,
     start_key,
-    title_of,
 )
 from .parent_links import ParentLinks
 from .relations import AUTOMATION_SOURCES, ORPHANED, status
@@ -48,17 +46,16 @@ def rank(conversation: Conversation) -> tuple[float, str]:
 
 
 def _kind(root: Session, relation: Relation) -> ConversationKind:
-    """Return the kind of a conversation: chat, automation or subagent."""
-    if relation is Relation.DELEGATED or root.source == "subagent":
-        return ConversationKind.SUBAGENT
-    is_marked = root.delegate_from is not None and root.delegate_from != ORPHANED
-    if is_marked and relation in (Relation.ROOT, Relation.ORPHAN):
+    is_agent = relation is Relation.DELEGATED or root.source == "subagent"
+    if relation in (Relation.ROOT, Relation.ORPHAN):  # a subagent whose parent is gone
+        is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
+    if is_agent:
         return ConversationKind.SUBAGENT
     is_automation = root.source in AUTOMATION_SOURCES
     return ConversationKind.AUTOMATION if is_automation else ConversationKind.CHAT
 
 
-class Forest:
+class Forest(ParentLinks):
     """All sessions of a store or of a neighbourhood, folded into conversations, each built once.
 
     Immutable data, without access to the store. If an id occurs twice, the later session replaces
@@ -69,87 +66,62 @@ class Forest:
     """
 
     def __init__(self, sessions: Iterable[Session], now: float = 0.0) -> None:
+        super().__init__({session.id: session for session in sessions})
         self.now = now
-        self.sessions: Mapping[str, Session] = {session.id: session for session in sessions}
-        """By id."""
-        self._links = ParentLinks(self.sessions)
-        roots = [each for each in self.sessions.values() if self._links.previous(each) is None]
-        chains = {root.id: self._links.segments(root) for root in roots}
+        roots = [session for session in self.sessions.values() if self.previous(session) is None]
+        chains = {root.id: self.segments(root) for root in roots}
         self._root_ids = {
-            segment.id: root
-            for root, segments in chains.items()
-            if len(segments) > 1
-            for segment in segments[1:]
+            segment.id: root for root, (_root, *others) in chains.items() for segment in others
         }
         """Of the sessions that continue another."""
         self._conversations = {root: self._alone(chains[root]) for root in chains}
-        self._add_branches()
-        self._add_subagents()
+        self._count_children()
         self._lists: dict[View | None, list[str]] | None = None
 
     def _alone(self, segments: tuple[Session, ...]) -> Conversation:
         """Build a conversation as if it had no children; nearly all have none."""
         root, active = segments[0], newest_activity(segments)
-        relation, note = self._links.relation(root)
-        above = self.root_of(root.parent_id) if root.parent_id is not None else None
+        relation, note = self.relation(root)
+        above = None if root.id in self.cycle_roots else root.parent_id
         if root.hidden:
             hidden = _("hidden by Hermes, {note}").format(note=note)
             note = hidden if note else _("hidden by Hermes")
+        titles = [segment.title for segment in reversed(segments) if segment.title]
         return Conversation(
             segments=segments,
             relation=relation,
             kind=_kind(root, relation),
             status=status(segments, self.now),
-            title=title_of(segments),
+            title=titles[0] if titles else None,
             last_active=active if active != FAR_PAST else None,
             note=note,
-            tree_cost_usd=known_sum([segment.cost_usd for segment in segments]),
-            parent_root_id=above if above != root.id else None,
+            tree_cost_usd=known_sum(segment.cost_usd for segment in segments),
+            parent_root_id=self.root_of(above) if above not in (None, root.id) else None,
         )
 
-    def _add_branches(self) -> None:
-        """Count the branches of each conversation."""
-        branches = Counter(
-            each.parent_root_id
-            for each in self._conversations.values()
-            if each.relation is Relation.BRANCHED and each.parent_root_id is not None
-        )
-        for root, number in branches.items():
-            self._conversations[root] = self._conversations[root]._replace(branches=number)
-
-    def _add_subagents(self) -> None:
-        """Count the subagents of each conversation, nested ones too; each of them is visited
-        once."""
+    def _count_children(self) -> None:
+        """Count branches and subagents of each conversation, and add the costs of its subagents."""
         conversations = self._conversations
-        agents: dict[str, list[str]] = {}
+        children: dict[str | None, list[str]] = {}
         for root, conversation in conversations.items():
-            above = conversation.parent_root_id
-            if above is not None and conversation.relation is Relation.DELEGATED:
-                agents.setdefault(above, []).append(root)
-        # No conversation is its own subagent: one in each cycle of parents is an orphan.
-        order = [root for root in agents if not conversations[root].is_attached_subagent]
-        for root in order:  # it grows while it is read
-            order.extend(agents.get(root, ()))
-        cost_below: dict[str, float | None] = {}
-        for root in reversed(order):  # children before their parents
-            below = [conversations[child] for child in agents.get(root, ())]
-            if not below:
+            children.setdefault(conversation.parent_root_id, []).append(root)
+        parents_first = list(children.get(None, ()))
+        for root in parents_first:  # it grows while it is read
+            parents_first += children.get(root, ())
+        for root in reversed(parents_first):
+            if root not in children:
                 continue
-            costs = [each.cost_usd for child in below for each in child.segments]
-            costs += [cost_below.get(child.root_id) for child in below]
-            cost_below[root] = known_sum(costs)
             whole = conversations[root]
-            own = [segment.cost_usd for segment in whole.segments]
+            below = [conversations[child] for child in children[root]]
+            agents = [child for child in below if child.relation is Relation.DELEGATED]
+            costs = [whole.tree_cost_usd, *(agent.tree_cost_usd for agent in agents)]
             conversations[root] = whole._replace(
-                subagents=len(below) + sum(each.subagents for each in below),
-                tree_cost_usd=known_sum([*own, cost_below[root]]),
+                branches=sum(child.relation is Relation.BRANCHED for child in below),
+                subagents=sum(1 + agent.subagents for agent in agents),
+                tree_cost_usd=known_sum(costs),
             )
 
     # Sessions
-
-    def children_of(self, session_id: str) -> Sequence[Session]:
-        """Return the sessions with this parent id, whether or not the parent exists."""
-        return self._links.children_of(session_id)
 
     def root_of(self, session_id: str) -> str | None:
         """Return the root id of a session's conversation; None if there is no such session."""
@@ -158,10 +130,6 @@ class Forest:
     def is_root(self, session_id: str) -> bool:
         """Whether a session exists and is the first of its conversation."""
         return session_id in self._conversations
-
-    def relation_note(self, conversation: Conversation) -> str:
-        """Return what is peculiar about the link to the parent, in words; often empty."""
-        return self._links.relation(conversation.root)[1]
 
     # Conversations
 
@@ -178,36 +146,24 @@ class Forest:
         return self._conversations.values()
 
     def parent_chain(self, conversation: Conversation) -> Conversation | None:
-        """Return the conversation that this one is a child of.
-
-        None at the top, and for one that is its own child.
-        """
+        """Return the conversation that this one is a child of; None at the top."""
         above = conversation.parent_root_id
         return self._conversations[above] if above is not None else None
 
     def top_chain(self, conversation: Conversation) -> Conversation:
-        """Return the topmost conversation above another, or that itself.
-
-        In a cycle, the last one before it repeats.
-        """
-        seen = {conversation.root_id}
-        above = self.parent_chain(conversation)
-        while above is not None and above.root_id not in seen:
-            seen.add(above.root_id)
+        """Return the topmost conversation above another, or that itself."""
+        while (above := self.parent_chain(conversation)) is not None:
             conversation = above
-            above = self.parent_chain(conversation)
         return conversation
 
     def child_chains(self, conversation: Conversation) -> list[Conversation]:
         """Return the conversations whose parent is a segment of this one, oldest first."""
-        own = conversation.root_id
-        below = [
-            child
-            for segment in conversation.segments
-            for child in self.children_of(segment.id)
-            if child.id != own and child.id in self._conversations
+        sessions = [
+            child for segment in conversation.segments for child in self.children_of(segment.id)
         ]
-        return [self._conversations[child.id] for child in sorted(below, key=start_key)]
+        below = [self._conversations[child.id] for child in sessions if self.is_root(child.id)]
+        attached = [child for child in below if child.parent_root_id == conversation.root_id]
+        return sorted(attached, key=lambda child: start_key(child.root))
 
     # Views
 
@@ -216,9 +172,9 @@ class Forest:
         shows."""
         if self._lists is None:
             lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
-            for conversation in sort_in_pieces(list(self._conversations.values()), rank):
-                lists[conversation.view].append(conversation.root_id)
-                lists[View.ALL].append(conversation.root_id)
+            for conversation in sort_in_pieces(list(self.chains()), rank):
+                for shown in (conversation.view, View.ALL):
+                    lists[shown].append(conversation.root_id)
             self._lists = lists
         return self._lists[view]
 

@@ -16,18 +16,18 @@ from .session import Session
 from .session_rows import newest_message_sql, read_busy, read_sessions
 
 _PAGE = 50
-_SAMPLES, _GROWTH = 20, 1.5
-"""`ids_follow_time` samples this many messages; the distance of each from the end grows by this
-factor."""
-_WIDER = (1, 4, 16)
-"""How many times the usual number of newest rows the successive tries look among."""
 _MESSAGES, _STARTED, _AMONG = 4, 2, 8
 """For each wanted conversation: the newest messages whose sessions are candidates, the newest
 sessions that are, and among how many sessions those are searched."""
+_WIDER = (1, 4, 16)
+"""How many times as many the successive tries look among."""
+_MAX_CANDIDATES = 3000
+_SAMPLES, _GROWTH = 20, 1.5
+"""`ids_follow_time` samples this many messages; the distance of each from the end grows by this
+factor."""
 _STEP_BACK = 86_400.0
 """Seconds that a later row may be older: a compression writes messages again with their old times
 (0.18)."""
-_MAX_CANDIDATES = 3000
 
 
 def _newest_candidates(reader: Reader, view: View, wanted: int, *, in_order: bool) -> list[str]:
@@ -37,57 +37,46 @@ def _newest_candidates(reader: Reader, view: View, wanted: int, *, in_order: boo
     newest messages: the sessions with the latest activity are read instead, at the cost of a seek
     for each session of the store.
     """
-    sql = "SELECT session_id FROM (SELECT session_id FROM messages ORDER BY id DESC LIMIT ?)"
-    values: list[object] = [_MESSAGES * wanted]
-    if {"started_at", "source"} <= reader.schema.session_columns:
-        newest = newest_message_sql(reader.schema)
-        recorded = reader.schema.session("last_activity_at")
+    schema, messages = reader.schema, _MESSAGES * wanted
+    newest_messages = f"SELECT session_id FROM messages ORDER BY id DESC LIMIT {messages}"
+    sql = f"SELECT session_id FROM ({newest_messages})"
+    if {"started_at", "source"} <= schema.session_columns:
+        newest, recorded = newest_message_sql(schema), schema.session("last_activity_at")
         active = f"COALESCE(max({newest}, {recorded}), {newest}, {recorded}, s.started_at)"
         order = "started_at" if in_order else active
+        among = f"SELECT id, source FROM sessions s ORDER BY {order} DESC LIMIT {_AMONG * wanted}"
         # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early
         # column, so that skipping rows by it is cheap.
-        skipped = sorted(AUTOMATION_SOURCES) if view is View.CHATS else []
-        marks = ",".join("?" * len(skipped))
-        sql += (
-            " UNION SELECT id FROM (SELECT id FROM "
-            f"(SELECT id, source FROM sessions s ORDER BY {order} DESC LIMIT ?) "
-            f"WHERE source IS NULL OR source NOT IN ({marks}) LIMIT ?)"
-        )
-        values += [_AMONG * wanted, *skipped, _STARTED * wanted]
-    return first_texts(reader.rows(sql, values))
+        skipped = tuple(sorted(AUTOMATION_SOURCES)) if view is View.CHATS else "()"
+        chosen = f"SELECT id FROM ({among}) WHERE source IS NULL OR source NOT IN {skipped}"
+        sql += f" UNION SELECT id FROM ({chosen} LIMIT {_STARTED * wanted})"
+    return first_texts(reader.rows(sql))
 
 
-def ids_follow_time(
-    reader: Reader, tail: int = _MESSAGES * _PAGE, started: int = _AMONG * _PAGE
-) -> bool:
+def ids_follow_time(reader: Reader, page: int = _PAGE) -> bool:
     """Return whether the rows with the largest ids are likely to be the newest ones.
 
     They are not after an import or a restore into another store, which give new ids to old
     conversations, nor after a clock was set back. An import is detected by comparing start times
     with rowids of sessions, a clock by the times of some messages at growing distances from the
-    end. An undetected case is corrected once the whole catalog is read. `tail` is the number of
-    last messages that count as newest, `started` the number of newest sessions to check.
+    end. An undetected case is corrected once the whole catalog is read. The more conversations a
+    `page` has, the more rows at the end count as newest.
     """
-    if (
-        "timestamp" not in reader.schema.message_columns
-        or "started_at" not in reader.schema.session_columns
-    ):
+    schema, started = reader.schema, _AMONG * page
+    if "timestamp" not in schema.message_columns or "started_at" not in schema.session_columns:
         return True
-    last = "(SELECT rowid AS place FROM sessions ORDER BY started_at DESC LIMIT ?1)"
-    behind = f"SELECT 1 FROM sessions WHERE rowid >= (SELECT min(place) FROM {last}) LIMIT ?1 + 1"
-    distances = [int(tail * _GROWTH**step) for step in range(_SAMPLES)]
-    ids = [f"(SELECT max(id) FROM messages) - {distance}" for distance in (0, *distances)]
-    moments = [
-        f"(SELECT timestamp FROM messages WHERE id <= {each} ORDER BY id DESC LIMIT 1)"
-        for each in ids
-    ]
-    count, *found = reader.rows(
-        f"SELECT (SELECT count(*) FROM ({behind})), {', '.join(moments)}", [started]
-    )[0]
-    times = [moment for moment in map(as_time, found) if moment is not None]
-    return as_int(count) <= started and all(
-        later > earlier - _STEP_BACK for later, earlier in pairwise(times)
+    newest = "(SELECT rowid AS place FROM sessions ORDER BY started_at DESC LIMIT ?1)"
+    behind = f"SELECT 1 FROM sessions WHERE rowid >= (SELECT min(place) FROM {newest}) LIMIT ?1 + 1"
+    if as_int(reader.value(f"SELECT count(*) FROM ({behind})", [started])) > started:
+        return False
+    distances = [0, *(int(_MESSAGES * page * _GROWTH**step) for step in range(_SAMPLES))]
+    samples = reader.rows(
+        f"WITH back(rows) AS (VALUES {', '.join(f'({distance})' for distance in distances)}) "
+        "SELECT (SELECT timestamp FROM messages WHERE id <= (SELECT max(id) FROM messages) - rows "
+        "ORDER BY id DESC LIMIT 1) FROM back"
     )
+    times = [moment for sample in samples if (moment := as_time(sample[0])) is not None]
+    return all(later > earlier - _STEP_BACK for later, earlier in pairwise(times))
 
 
 def _gather(
@@ -122,9 +111,9 @@ def read_first_page(
     Returns:
         A catalog of these and related sessions; `exact` only if it holds the whole store.
     """
-    busy = read_busy(reader)
     known: dict[str, Session] = {}
-    in_order = ids_follow_time(reader, _MESSAGES * limit, _AMONG * limit)
+    busy = read_busy(reader)
+    in_order = ids_follow_time(reader, limit)
     for wider in _WIDER:
         newest = _newest_candidates(reader, view, wider * limit, in_order=in_order)
         _gather(reader, known, newest, busy)

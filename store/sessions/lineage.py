@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ..connection.reader import Reader
 from ..errors import NotFoundError
@@ -24,8 +24,8 @@ from .models import (
 from .relations import ORPHANED, continuation_rank, is_reset, status
 from .session import Session
 
-_RESUME_BOUND = 32
-_CHAIN_BOUND = 1000
+_BOUNDS = {False: 32, True: 1001}
+"""The most sessions of a path, by whether it follows compressions."""
 _WALKS_PAST_RESETS = 26
 """First schema whose Hermes does not resume into a chat after a reset (0.20.1; 0.20.0, schema 25,
 does)."""
@@ -50,41 +50,32 @@ def predict_resume(forest: Forest, session_id: str, schema_version: int | None) 
     if session is None:
         return session_id
     version = _CHAINS_END_AT_RESETS if schema_version is None else schema_version
-    tip = _follow(forest, session, _CHAIN_BOUND, version >= _CHAINS_END_AT_RESETS, is_chain=True)[
-        -1
-    ]
-    walk = _follow(forest, tip, _RESUME_BOUND, version >= _WALKS_PAST_RESETS, is_chain=False)[
-        :_RESUME_BOUND
-    ]
+    *_before, tip = _follow(forest, session, version >= _CHAINS_END_AT_RESETS, is_chain=True)
+    walk = list(_follow(forest, tip, version >= _WALKS_PAST_RESETS, is_chain=False))
     return next((each.id for each in reversed(walk) if each.has_messages), tip.id)
 
 
 def _follow(
-    forest: Forest, first: Session, bound: int, skips_resets: bool, *, is_chain: bool
-) -> list[Session]:
-    """Return the path of Hermes from a session on: along compressions, or from each session to its
+    forest: Forest, first: Session, skips_resets: bool, *, is_chain: bool
+) -> Iterator[Session]:
+    """Yield the path of Hermes from a session on: along compressions, or from each session to its
     newest child."""
-    path, seen = [first], {first.id}
-    for _step in range(bound):
-        parent = path[-1]
-        if is_chain and parent.end_reason != "compression":
-            break
+    order = continuation_rank if is_chain else start_key
+    seen: set[str] = set()
+    session: Session | None = first
+    while session is not None and session.id not in seen and len(seen) < _BOUNDS[is_chain]:
+        yield session
+        seen.add(session.id)
         children = [
             child
-            for child in forest.children_of(parent.id)
+            for child in forest.children_of(session.id)
             if child.branched_from is None
             and child.delegate_from is None
             and child.source != "tool"
-            and not (skips_resets and is_reset(child, parent))
+            and not (skips_resets and is_reset(child, session))
         ]
-        if not children:
-            break
-        newest = max(children, key=continuation_rank if is_chain else start_key)
-        if newest.id in seen:
-            break
-        seen.add(newest.id)
-        path.append(newest)
-    return path
+        ends = is_chain and session.end_reason != "compression"
+        session = None if ends else max(children, key=order, default=None)
 
 
 def resume_target(conversation: Conversation) -> ResumeTarget:
@@ -106,41 +97,41 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     Raises:
         NotFoundError: There is no such session.
     """
-    catalog = read_neighbourhood(reader, [session_id], now)
-    forest = catalog.forest
+    forest = read_neighbourhood(reader, [session_id], now).forest
     if session_id not in forest.sessions:
         raise NotFoundError(
             _("There is no session {session} in this store.").format(session=session_id)
         )
     focus = forest.chain_of(session_id)
+    target = resume_target(focus)
+    predicted = predict_resume(forest, target.id, reader.schema.version)
+    nodes = list(_nodes(forest, forest.top_chain(focus), focus, now))
     counts = count_rows(reader, list(forest.sessions))
-    nodes = _with_tree_costs(_nodes(forest, forest.top_chain(focus), focus, counts, now), forest)
-    previews = read_previews(
-        reader, {each.session.id: [each.session] for each in nodes if not each.session.title}
+    costs = _tree_costs(nodes, forest)
+    untitled = [node.session for node in nodes if not node.session.title]
+    previews = read_previews(reader, {session.id: [session] for session in untitled})
+    whole = (
+        node._replace(
+            rows=counts.get(node.session.id, 0),
+            name=_name(node.session, previews.get(node.session.id, "")),
+            tree_cost_usd=costs[node.session.id],
+        )
+        for node in nodes
     )
-    named = tuple(
-        each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes
-    )
-    target = resume_target(catalog.conversation(focus.root.id))
-    return Lineage(
-        session_id, target, predict_resume(forest, target.id, reader.schema.version), named
-    )
+    return Lineage(session_id, target, predicted, tuple(whole))
 
 
-def _with_tree_costs(nodes: Iterable[Node], forest: Forest) -> list[Node]:
-    """Add to each node the cost of all below it: later segments of its conversation, and subagents
-    of these."""
-    listed = list(nodes)
-    below: dict[str, list[float | None]] = {}
-    for index in reversed(range(len(listed))):  # children before their parents
-        node = listed[index]
+def _tree_costs(nodes: Sequence[Node], forest: Forest) -> dict[str, float | None]:
+    """Return by session the cost of itself and all below it: later segments of its conversation,
+    and subagents of these."""
+    below: dict[str | None, list[float | None]] = {}
+    costs: dict[str, float | None] = {}
+    for node in reversed(nodes):  # children before their parents
         session = node.session
-        cost = known_sum([session.cost_usd, *below.get(session.id, ())])
-        listed[index] = node._replace(tree_cost_usd=cost)
-        is_part = node.relation is Relation.DELEGATED or not forest.is_root(session.id)
-        if node.parent_id is not None and is_part:
+        costs[session.id] = cost = known_sum([session.cost_usd, *below.get(session.id, ())])
+        if node.relation is Relation.DELEGATED or not forest.is_root(session.id):
             below.setdefault(node.parent_id, []).append(cost)
-    return listed
+    return costs
 
 
 def _name(session: Session, preview: str) -> str:
@@ -153,71 +144,52 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
     All segments of a conversation have the same indent. The children of a segment follow it,
     indented by one more step.
     """
-    heads: dict[str, str] = {}
-    segments: dict[str, list[Node]] = {}
-    children: dict[str, list[str]] = {}
-    tops: list[str] = []
+    following: dict[str, Node] = {}
+    children: dict[str | None, list[Node]] = {}
+    ids = {node.session.id for node in nodes}
     for node in nodes:
-        above, id = node.parent_id, node.session.id
-        if above in heads and node.relation is Relation.CONTINUED and not node.note:
-            heads[id] = heads[above]
-            segments[heads[id]].append(node)
-            continue
-        heads[id] = id
-        segments[id] = [node]
-        (children.setdefault(above, []) if above in heads else tops).append(id)
+        above = node.parent_id if node.parent_id in ids else None
+        is_next = node.relation is Relation.CONTINUED and not node.note
+        if above is not None and is_next and above not in following:
+            following[above] = node
+        else:
+            children.setdefault(above, []).append(node)
     lines: list[TreeLine] = []
-    # A chain to draw (its head, the guides of its first line and of the lines below), or a finished
-    # line.
-    stack: list[tuple[str, str, str] | TreeLine] = [(each, "", "") for each in reversed(tops)]
+    # Nodes to draw, with the guides of their line and of the lines below; the next one is the last.
+    stack = [(node, "", "") for node in reversed(children.get(None, ()))]
     while stack:
-        each = stack.pop()
-        if isinstance(each, TreeLine):
-            lines.append(each)
-            continue
-        head, first, below = each
-        parts: list[Node | str] = []
-        for segment in segments[head]:
-            parts += [segment, *children.get(segment.session.id, ())]
-        drawn: list[tuple[str, str, str] | TreeLine] = []
-        for number, part in enumerate(parts, 1):
-            if isinstance(part, Node):
-                drawn.append(TreeLine(part, below if number > 1 else first))
-            elif number < len(parts):
-                drawn.append((part, f"{below}├ ", f"{below}│ "))
-            else:
-                drawn.append((part, f"{below}└ ", f"{below}  "))
-        stack += reversed(drawn)
+        node, guides, below = stack.pop()
+        lines.append(TreeLine(node, guides))
+        after = following.get(node.session.id)
+        if after is not None:
+            stack.append((after, below, below))
+        corner = ("├ ", "│ ") if after is not None else ("└ ", "  ")
+        for child in reversed(children.get(node.session.id, ())):
+            stack.append((child, below + corner[0], below + corner[1]))
+            corner = "├ ", "│ "
     return lines
 
 
-def _nodes(
-    forest: Forest, top: Conversation, focus: Conversation, counts: dict[str, int], now: float
-) -> Iterator[Node]:
-    """Yield the nodes of a conversation and of everything below it, parents before children; names
-    are missing."""
-    seen: set[str] = set()
-    stack: list[tuple[Conversation, str | None]] = [(top, None)]
+def _nodes(forest: Forest, top: Conversation, focus: Conversation, now: float) -> Iterator[Node]:
+    """Yield the nodes of a conversation and of everything below it, parents before children, as
+    far as sessions tell."""
+    stack = [top]
     while stack:
-        conversation, above = stack.pop()
-        if conversation.root.id in seen:
-            continue
-        seen.add(conversation.root.id)
-        relation, note = conversation.relation, forest.relation_note(conversation)
-        if conversation.root.delegate_from == ORPHANED:
+        conversation = stack.pop()
+        root = conversation.root
+        relation, note = forest.relation(root)
+        if root.delegate_from == ORPHANED:
             note = _("possibly a subagent")
+        above = None if conversation is top else root.parent_id
         for session in conversation.segments:
             yield Node(
                 session=session,
                 parent_id=above,
                 relation=relation,
-                on_path=conversation.root.id == focus.root.id,
+                on_path=root.id == focus.root.id,
                 status=status([session], now),
-                rows=counts.get(session.id, 0),
                 note=note,
             )
             above, relation, note = session.id, Relation.CONTINUED, ""
         # The oldest child is pushed last, because it is to be popped first.
-        stack += [
-            (child, child.root.parent_id) for child in reversed(forest.child_chains(conversation))
-        ]
+        stack += reversed(forest.child_chains(conversation))

@@ -65,15 +65,10 @@ class Relation(StrEnum):
     ORPHAN = "orphan"
 
 
-def title_of(segments: Sequence[Session]) -> str | None:
-    """Return the title of the tip, else of the newest segment that has one (Hermes 0.22 falls back
-    to the root's)."""
-    return next((each.title for each in reversed(segments) if each.title), None)
-
-
 def newest_activity(segments: Sequence[Session]) -> float:
     """Return the newest activity of any segment; `FAR_PAST` if none is known."""
-    return max(FAR_PAST if (moment := each.last_active) is None else moment for each in segments)
+    moments = (segment.last_active for segment in segments)
+    return max((moment for moment in moments if moment is not None), default=FAR_PAST)
 
 
 def known_sum(amounts: Iterable[float | None]) -> float | None:
@@ -97,7 +92,8 @@ class Conversation(NamedTuple):
     kind: ConversationKind
     status: Status
     title: str | None
-    """See `title_of`."""
+    """That of the tip, else of the newest segment that has one (Hermes 0.22 falls back to the
+    root's)."""
     last_active: float | None
     branches: int = 0
     subagents: int = 0
@@ -234,7 +230,7 @@ class Node(NamedTuple):
     on_path: bool
     """Whether it is a segment of the chain of `Lineage.focus`."""
     status: Status
-    rows: int
+    rows: int = 0
     """Chat messages shown by default in this session alone."""
     note: str = ""
     name: str = ""

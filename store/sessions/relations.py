@@ -86,22 +86,14 @@ def is_reset(child: Session, parent: Session) -> bool:
     """
     if child.reset_from is not None:
         return True
-    return (
-        parent.end_reason in RESET_REASONS
-        and bool(child.session_key)
-        and child.session_key == parent.session_key
-    )
+    has_key = bool(child.session_key) and child.session_key == parent.session_key
+    return has_key and parent.end_reason in RESET_REASONS
 
 
 def continuation_rank(child: Session) -> tuple[int, float, float, str]:
     """Sort key among several continuations of one session, the best one last (0.19
     `get_compression_tip`)."""
-    if child.end_reason == "compression":
-        rank = 2
-    elif child.ended_at is None:
-        rank = 1
-    else:
-        rank = 0
+    rank = 2 if child.end_reason == "compression" else int(child.ended_at is None)
     newest = child.last_active if child.last_active is not None else FAR_PAST
     return rank, newest, *start_key(child)
 
@@ -109,18 +101,15 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
 def status(segments: Sequence[Session], now: float) -> Status:
     """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix
     seconds."""
-    if any([each.busy for each in segments]):
+    newest = segments[-1].last_active
+    if any(segment.busy for segment in segments):
         return Status.LIVE
-    if not any([each.has_messages for each in segments]):
+    if not any(segment.has_messages for segment in segments):
         return Status.EMPTY
     if is_ended(segments):
         return Status.ENDED
-    newest = segments[-1].last_active
-    return (
-        Status.LIVE
-        if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS
-        else Status.OPEN
-    )
+    is_recent = newest is not None and abs(now - newest) < LIVE_SECONDS
+    return Status.LIVE if is_recent else Status.OPEN
 
 
 def is_ended(segments: Sequence[Session]) -> bool:
@@ -133,9 +122,8 @@ def idle_seconds(conversation: Conversation, now: float) -> float | None:
     """Return the seconds since the last activity of any segment; None if the store has no time for
     it."""
     newest = conversation.last_active
-    if newest is None:
-        newest = conversation.root.started_at
-    return None if newest is None else now - newest
+    moment = conversation.root.started_at if newest is None else newest
+    return None if moment is None else now - moment
 
 
 def is_stale(conversation: Conversation, now: float, after: float = STALE_AFTER) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..errors import Advice, AmbiguousError, NotFoundError
@@ -10,10 +12,6 @@ from ..wording import _
 from .session_rows import newest_message_sql
 
 _CANDIDATES = 10
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def resolve_title(reader: Reader, title: str) -> str | None:
@@ -26,14 +24,12 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     if "title" not in schema.session_columns:
         return None
     title = text_of(title)  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
-    started = schema.session("started_at")
-    numbered = reader.rows(
-        f"SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' ORDER BY {started} DESC",
-        [f"{_escape(title)} #%"],
-    )
-    if numbered:
-        return as_text(numbered[0][0])
-    return as_text(reader.value("SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1", [title]))
+    pattern = re.sub(r"([\\%_])", r"\\\1", title) + " #%"
+    numbered = "SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' "
+    numbered += f"ORDER BY {schema.session('started_at')} DESC LIMIT 1"
+    plain = "SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1"
+    found = [*reader.rows(numbered, [pattern]), *reader.rows(plain, [title])]
+    return next(iter(first_texts(found)), None)
 
 
 def resolve_session(reader: Reader, text: str) -> str:
@@ -45,20 +41,17 @@ def resolve_session(reader: Reader, text: str) -> str:
         AmbiguousError: It is a prefix of several ids, and not a title.
     """
     text = text_of(text)
-    exact = reader.rows("SELECT id FROM sessions WHERE id = ?", [text])
-    if exact:
-        return text_of(exact[0][0])
+    if reader.rows("SELECT 1 FROM sessions WHERE id = ?", [text]):
+        return text
     ids: list[str] = []
     if text:
         # Not LIKE, which ignores the case of ASCII letters.
-        sql = "SELECT s.id FROM sessions s WHERE s.id >= ? AND substr(s.id, 1, length(?)) = ?"
-        sql += f" ORDER BY {reader.schema.session('started_at')} DESC LIMIT ?"
-        ids = first_texts(reader.rows(sql, [text, text, text, _CANDIDATES + 1]))
-        if len(ids) == 1:
-            return ids[0]
-        titled = resolve_title(reader, text)
-        if titled is not None:
-            return titled
+        sql = "SELECT s.id FROM sessions s WHERE s.id >= ?1 AND substr(s.id, 1, length(?1)) = ?1"
+        sql += f" ORDER BY {reader.schema.session('started_at')} DESC LIMIT {_CANDIDATES + 1}"
+        ids = first_texts(reader.rows(sql, [text]))
+        found = ids[0] if len(ids) == 1 else resolve_title(reader, text)
+        if found is not None:
+            return found
     if ids:
         named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(

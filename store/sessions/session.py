@@ -37,19 +37,11 @@ class Session(NamedTuple):
     cwd: str | None = None
     """The working directory."""
     git_branch: str | None = None
-    started_at: float | None = None
-    ended_at: float | None = None
     end_reason: str | None = None
-    last_active: float | None = None
-    """Time of the newest message or recorded activity, else the start."""
-    branched_from: str | None = None
-    """The `_branched_from` marker of `model_config` (0.16 and later)."""
-    delegate_from: str | None = None
-    """The `_delegate_from` marker (0.17 and later), `__orphaned__` where a migration guessed."""
-    reset_from: str | None = None
-    """The `_reset_from` marker (0.20 and later)."""
     session_key: str | None = None
     """Key of a chat that came through a gateway."""
+    started_at: float | None = None
+    ended_at: float | None = None
     archived: bool = False
     pinned: bool = False
     """Protected from pruning (0.20 and later)."""
@@ -65,6 +57,14 @@ class Session(NamedTuple):
     reasoning_tokens: int = 0
     cost_usd: float | None = None
     """Actual cost, else the estimate of Hermes."""
+    last_active: float | None = None
+    """Time of the newest message or recorded activity, else the start."""
+    branched_from: str | None = None
+    """The `_branched_from` marker of `model_config` (0.16 and later)."""
+    delegate_from: str | None = None
+    """The `_delegate_from` marker (0.17 and later), `__orphaned__` where a migration guessed."""
+    reset_from: str | None = None
+    """The `_reset_from` marker (0.20 and later)."""
     busy: bool = False
     """Whether a live turn lease or compression lock names it."""
     has_messages: bool = True

@@ -8,8 +8,9 @@ in Hermes 0.19.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from sys import intern
+from typing import Any, NamedTuple
 
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
@@ -26,39 +27,51 @@ from ..text import as_text
 from .session import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
-_NO_MARKERS = (None, None, None)
 _PORTION = 2_000
 """Sessions of a portion, about."""
 _SLICE = 250
-"""Rows of `read_all` per statement."""
-_COLUMNS = (
-    "id",
-    "source",
-    "parent_session_id",
-    "title",
-    "model",
-    "model_config",
-    "cwd",
-    "git_branch",
-    "started_at",
-    "ended_at",
-    "end_reason",
-    "session_key",
-    "archived",
-    "pinned",
-    "hidden",
-    "message_count",
-    "tool_call_count",
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_tokens",
-    "reasoning_tokens",
-    "estimated_cost_usd",
-    "actual_cost_usd",
-    "last_activity_at",
-)
-"""The selected columns of `sessions`, in the order in which `_Decoder` unpacks them."""
+"""Rows that one statement reads.
+
+In DELETE journal mode a read blocks every commit (Hermes 0.20), so many short statements are used
+instead of one that takes half a second at 100,000 sessions.
+"""
+
+
+def _shared(value: object) -> str | None:
+    """Return a text that many sessions have in common, held once."""
+    text = as_text(value)
+    return None if text is None else intern(text)
+
+
+def _source(value: object) -> str:
+    return _shared(value) or "unknown"
+
+
+_DECODERS: Mapping[str, Callable[[object], Any]] = {
+    "id": as_text,
+    "source": _source,
+    "parent_session_id": as_text,
+    "title": as_text,
+    "model": _shared,
+    "cwd": _shared,
+    "git_branch": _shared,
+    "end_reason": _shared,
+    "session_key": _shared,
+    "started_at": as_time,
+    "ended_at": as_time,
+    "archived": as_flag,
+    "pinned": as_flag,
+    "hidden": as_flag,
+    "message_count": as_count,
+    "tool_call_count": as_count,
+    "input_tokens": as_count,
+    "output_tokens": as_count,
+    "cache_read_tokens": as_count,
+    "cache_write_tokens": as_count,
+    "reasoning_tokens": as_count,
+    "cost_usd": as_money,
+}
+"""How columns of `sessions` are decoded, in the order of the fields of `Session`."""
 
 
 def newest_message_sql(schema: Schema) -> str:
@@ -70,96 +83,45 @@ def newest_message_sql(schema: Schema) -> str:
 
 
 def _statement(schema: Schema) -> str:
-    """Return SQL for the rowid, `_COLUMNS`, and the time of the newest message.
+    """Return SQL for the rowid, what `_session` decodes itself, and the columns of `_DECODERS`;
+    ends in WHERE.
 
-    The time is an empty text for messages without a time, and NULL without messages.
+    The time of the newest message is an empty text for messages without a time, and NULL without
+    messages.
     """
-    # Most rows have settings without a marker: do not read those.
-    config = schema.session("model_config")
-    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config
-    columns = [marked if name == "model_config" else schema.session(name) for name in _COLUMNS]
     has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
-    newest = f"COALESCE({newest_message_sql(schema)}, {has})"
-    return f"SELECT s.rowid, {', '.join(columns)}, {newest} FROM sessions s"
+    config = schema.session("model_config")
+    paid, estimated = schema.session("actual_cost_usd"), schema.session("estimated_cost_usd")
+    cost = f"CASE WHEN typeof({paid}) IN ('integer', 'real') THEN {paid} ELSE {estimated} END"
+    stored = [cost if name == "cost_usd" else schema.session(name) for name in _DECODERS]
+    columns = (
+        # Most rows have settings without a marker: those are not read.
+        f"CASE WHEN instr({config}, '\"_') THEN {config} END",
+        f"COALESCE({newest_message_sql(schema)}, {has})",
+        schema.session("last_activity_at"),
+        schema.session("started_at"),
+        *stored,
+    )
+    # Nothing can refer to a row without an id.
+    return f"SELECT s.rowid, {', '.join(columns)} FROM sessions s WHERE s.id IS NOT NULL AND"
 
 
-def _markers(config: object) -> tuple[str | None, ...]:
-    """Return the values of `_MARKERS` in stored settings."""
-    settings = as_mapping(as_text(config))
-    return tuple(as_text(settings.get(name)) for name in _MARKERS) if settings else _NO_MARKERS
-
-
-def _last_active(newest: float | None, recorded: float | None) -> float | None:
-    """Return the later of the newest message and the recorded activity."""
-    if newest is None or recorded is None:
-        return recorded if newest is None else newest
-    return max(newest, recorded)
-
-
-class _Texts(dict[object, str | None]):
-    """The text of each stored value: equal values of all rows give one object."""
-
-    def __missing__(self, value: object) -> str | None:
-        text = self[value] = as_text(value)
-        return text
-
-
-class _Decoder:
-    """Decodes rows of `_statement`; `busy` is from `read_busy`."""
-
-    def __init__(self, busy: frozenset[str]) -> None:
-        self._busy = busy
-        self._texts = _Texts()
-
-    def sessions(self, rows: Sequence[Row]) -> Iterator[Session]:
-        """Yield the sessions; rows without an id are skipped, because nothing can refer to them."""
-        return (self._session(row) for row in rows if row[1] is not None)
-
-    def _session(self, row: Row) -> Session:
-        # fmt: off
-        (
-            _rowid, stored_id, source, parent_id, title, model, config, cwd, branch, started, ended,
-            end_reason, key, archived, pinned, hidden, messages, calls, input_tokens,
-            output_tokens, cache_read, cache_write, reasoning, estimated, paid, recorded, newest,
-        ) = row
-        # fmt: on
-        texts = self._texts
-        session_id = texts[stored_id] or ""
-        markers = _NO_MARKERS if config is None else _markers(config)
-        branched, delegated, reset = [texts[each] for each in markers]
-        started_at = as_time(started)
-        active = _last_active(as_time(newest), as_time(recorded))
-        cost = as_money(paid)
-        return Session(
-            session_id,
-            texts[source] or "unknown",
-            texts[parent_id],
-            as_text(title),
-            texts[model],
-            texts[cwd],
-            texts[branch],
-            started_at,
-            as_time(ended),
-            texts[end_reason],
-            started_at if active is None else active,
-            branched,
-            delegated,
-            reset,
-            texts[key],
-            as_flag(archived),
-            as_flag(pinned),
-            as_flag(hidden),
-            as_count(messages),
-            as_count(calls),
-            as_count(input_tokens),
-            as_count(output_tokens),
-            as_count(cache_read),
-            as_count(cache_write),
-            as_count(reasoning),
-            as_money(estimated) if cost is None else cost,
-            session_id in self._busy,
+def _session(row: Row, busy: frozenset[str]) -> Session:
+    """Decode a row of `_statement`; `busy` is from `read_busy`."""
+    _rowid, config, newest, recorded, started, *stored = row
+    decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
+    settings = as_mapping(config) if config is not None else {}
+    times = (as_time(newest), as_time(recorded))
+    active = [moment for moment in times if moment is not None]
+    return Session._make(
+        [
+            *decoded,
+            max(active, default=as_time(started)),
+            *[as_text(settings.get(name)) for name in _MARKERS],
+            decoded[0] in busy,
             newest is not None,
-        )
+        ]
+    )
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
@@ -183,8 +145,8 @@ def read_sessions(
 
     `busy` is from `read_busy`.
     """
-    rows = reader.rows_in(f"{_statement(reader.schema)} WHERE s.id IN ({{keys}})", list(ids))
-    return list(_Decoder(busy).sessions(rows))
+    rows = reader.rows_in(f"{_statement(reader.schema)} s.id IN ({{keys}})", ids)
+    return [_session(row, busy) for row in rows]
 
 
 class SessionsPortion(NamedTuple):
@@ -197,24 +159,19 @@ class SessionsPortion(NamedTuple):
 
 def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
     """Read the sessions behind a rowid, None for the first, in short statements."""
-    decoder = _Decoder(read_busy(reader))
-    statement = f"{_statement(reader.schema)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
-    last: int | None = -(2**63) if after is None else after
+    busy = read_busy(reader)
     sessions: list[Session] = []
-    while last is not None and len(sessions) < _PORTION:
-        rows = reader.rows(statement, [last, _SLICE])
-        sessions += decoder.sessions(rows)
-        last = as_int(rows[-1][0]) if len(rows) == _SLICE else None
-    return SessionsPortion(sessions, last)
+    for rows in reader.slices(_statement(reader.schema), "s.rowid", _SLICE, after=after):
+        sessions += [_session(row, busy) for row in rows]
+        if len(sessions) >= _PORTION:
+            return SessionsPortion(sessions, as_int(rows[-1][0]))
+    return SessionsPortion(sessions, None)
 
 
 def read_all(reader: Reader) -> Iterator[Session]:
-    """Read all sessions of a store, in slices by rowid.
-
-    In DELETE journal mode a read blocks every commit (Hermes 0.20), so many short statements are
-    used instead of one that takes half a second at 100,000 sessions.
-    """
-    decoder = _Decoder(read_busy(reader))
-    statement = f"{_statement(reader.schema)} WHERE"
-    for rows in reader.slices(statement, "s.rowid", _SLICE):
-        yield from decoder.sessions(rows)
+    """Read all sessions of a store, in short statements."""
+    last: int | None = None
+    while (portion := read_portion(reader, last)).last is not None:
+        yield from portion.sessions
+        last = portion.last
+    yield from portion.sessions

@@ -340,7 +340,7 @@ def _compression(bench: Bench) -> list[Line]:
 
 def _context(reader: Reader, segments: Sequence[Session]) -> ModelContext:
     """What the model was given at message 2,500, read anew."""
-    return context_of(reader, segments, Contexts(read_history(reader, segments)), 2500)
+    return context_of(reader, Contexts(read_history(reader, segments), segments), 2500)
 
 
 def measure(bench: Bench) -> list[Line]:

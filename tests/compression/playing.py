@@ -26,6 +26,7 @@ import sqlite3
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,7 +57,8 @@ class Model:
         """Tools to call before the answer: one list of arguments for each request to come."""
         self.store: Path | None = None
         self.session = ""
-        self.before_answer = None
+        self.after_answer: Callable[[], None] = lambda: None
+        """Called once, after the next answer."""
         self.agent: Any = None
         """Hermes' agent, whose requests these are."""
         self.lock = threading.Lock()
@@ -81,51 +83,39 @@ class Model:
 
 
 def serve(model: Model) -> str:
-    """Start the server; returns its address."""
+    """Start the server, which streams its answers; returns its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: object) -> None: ...
 
         def do_GET(self) -> None:
-            self._send(b'{"data": []}', "application/json")
+            self._send('{"data": []}', "application/json")
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             if "messages" not in body:
-                return self._send(b"{}", "application/json")
+                return self._send("{}", "application/json")
             said = model.answer(body)
-            reason = "tool_calls" if said.get("tool_calls") else "stop"
+            then, model.after_answer = model.after_answer, lambda: None
+            then()
+            head = {"id": "x", "created": 1, "model": "stub", "object": "chat.completion.chunk"}
+            calls = [call | {"index": at} for at, call in enumerate(said.get("tool_calls", []))]
+            delta = said | {"tool_calls": calls} if calls else said
+            end = {"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}
             usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-            head = {"id": "x", "created": 1, "model": "stub"}
-            if body.get("stream"):
-                delta = dict(said)
-                if calls := delta.get("tool_calls"):
-                    delta["tool_calls"] = [{**call, "index": at} for at, call in enumerate(calls)]
-                chunks = [
-                    {**head, "object": "chat.completion.chunk",
-                     "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
-                    {**head, "object": "chat.completion.chunk",
-                     "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
-                ]  # fmt: skip
-                text = (
-                    "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
-                    + "data: [DONE]\n\n"
-                )
-                return self._send(text.encode(), "text/event-stream")
-            choice = {"index": 0, "message": said, "finish_reason": reason}
-            self._send(
-                json.dumps(
-                    {**head, "object": "chat.completion", "choices": [choice], "usage": usage}
-                ).encode(),
-                "application/json",
-            )
+            chunks = [
+                {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+                {**head, "choices": [end], "usage": usage},
+            ]
+            lines = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
+            return self._send("".join([*lines, "data: [DONE]\n\n"]), "text/event-stream")
 
-        def _send(self, body: bytes, kind: str) -> None:
+        def _send(self, body: str, kind: str) -> None:
             self.send_response(200)
             self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(len(body.encode())))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(body.encode())
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -157,7 +147,7 @@ class Play:
 
     def summarize(self, **_: object) -> Any:
         """The one call that is stubbed: a summary, or a failure."""
-        if self.failing == "network":
+        if self.failing == "n":
             raise ConnectionError("Connection error: the network is away")
         if self.failing:
             raise ValueError("the summary failed")
@@ -198,14 +188,9 @@ class Play:
         engine.threshold_tokens = 1 if on else engine._base_threshold
         if on:
             engine.last_prompt_tokens = 100
-            for name in ("_ineffective_compression_count", "_fallback_compression_streak"):
-                if hasattr(engine, name):
-                    setattr(engine, name, 0)
-            if hasattr(engine, "awaiting_real_usage_after_compression"):
-                engine.awaiting_real_usage_after_compression = False
-            for name in ("should_defer_preflight_to_real_usage",):
-                if hasattr(engine, name):
-                    setattr(engine, name, lambda *_: False)
+            engine._ineffective_compression_count = engine._fallback_compression_streak = 0
+            engine.awaiting_real_usage_after_compression = False
+            engine.should_defer_preflight_to_real_usage = lambda *_: False
 
     def file(self) -> str:
         """A file to read."""
@@ -224,32 +209,18 @@ class Play:
         if letter == "y":
             text = "yes"
         if letter in "stypm":
-            if letter == "t":
-                self.model.calls = [self.file()]
-            elif letter == "p":
-                self.model.calls = [self.file() + "+" + self.file()]
-            elif letter == "m":
-                self.model.calls = [self.file(), self.file()]
-                answer = self.model.answer
-
-                def arm(body: dict[str, Any]) -> dict[str, Any]:
-                    self.model.answer = answer  # type: ignore[method-assign]
-                    said = answer(body)
-                    self.auto(True)
-                    return said
-
-                self.model.answer = arm  # type: ignore[method-assign]
+            files = {"t": 1, "p": 2, "m": 2}.get(letter, 0)
+            paths = [self.file() for _ in range(files)]
+            self.model.calls = ["+".join(paths)] if letter == "p" else paths
+            if letter == "m":
+                self.model.after_answer = lambda: self.auto(True)
             self.say(text)
         elif letter == "a":
             self.auto(True)
         elif letter == "c":
             self.compress()
-        elif letter == "f":
-            self.failing = "error"
-            return
-        elif letter == "n":
-            self.failing = "network"
-            return
+        elif letter in "fn":
+            self.failing = letter
         elif letter == "r":
             self.db.reopen_session(self.agent.session_id)
             session = self.db.get_compression_tip(self.agent.session_id)
@@ -268,7 +239,7 @@ class Play:
             self.compress(keep=1)
         elif letter == "x":
             self.refuse_child()
-        if letter not in "fn" and letter not in "a":
+        if letter not in "fna":
             self.failing = ""
 
     def compress(self, keep: int = 0) -> None:
@@ -302,7 +273,7 @@ class Play:
     def kill(self) -> None:
         """Compress, and end it before the new rows are there."""
         names = ("archive_and_compact", "replace_messages", "update_system_prompt")
-        kept = {name: getattr(self.db, name) for name in names if hasattr(self.db, name)}
+        kept = {name: getattr(self.db, name) for name in names}
 
         def killed(*_: object, **__: object) -> None:
             raise Killed

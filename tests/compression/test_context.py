@@ -30,7 +30,6 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.session import Session
 
 NAMES = sorted(path.name for path in DATA.glob("*.json"))
 
@@ -74,14 +73,14 @@ class Played:
         self.path = store_of(folder / "state.db", self.case)
         self.rows: dict[int, dict[str, Any]] = {row["id"]: row for row in self.case["messages"]}
         ids = [row["id"] for row in self.case["sessions"]]
-        self.contexts: dict[str, tuple[tuple[Session, ...], Contexts]] = {}
+        self.contexts: dict[str, Contexts] = {}
         with Store(self.path).reader() as reader:
             catalog = read_neighbourhood(reader, ids, 2e9)
             for each in ids:
                 conversation = catalog.of_session(each)
                 assert conversation is not None
-                made = Contexts(read_history(reader, conversation.segments))
-                self.contexts[each] = (conversation.segments, made)
+                segments = conversation.segments
+                self.contexts[each] = Contexts(read_history(reader, segments), segments)
 
     def texts(self, request: dict[str, Any]) -> list[str]:
         """What was sent, the system prompt left out."""
@@ -111,8 +110,8 @@ class Played:
 
     def context(self, reader: Reader, message_id: int) -> ModelContext:
         """The context at a message."""
-        segments, contexts = self.contexts[self.rows[message_id]["session_id"]]
-        return context_of(reader, segments, contexts, message_id)
+        contexts = self.contexts[self.rows[message_id]["session_id"]]
+        return context_of(reader, contexts, message_id)
 
     def given(self, context: ModelContext) -> list[str]:
         """What a context says was sent."""
@@ -160,7 +159,7 @@ def test_no_row_is_lost(name: str, tmp_path: Path) -> None:
     played = Played(name, tmp_path)
     found = {
         row.id
-        for _segments, contexts in played.contexts.values()
+        for contexts in played.contexts.values()
         for generation in contexts.history.generations
         for row in generation.rows
     }
@@ -185,43 +184,33 @@ def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(
                 assert context.prompt == first[1]
 
 
-def _segments(reader: Reader, session_id: str) -> tuple[Session, ...]:
-    conversation = read_neighbourhood(reader, [session_id], 2e9).of_session(session_id)
-    assert conversation is not None
-    return conversation.segments
+def _contexts(path: Path) -> Contexts:
+    """The contexts of the long conversation."""
+    with Store(path).reader() as reader:
+        conversation = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0")
+        assert conversation is not None
+        return Contexts(read_history(reader, conversation.segments), conversation.segments)
 
 
 @pytest.mark.parametrize("in_place", [True, False])
 def test_in_a_long_conversation_each_row_says_why_it_was_sent(
     in_place: bool, tmp_path: Path
 ) -> None:
-    path = long_conversation(tmp_path / "state.db", 500, 3, in_place=in_place)
-    with Store(path).reader() as reader:
-        segments = _segments(reader, "s0")
-        contexts = Contexts(read_history(reader, segments))
-        context = context_of(reader, segments, contexts, None)
-        first = contexts.history.compactions[0]
-        behind = context_of(reader, segments, contexts, first.since[0])
+    contexts = _contexts(long_conversation(tmp_path / "state.db", 500, 3, in_place=in_place))
+    context = contexts.after_resume()
+    behind = contexts.at(contexts.history.compactions[0].since[0])
     why = [row.why for row in context.rows]
-    assert (
-        why[0] is RowOrigin.SUMMARY
-        and why[1:9] == [RowOrigin.KEPT] * 8
-        and set(why[9:]) == {RowOrigin.SINCE}
-    )
+    assert why[:9] == [RowOrigin.SUMMARY] + [RowOrigin.KEPT] * 8
+    assert set(why[9:]) == {RowOrigin.SINCE}
     assert [row.why for row in behind.rows][:4] == [RowOrigin.HEAD] * 3 + [RowOrigin.SUMMARY]
-    assert context.is_certain and behind.is_certain
-    assert context.size > 0
+    assert context.is_certain and behind.is_certain and context.size > 0
 
 
 def test_a_row_carried_over_has_the_context_of_its_original(tmp_path: Path) -> None:
-    path = long_conversation(tmp_path / "state.db", 500, 3)
-    with Store(path).reader() as reader:
-        segments = _segments(reader, "s0")
-        contexts = Contexts(read_history(reader, segments))
-        kept = contexts.history.compactions[1].kept[-1]
-        assert kept.original is not None
-        copy = context_of(reader, segments, contexts, kept.id)
-        original = context_of(reader, segments, contexts, kept.original)
+    contexts = _contexts(long_conversation(tmp_path / "state.db", 500, 3))
+    kept = contexts.history.compactions[1].kept[-1]
+    assert kept.original is not None
+    copy, original = contexts.at(kept.id), contexts.at(kept.original)
     assert (copy.of, copy.rows) == (kept.original, original.rows)
     assert CompactionNote.COPY in copy.notes and CompactionNote.COPY not in original.notes
 
@@ -241,10 +230,10 @@ def test_the_newest_context_is_what_hermes_loads(
             history = read_history(reader, conversation.segments)
             rows = [row for generation in history.generations for row in generation.rows]
             assert len(rows) == len({row.id for row in rows})
-            if not rows or rows[-1].segment < len(conversation.segments) - 1:
+            if not rows or history.generations[-1].segment < len(conversation.segments) - 1:
                 continue
             context = context_of(
-                reader, conversation.segments, Contexts(history), None, prompt=False
+                reader, Contexts(history, conversation.segments), None, prompt=False
             )
             loaded = set(said[conversation.id]["message_ids"]) & {
                 row.id for row in rows
@@ -259,28 +248,19 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path: Path) -> None:
     """Also where a compaction wrote the last rows: not the request before it, whose rows it
     repeats."""
     path = long_conversation(tmp_path / "state.db", 500, 3)
-    with Store(path).reader() as reader:
-        segments = _segments(reader, "s0")
-        contexts = Contexts(read_history(reader, segments))
-        block = [each.id for each in contexts.history.compactions[-1].kept]
-        since = contexts.history.compactions[-1].since
+    last = _contexts(path).history.compactions[-1]
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DELETE FROM messages WHERE id >= ?", [since[0]])
-    with Store(path).reader() as reader:
-        segments = _segments(reader, "s0")
-        contexts = Contexts(read_history(reader, segments))
-        context = context_of(reader, segments, contexts, None)
-    summary = contexts.history.compactions[-1].summary
+        connection.execute("DELETE FROM messages WHERE id >= ?", [last.since[0]])
+    context = _contexts(path).after_resume()
     assert (context.at, context.of) == (None, None) and context.is_certain
-    assert {row.id for row in context.rows} == {*block, summary} and len(block) == 8
-    assert CompactionNote.COPY not in context.notes
+    assert {row.id for row in context.rows} == {last.summary, *(row.id for row in last.kept)}
+    assert len(last.kept) == 8 and CompactionNote.COPY not in context.notes
 
 
 def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:
     path = long_conversation(tmp_path / "state.db", 100, 1)
     with Store(path).reader() as reader, pytest.raises(NotFoundError):
-        segments = _segments(reader, "s0")
-        context_of(reader, segments, Contexts(read_history(reader, segments)), 10_000)
+        context_of(reader, _contexts(path), 10_000)
 
 
 @pytest.mark.parametrize("name", slow_but(NAMES[::2], NAMES))
@@ -288,27 +268,23 @@ def test_what_is_forgotten_stands_in_nothing_that_was_sent(name: str, tmp_path: 
     """Each message is sent, or is repeated by one that is, or counts as forgotten; never two of
     these."""
     played = Played(name, tmp_path)
-    for _segments, contexts in played.contexts.values():
+    for contexts in played.contexts.values():
         for row_id in played.rows:
             if row_id not in contexts:
                 continue
-            given = contexts.at(row_id).rows
+            given = contexts.at(row_id)
             memory = memory_of(contexts.history, given)
-            assert {row.id for row in given} <= memory.known
+            assert {row.id for row in given.rows} <= memory.known
             assert not memory.known & set(memory.forgotten)
-            sent = {said_by(played.rows[row.id]) for row in given}
+            sent = {said_by(played.rows[row.id]) for row in given.rows}
             assert [each for each in memory.forgotten if said_by(played.rows[each]) in sent] == []
             assert memory.said >= len(memory.forgotten)
 
 
 def test_everything_is_known_before_a_compaction_and_little_after_many(tmp_path: Path) -> None:
-    path = long_conversation(tmp_path / "state.db", 300, 4)
-    with Store(path).reader() as reader:
-        segments = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0").segments  # type: ignore[union-attr]
-        contexts = Contexts(read_history(reader, segments))
-    first, newest = contexts.history.generations[0], contexts.newest
-    assert newest is not None
-    assert memory_of(contexts.history, contexts.at(first.rows[-1].id).rows).forgotten == ()
-    memory = memory_of(contexts.history, contexts.at(newest).rows)
-    assert first.rows[5].id in memory.forgotten
-    assert len(memory.forgotten) > memory.said / 2
+    contexts = _contexts(long_conversation(tmp_path / "state.db", 300, 4))
+    generations = contexts.history.generations
+    first, newest = generations[0].rows, generations[-1].rows[-1].id
+    assert memory_of(contexts.history, contexts.at(first[-1].id)).forgotten == ()
+    memory = memory_of(contexts.history, contexts.at(newest))
+    assert first[5].id in memory.forgotten and len(memory.forgotten) > memory.said / 2

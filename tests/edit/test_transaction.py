@@ -240,7 +240,7 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
         "store/trash/copying.py",
         "store/trash/links.py",
         # Only in memory: a table of conversations, one of sums, and the limit of memory.
-        "store/search/conversation_table.py",
+        "store/search/scope.py",
         "store/insights/facts.py",
         "store/hosts/serving.py",
     }

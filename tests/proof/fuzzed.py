@@ -43,12 +43,12 @@ from hermes_browse.store.messages.decode import (
     to_message,
 )
 from hermes_browse.store.messages.summaries import injected_context
-from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.search.scope import compile_filters
-from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
-from hermes_browse.store.text import as_text, one_line, printable
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.text import as_text, one_line, printable, text_of
 from hermes_browse.tui.list.conversation_rows import ConversationRow
 from hermes_browse.tui.list.hit_rows import HitRow
 from hermes_browse.tui.shared.styled import line_text, line_width
@@ -123,7 +123,13 @@ def _row(length: int) -> st.SearchStrategy[tuple[object, ...]]:
 
 
 MESSAGE_ROW = _row(len(COLUMNS) + 2)
-SESSION_ROW = _row(len(session_rows._COLUMNS) + 2)
+SESSION_ROW = _row(5 + len(session_rows._DECODERS))
+
+
+def _session(row: tuple[object, ...]) -> Session:
+    """The session of a row; none is read without an id, which is the sixth column."""
+    return session_rows._session((*row[:5], text_of(row[5], "s"), *row[6:]), frozenset())
+
 
 _FILTERS = (
     "role:", "is:", "title:", "on:", "before:", "after:", "tool:", "in:", "model:", "source:", "cost:", "file:",
@@ -200,10 +206,10 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
         found += len(decode_content(value)[1]) + len(decode_tool_calls(value))
         data = decode_data_url(text or "")
         assert data is None or isinstance(suffix_of(data[:16]), str)
-    for session in session_rows._Decoder(frozenset()).sessions([other]):
-        assert _is_clean(session.id) and _is_clean(session.title)
-        assert session.started_at is None or math.isfinite(session.started_at)
-        assert session.message_count >= 0
+    session = _session(other)
+    assert _is_clean(session.id) and _is_clean(session.title)
+    assert session.started_at is None or math.isfinite(session.started_at)
+    assert session.message_count >= 0
     return found
 
 
@@ -264,32 +270,32 @@ def page(given: tuple[Any, ...]) -> int:
                 assert cannot_act(text), text
                 assert line_width(line) == cell_len(text) <= width
                 seen += 1
-    for session in session_rows._Decoder(frozenset()).sessions([other]):
-        snippet = one_line(message.text, 60)
-        chat = Conversation(
-            (session,),
-            Relation.ROOT,
-            ConversationKind.CHAT,
-            Status.ENDED,
-            session.title,
-            session.started_at,
-            preview=message.text,
-        )
-        hit = Hit(
-            1,
-            session.id,
-            message.role,
-            message.timestamp,
-            snippet,
-            ((0, len(snippet)),),
-            State.LIVE,
-        )
-        for listed in (ConversationRow(chat, hits=3), HitRow(hit, chat)):
-            cells = max(width, _NARROWEST)
-            spans = listed.spans(cells, NOW)
-            text = line_text(spans)
-            assert cannot_act(text), text
-            assert line_width(spans) == cells
+    session = _session(other)
+    snippet = one_line(message.text, 60)
+    chat = Conversation(
+        (session,),
+        Relation.ROOT,
+        ConversationKind.CHAT,
+        Status.ENDED,
+        session.title,
+        session.started_at,
+        preview=message.text,
+    )
+    hit = Hit(
+        1,
+        session.id,
+        message.role,
+        message.timestamp,
+        snippet,
+        ((0, len(snippet)),),
+        State.LIVE,
+    )
+    for listed in (ConversationRow(chat, hits=3), HitRow(hit, chat)):
+        cells = max(width, _NARROWEST)
+        spans = listed.spans(cells, NOW)
+        text = line_text(spans)
+        assert cannot_act(text), text
+        assert line_width(spans) == cells
     return seen
 
 

@@ -20,7 +20,7 @@ from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.resolve import resolve_session, resolve_title
+from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
 from hermes_browse.store.sessions.session import Session
 
 DATA = Path(__file__).parent.parent / "data"
@@ -153,6 +153,8 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
     for title, expected in said["resolve_title"].items():
         if resolve_title(reader, title) != expected:
             yield "title", title
+    if resolve_last(reader, "cli") != said["last_cli"][0]:
+        yield "last", "cli"
     for text, expected in said["prefix"].items():
         try:
             found = resolve_session(reader, text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 from search_stores import change
 from store_builder import T0
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_state
+from hermes_browse.store.sessions.catalog import Catalog, StoreState
 from hermes_browse.store.sessions.conversations import Forest, rank
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session import Session
@@ -25,46 +27,39 @@ NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]
 
 
+def read(path: Path, known: Catalog | None = None) -> tuple[Catalog, StoreState]:
+    """The catalog of a store read anew, and the state before it."""
+    with open_store(Store(path)) as store:
+        state = store.state()
+        return store.catalog(NOW, known), state
+
+
+def increment(
+    path: Path, before: tuple[Catalog, StoreState], touched: Collection[str] = ()
+) -> tuple[Catalog, StoreState] | None:
+    with open_store(Store(path)) as store:
+        return store.increment(*before, NOW, touched)
+
+
 def picture(catalog: Catalog) -> dict[str, object]:
     """Everything a list shows of a catalog."""
     forest = catalog.forest
-    chains = {chain.root.id: chain for chain in forest.chains()}
     return {
-        "chains": {
-            root: (
-                [segment.id for segment in chain.segments],
-                chain.relation,
-                chain.note,
-                chain.last_active,
-            )
-            for root, chain in chains.items()
-        },
-        "chain of": {each: forest.chain_of(each).root.id for each in forest.sessions},
-        "conversations": {root: catalog.conversation(root) for root in chains},
+        "conversations": {chain.root_id: chain for chain in forest.chains()},
+        "roots": {each: forest.root_of(each) for each in ("nobody", *forest.sessions)},
         "views": {
-            (view, sort, reverse): list(
-                catalog.order(view, sort=sort, reverse=reverse, amounts={"s1": 3, "s2": 5})
+            (view, sort, reverse): catalog.order(
+                view, sort=sort, reverse=reverse, amounts={"s1": 3, "s2": 5}
             )
             for view in View
             for sort in Sort
             for reverse in (False, True)
         },
-        "sources": list(catalog.order(View.ALL, sources=["cron", "tool"])),
-        "in view": {view: [chain.root.id for chain in forest.in_view(view)] for view in View},
-        "is in": {
-            each: [view for view in View if forest.chain_of(each).view is view]
-            for each in forest.sessions
+        "sources": catalog.order(View.ALL, sources=["cron", "tool"]),
+        "below": {
+            chain.root_id: [child.root_id for child in forest.child_chains(chain)]
+            for chain in forest.chains()
         },
-        "above": {
-            root: [
-                each.root.id
-                for each in (forest.parent_chain(chain), *forest.child_chains(chain))
-                if each
-            ]
-            for root, chain in chains.items()
-        },
-        "roots": {each: forest.root_of(each) for each in ("nobody", *forest.sessions)},
-        "counts": forest.counts(),
         "named": {word: names(catalog, word) for word in ("", "c2", "an", "kid")},
         "children": {
             parent: sorted(child.id for child in forest.children_of(parent))
@@ -154,78 +149,41 @@ CHANGES = {
 
 @pytest.mark.parametrize("what", slow_but([*CHANGES][::2], CHANGES))
 def test_changes_are_seen(store: Path, what: str) -> None:
-    with Store(store).reader() as reader:
-        catalog, state = read_catalog(reader, NOW), read_state(reader)
+    before = read(store)
     change(store, CHANGES[what])
-    with Store(store).reader() as reader:
-        step = read_increment(reader, catalog, state, NOW)
-        assert step is not None
-        assert picture(step[0]) == picture(read_catalog(reader, NOW))
-        assert picture(step[0]) != picture(catalog)
-        step = read_increment(reader, catalog, state, NOW)
-        assert step is not None and picture(step[0]) == picture(read_catalog(reader, NOW))
-        assert picture(read_catalog(reader, NOW, catalog)) == picture(read_catalog(reader, NOW))
-        again = read_increment(reader, *step, NOW)
-        assert again is not None and picture(again[0]) == picture(step[0]), (
-            "nothing has changed since"
-        )
-        sessions_of = again[0].forest.sessions
-        assert all(sessions_of[each] is known for each, known in step[0].forest.sessions.items())
-
-
-def test_a_continuation_joins_its_conversation(store: Path) -> None:
-    with Store(store).reader() as reader:
-        catalog, state = read_catalog(reader, NOW), read_state(reader)
-    change(
-        store,
-        "UPDATE sessions SET ended_at = 1767258700.0, end_reason = 'compression' WHERE id = 'c299'",
-    )
-    change(
-        store,
-        "INSERT INTO sessions (id, source, started_at, parent_session_id) "
-        "VALUES ('c299b', 'cli', 1767258701.0, 'c299')",
-    )
-    with Store(store).reader() as reader:
-        step = read_increment(reader, catalog, state, NOW)
-        assert step is not None
-        assert [segment.id for segment in step[0].forest.chain_of("c299").segments] == [
-            "c299",
-            "c299b",
-        ]
-
-
-def test_what_is_gone_asks_for_all(store: Path) -> None:
-    with Store(store).reader() as reader:
-        catalog, state = read_catalog(reader, NOW), read_state(reader)
-    change(store, "DELETE FROM messages WHERE session_id = 'c7'")
-    change(store, "DELETE FROM sessions WHERE id = 'c7'")
-    with Store(store).reader() as reader:
-        assert read_increment(reader, catalog, state, NOW) is None
+    step, anew = increment(store, before), picture(read(store)[0])
+    assert step is not None
+    assert picture(step[0]) == anew == picture(read(store, before[0])[0])
+    assert anew != picture(before[0])
+    again = increment(store, step)
+    assert again is not None and picture(again[0]) == anew, "nothing has changed since"
+    sessions_of = again[0].forest.sessions
+    assert all(sessions_of[key] is known for key, known in step[0].forest.sessions.items())
 
 
 def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> None:
-    """Deleted, put back and changed in one go, a child cut loose along with it."""
+    """Deleted, put back and changed in one go, a child cut loose along with it; what is gone and
+    was not known to be touched asks for all."""
     child = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('kid', 'cli', 1767225600.0, 'c7')"
     change(store, child)
-    with Store(store).reader() as reader:
-        catalog, state = read_catalog(reader, NOW), read_state(reader)
-    change(store, "UPDATE sessions SET parent_session_id = NULL WHERE id = 'kid'")
-    change(store, "DELETE FROM messages WHERE session_id = 'c7'")
-    change(store, "DELETE FROM sessions WHERE id = 'c7'")
-    change(store, "UPDATE sessions SET archived = 1 WHERE id = 'c9'")
-    with Store(store).reader() as reader:
-        assert read_increment(reader, catalog, state, NOW) is None
-        step = read_increment(reader, catalog, state, NOW, ["c7", "c9"])
-        assert step is not None and "c7" not in step[0].forest.sessions
-        assert picture(step[0]) == picture(read_catalog(reader, NOW))
+    before = read(store)
+    for sql in (
+        "UPDATE sessions SET parent_session_id = NULL WHERE id = 'kid'",
+        "DELETE FROM messages WHERE session_id = 'c7'",
+        "DELETE FROM sessions WHERE id = 'c7'",
+        "UPDATE sessions SET archived = 1 WHERE id = 'c9'",
+    ):
+        change(store, sql)
+    assert increment(store, before) is None
+    step = increment(store, before, ["c7", "c9"])
+    assert step is not None and "c7" not in step[0].forest.sessions
+    assert picture(step[0]) == picture(read(store)[0])
     change(
         store,
         "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)",
     )
-    with Store(store).reader() as reader:
-        after = read_increment(reader, *step, NOW, ["c7"])
-        assert after is not None
-        assert picture(after[0]) == picture(read_catalog(reader, NOW))
+    after = increment(store, step, ["c7"])
+    assert after is not None and picture(after[0]) == picture(read(store)[0])
 
 
 _STEP = st.tuples(
@@ -246,22 +204,19 @@ def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(
         for number in range(6)
     ]
     with TemporaryDirectory() as folder:
-        store = Store(make_store(Path(folder) / "state.db", "22", rows, said, fts=False))
-        with store.reader() as reader:
-            catalog, state = read_catalog(reader, NOW), read_state(reader)
-        kept = catalog
+        path = make_store(Path(folder) / "state.db", "22", rows, said, fts=False)
+        state = read(path)
+        kept = state[0]
         put_away: dict[str, tuple[object, ...]] = {}
         for number, step in enumerate(steps):
             touched: set[str] = set()
-            with closing(sqlite3.connect(store.path)) as connection, connection:
+            with closing(sqlite3.connect(path)) as connection, connection:
                 for at, (kind, one, other) in enumerate(step):
                     touched |= _act(connection, kind, f"{number}-{at}", (one, other), put_away)
-            with store.reader() as reader:
-                found = read_increment(reader, catalog, state, NOW, touched)
-                anew = read_catalog(reader, NOW)
-                kept = read_catalog(reader, NOW, kept)
-                catalog, state = found or (anew, read_state(reader))
-            assert picture(catalog) == picture(anew) == picture(kept)
+            anew = read(path)
+            kept = read(path, kept)[0]
+            state = increment(path, state, touched) or anew
+            assert picture(state[0]) == picture(anew[0]) == picture(kept)
 
 
 def _act(
@@ -323,15 +278,13 @@ def test_an_increment_reads_no_more_of_a_larger_store(tmp_path: Path) -> None:
     for sessions_of in (300, 1500):
         path = tmp_path / f"{sessions_of}.db"
         big_store(path, sessions_of, sessions_of * 3)
-        with Store(path).reader() as reader:
-            catalog, state = read_catalog(reader, NOW), read_state(reader)
+        before = read(path)
         change(
             path,
             "INSERT INTO messages (session_id, role, content, timestamp) "
             "SELECT id, 'user', 'x', 1e9 FROM sessions LIMIT 1",
         )
-        with Store(path).reader() as reader:
-            before = reader.statements
-            assert read_increment(reader, catalog, state, NOW) is not None
-            counts.append(reader.statements - before)
+        with open_store(Store(path)) as store:
+            assert store.increment(*before, NOW) is not None
+            counts.append(store.reader.statements)
     assert counts[0] == counts[1] <= 8

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from builders import make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.list.conversation_rows import JobRow
 from hermes_browse.tui.list.list_model import CatalogRows, RowDetails
 
@@ -22,21 +22,16 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("id", "source", "job"),
-    [(each, "cron", "daily") for each in RUNS]
-    + [
+def test_the_job_of_a_run() -> None:
+    cases = [
+        *((run, "cron", "daily") for run in RUNS),
         (RUNS[0], "cli", None),
         ("cron_a_b_20241206_175337_x", "cron", "a_b"),
         ("cron_daily_20241206", "cron", None),
         ("20241206_175337_abc", "cron", None),
-    ],
-)
-def test_the_job_of_a_run(tmp_path: Path, id: str, source: str, job: str | None) -> None:
-    path = make_store(tmp_path / "state.db", "22", [{"id": id, "source": source}], [])
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, 1e9)
-        assert job_of(catalog.forest.sessions[id]) == job
+    ]
+    for run, source, job in cases:
+        assert job_of(Session(run, source)) == job
 
 
 def test_the_list_folds_the_runs_of_a_job(tmp_path: Path) -> None:

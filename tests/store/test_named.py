@@ -26,7 +26,6 @@ def test_as_each_name_by_itself(titles: list[str | None], words: list[str]) -> N
         key for key, name in names.items() if all(each.casefold() in name for each in words)
     ]
     assert list(catalog.named(words)) == expected
-    assert list(catalog.named(words)) == expected, "the second time too"
 
 
 def test_the_name_of_a_chain_is_that_of_all_its_segments() -> None:

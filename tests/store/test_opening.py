@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
     Advice,
     NotAStoreError,
-    StoreBusyError,
     StoreEmptyError,
     StoreError,
     StoreMissingError,
@@ -44,50 +44,42 @@ def reading(path: Path) -> int:
     return len(conversations)
 
 
-def test_no_file(tmp_path: Path) -> None:
-    """Missing is not empty."""
-    with pytest.raises(StoreMissingError, match="no session store") as caught:
-        reading(tmp_path / "state.db")
-    assert caught.value.remedy and caught.value.advice is Advice.OPEN_ANOTHER
+def made(path: Path, *statements: str) -> Path:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path
 
 
-def test_a_folder_an_empty_file_and_other_files(tmp_path: Path) -> None:
-    """Each kind has its answer."""
-    with pytest.raises(NotAStoreError, match="folder"):
-        reading(tmp_path)
-    empty = tmp_path / "empty.db"
-    empty.touch()
-    with pytest.raises(StoreEmptyError):
-        reading(empty)
-    noise = tmp_path / "noise.db"
+def test_what_is_no_store_has_its_answer(tmp_path: Path) -> None:
+    """Missing, a folder, empty, noise, another program's."""
+    table = "CREATE TABLE recipes (id)"
+    noise, empty = tmp_path / "noise.db", tmp_path / "empty.db"
     noise.write_bytes(os.urandom(8192))
-    with pytest.raises(NotAStoreError, match="no SQLite database"):
-        reading(noise)
-    other = tmp_path / "other.db"
-    connection = sqlite3.connect(other)
-    connection.execute("CREATE TABLE recipes (id)")
-    connection.commit()
-    connection.execute("DROP TABLE recipes")
-    connection.commit()
-    connection.close()
-    with pytest.raises(StoreEmptyError, match="no tables"):
-        reading(other)
-    connection = sqlite3.connect(other)
-    connection.execute("CREATE TABLE recipes (id)")
-    connection.commit()
-    connection.close()
-    with pytest.raises(NotAStoreError, match="not a Hermes session store"):
-        reading(other)
+    empty.touch()
+    dropped = made(tmp_path / "dropped.db", table, "DROP TABLE recipes")
+    cases: list[tuple[Path, type[StoreError], str, Advice]] = [
+        (tmp_path / "none.db", StoreMissingError, "no session store", Advice.OPEN_ANOTHER),
+        (tmp_path, NotAStoreError, "folder", Advice.NAME_FILE_OR_ROOT),
+        (empty, StoreEmptyError, "is empty", Advice.START_CHAT),
+        (dropped, StoreEmptyError, "no tables", Advice.START_CHAT),
+        (noise, NotAStoreError, "no SQLite database", Advice.NAME_STORE),
+        (made(tmp_path / "other.db", table), NotAStoreError, "not a Hermes", Advice.NAME_STORE),
+    ]
+    for path, kind, sentence, advice in cases:
+        with pytest.raises(kind, match=sentence) as caught:
+            reading(path)
+        assert caught.value.advice is advice
 
 
 def test_a_newer_schema_is_read_and_said(fixture_store: Copy) -> None:
     """Never refused for its number."""
     path = fixture_store("state-v31")
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE schema_version SET version = 99")
-    connection.execute("ALTER TABLE sessions ADD COLUMN from_the_future TEXT")
-    connection.commit()
-    connection.close()
+    made(
+        path,
+        "UPDATE schema_version SET version = 99",
+        "ALTER TABLE sessions ADD COLUMN from_the_future TEXT",
+    )
     assert reading(path) == 76
     with Store(path).reader() as reader:
         assert any("newer" in each.text for each in warnings_of(reader))
@@ -131,31 +123,6 @@ def test_delete_journal_mode(fixture_store: Copy) -> None:
         )
     connection.close()
     assert not list(path.parent.glob("*.db-*"))
-
-
-def test_a_locked_store_is_busy(fixture_store: Copy) -> None:
-    """After a short wait, with what to do."""
-    path = fixture_store("state-v22")
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.execute("PRAGMA journal_mode=DELETE")
-    connection.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(StoreBusyError, match="locked"):
-        reading(path)
-    connection.execute("ROLLBACK")
-    connection.close()
-    assert reading(path) == 56
-
-
-def test_a_replaced_file_is_noticed(fixture_store: Copy) -> None:
-    """Restore and repair put another file in place: the fingerprint tells."""
-    path = fixture_store("state-v22")
-    store = Store(path)
-    before = store.fingerprint()
-    assert store.fingerprint() == before
-    os.replace(fixture_store("state-v31"), path)
-    assert store.fingerprint() != before
-    with store.reader() as reader:
-        assert reader.schema.version == 31
 
 
 def test_a_damaged_file_is_named(fixture_store: Copy) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from hermes_browse.store.search.conversation_table import table_of
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import compile_filters
+from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation, Relation, Sort, View, known_sum
@@ -63,21 +62,6 @@ def test_a_cost_is_its_own_and_with_all_subagents(seed: int) -> None:
     assert costs(Catalog(Forest(sessions, NOW))) == OWN_AND_WHOLE
 
 
-def test_a_change_below_reaches_every_parent() -> None:
-    before = Catalog(Forest(FAMILY, NOW))
-    assert costs(before) == OWN_AND_WHOLE
-    dearer = session("nested", "helper", 1.125, delegate_from="helper")
-    others = [each for each in FAMILY if each.id != "nested"]
-    after = Catalog(Forest([*others, dearer], NOW))
-    changed = {"tip": (1.25, 2.875), "helper": (0.5, 1.625), "nested": (1.125, 1.125)}
-    assert costs(after) == OWN_AND_WHOLE | changed
-    orphan = session("nested", None, 1.125, delegate_from="helper")
-    left = [each for each in others if each.id != "helper"]
-    gone = costs(Catalog(Forest([*left, orphan], NOW)))
-    assert gone["tip"] == (1.25, 1.25) and "helper" not in gone
-    assert costs(before) == OWN_AND_WHOLE
-
-
 def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high
     nor low."""
@@ -87,8 +71,8 @@ def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     assert set(in_order[-2:]) == {"bare", "unknown"}
 
     def found(text: str) -> set[str]:
-        condition = compile_filters(parse(text, now=NOW), NOW).conversations
-        roots = table_of(catalog).roots(condition, None)  # type: ignore[arg-type]  # nothing is counted
+        conditions = compile_filters(parse(text, now=NOW), NOW)
+        roots = roots_in(None, conditions, catalog)  # type: ignore[arg-type]  # nothing is counted
         return {catalog.conversation(root).id for root in roots}
 
     assert found("cost>$1.8") == {

@@ -180,6 +180,10 @@ class Browser:
             await self.send(key)
         await self.settle()
 
+    async def sort(self, order: str) -> None:
+        """Choose an order of the list by its name."""
+        await self.press("s", *order, "enter")
+
     async def send(self, *keys: str) -> None:
         """Press keys without waiting for the workers: as quickly as the screen takes them."""
         for key in keys:

@@ -54,7 +54,7 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
     with Store(store).reader() as reader:
         turn = next(each for each, text in texts.items() if text.startswith("answer 5"))
         segments = _conversation(store).segments
-        context = context_of(reader, segments, Contexts(read_history(reader, segments)), turn)
+        context = context_of(reader, Contexts(read_history(reader, segments), segments), turn)
     assert context.is_certain
     assert [row.id for row in context.rows] == list(range(11, turn))
     assert Counter(row.why for row in context.rows) == {
@@ -203,7 +203,7 @@ async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path: Path) -> 
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:
         segments = _conversation(store).segments
-        context = context_of(reader, segments, Contexts(read_history(reader, segments)), None)
+        context = context_of(reader, Contexts(read_history(reader, segments), segments), None)
     assert CompactionNote.GAP in context.notes and not context.is_certain
     async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
         await browser.press("M")
@@ -222,7 +222,7 @@ def test_86366_a_tail_that_was_written_again_counts_once(tmp_path: Path) -> None
     with Store(store).reader() as reader:
         history = read_history(reader, segments)
         context, memory = (
-            context_of(reader, segments, Contexts(history), None),
+            context_of(reader, Contexts(history, segments), None),
             read_memory(reader, segments),
         )
     copied = Counter(texts[each] for each in history.copies)

@@ -60,12 +60,12 @@ async def test_what_was_typed_outlives_a_failure(
     )
     full = BrowseError("The disk is full.", remedy="Make room.")
     async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
-        real = exporting.save
+        real = exporting.Export.save
 
         def fail(*given: object, **named: object) -> Iterator[object]:
             raise full
 
-        monkeypatch.setattr(exporting, "save", fail)
+        monkeypatch.setattr(exporting.Export, "save", fail)
         await browser.press("e")
         box = browser.app.screen.query_one(Input)
         box.value = str(tmp_path / "typed by hand.md")
@@ -76,7 +76,7 @@ async def test_what_was_typed_outlives_a_failure(
         ) and "The disk is full. Make room." in browser.text("#verdict")
         await browser.press("down", "up")
         assert box.value.endswith("typed by hand.md")
-        monkeypatch.setattr(exporting, "save", real)
+        monkeypatch.setattr(exporting.Export, "save", real)
         await browser.press("enter")
         assert browser.app.screen is browser.screen and (tmp_path / "typed by hand.md").exists()
 
@@ -98,7 +98,7 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(
         assert let_go.wait(60)
         raise BrowseError("The disk is full.")
 
-    monkeypatch.setattr(exporting, "save", slow)
+    monkeypatch.setattr(exporting.Export, "save", slow)
     async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
         await browser.press("e")
         await browser.send("enter", "enter")

@@ -56,8 +56,6 @@ def test_few_of_many_calls_are_laid_out(
 
 
 _LISTS = [
-    "[]",
-    "[ ] ",
     "[]x",
     "[ ]]",
     ' [1, 2 ,"a]",{"x":[1]}]\n',

@@ -24,7 +24,7 @@ async def test_keys_move_the_line(tmp_path: Path) -> None:
         rows = browser.screen.rows
         before = rows.size.width
         await browser.press("greater_than_sign", "greater_than_sign")
-        assert rows.size.width == before + 9  # 54 % of 120 columns, after 46 %
+        assert rows.size.width == before + 9  # 64 % of 120 columns, after 56 %
         for _ in range(30):
             await browser.pilot.press("less_than_sign")
         await browser.settle()
@@ -44,9 +44,9 @@ async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) ->
         await browser.press("greater_than_sign", "z")
         assert rows.outer_size.width == 120 and browser.app.pane_sizes.is_alone
         await browser.press("z")
-        assert rows.outer_size.width == 60 and not browser.app.pane_sizes.is_alone
+        assert rows.outer_size.width == 72 and not browser.app.pane_sizes.is_alone
         await browser.press("z", "escape")
-        assert rows.outer_size.width == 60 and not browser.app.pane_sizes.is_alone
+        assert rows.outer_size.width == 72 and not browser.app.pane_sizes.is_alone
         await browser.press("tab", "z")
         assert (
             browser.screen.transcript.outer_size.width > 110 and not browser.app.pane_sizes.is_alone
@@ -58,12 +58,12 @@ async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
         await browser.press("less_than_sign", "z")
-    assert app.new_memory() == LastState(View.CHATS, Sort.ACTIVITY, False, None, 42, 40, True)
+    assert app.new_memory() == LastState(View.CHATS, Sort.ACTIVITY, False, None, 52, 40, True)
     write_memory(memory_path(), app.new_memory())
-    assert vars(read_start().pane_sizes) == vars(PaneSizes(42, 40, True))
+    assert vars(read_start().pane_sizes) == vars(PaneSizes(52, 40, True))
     for value in ("true", "19", '"50"', "1e9"):
         memory_path().write_text(f'{{"list_width": {value}}}')
-        assert read_memory(memory_path()).list_width == 46
+        assert read_memory(memory_path()).list_width == 56
 
 
 def test_bounds() -> None:

@@ -42,10 +42,10 @@ def cells(
 @pytest.mark.parametrize(
     ("columns", "rows", "width", "theme"),
     [
-        (120, 36, 54, ""),
+        (120, 36, 66, ""),
         pytest.param(80, 24, 79, "", marks=pytest.mark.slow),
-        pytest.param(200, 60, 91, "", marks=pytest.mark.slow),
-        pytest.param(120, 36, 54, "light", marks=pytest.mark.slow),
+        pytest.param(200, 60, 111, "", marks=pytest.mark.slow),
+        pytest.param(120, 36, 66, "light", marks=pytest.mark.slow),
     ],
 )
 def test_taking_over_changes_nothing(
@@ -63,7 +63,7 @@ def test_taking_over_changes_nothing(
         ahead.display
     )
     height = PaneSizes().of(columns, rows - 5)[1]
-    lines = range(3, 3 + min(height, 40))
+    lines = range(4, 3 + min(height, 40))  # the names of the columns get a position
     before = cells(ahead, lines, width)
     terminal.read_until(lambda: cells(terminal.screen, lines, width) == before, "the list changed")
     terminal.send("q")

@@ -233,7 +233,7 @@ from hermes_browse.tui.list.listing import Listing
 def fail(self):
     secret = "what was said in a chat"
     raise ZeroDivisionError(secret)
-Listing.next_sort = fail
+Listing.reverse_order = fail
 from hermes_browse.tui.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
@@ -244,7 +244,7 @@ def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
     happened."""
     terminal = Terminal(["--home", str(hermes_home)], code=_BROKEN)
     terminal.wait_for("search:")
-    terminal.send("s")
+    terminal.send("S")
     assert terminal.wait_for_end() == 1
     assert terminal.is_restored
     said = terminal.raw.decode("utf-8", "replace").rpartition("\x1b[?1049l")[2]

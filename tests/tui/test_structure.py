@@ -115,7 +115,21 @@ async def test_the_thread_of_the_screen_runs_no_sql(
     monkeypatch.setattr(Reader, "rows", rows)
     async with browsing(app) as browser:
         await browser.press(
-            "j", "j", "pagedown", "end", "home", "2", "1", "s", "s", "tab", "t", "v", "l", "escape"
+            "j",
+            "j",
+            "pagedown",
+            "end",
+            "home",
+            "2",
+            "1",
+            "s",
+            "enter",
+            "S",
+            "tab",
+            "t",
+            "v",
+            "l",
+            "escape",
         )
         await browser.press("slash")
         await browser.type("needle")

@@ -86,7 +86,7 @@ def sums_of(runs: Sequence[Planned]) -> Sums:
 def idle_age(conversation: Conversation, now: float) -> str:
     """Return how long a conversation has been idle, as `3d`; `?` if unknown."""
     idle = idle_seconds(conversation, now)
-    return formats.idle(idle) if idle is not None else "?"
+    return formats.age(0.0, idle) if idle is not None else "?"
 
 
 class PlanRow(NamedTuple):

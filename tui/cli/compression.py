@@ -96,8 +96,9 @@ class ContextCommand(Subcommand):
         arguments = context.arguments
         with context.store.reader() as reader:
             ((_session, conversation),) = context.find(reader, [arguments.id])
-            contexts = Contexts(read_history(reader, conversation.segments))
-            sent = context_of(reader, conversation.segments, contexts, arguments.at)
+            history = read_history(reader, conversation.segments)
+            contexts = Contexts(history, conversation.segments)
+            sent = context_of(reader, contexts, arguments.at)
             messages = read_messages_of(reader, [row.id for row in sent.rows])
             focus = read_messages_of(reader, [sent.at] if sent.at is not None else [])
         if context.json:

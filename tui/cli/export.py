@@ -7,7 +7,7 @@ import io
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from hermes_browse.store.cleanup.selection import parse_line
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.export.files import Format, export_pieces
+from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
@@ -30,15 +30,14 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..export.documents import (
     Document,
+    Export,
     Saved,
     make_redactor,
     not_live_words,
     plan_documents,
     redacted_words,
-    save,
 )
 from ..formats import counted
-from ..version import version
 from .command_context import CommandContext, Subcommand
 from .output import note, print_json
 from .parser import name_arg, text_arg
@@ -135,21 +134,12 @@ class ExportCommand(Subcommand):
             )
         redactor = make_redactor(context.location, note, active=not arguments.no_redact)
 
-        def pieces(chosen: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
-            return export_pieces(
-                open_store(context.store),
-                chosen,
-                form,
-                redactor=redactor,
-                tally=tally,
-                exporter=f"hermes-browse {version()}",
-                now=context.now,
-                everything=arguments.everything,
-            )
-
+        export = Export(
+            open_store(context.store), form, redactor, context.now, arguments.everything
+        )
         if to_stdout:
             whole = ExportCounts()
-            _write_stdout(pieces(conversations, whole))
+            _write_stdout(export.pieces(conversations, whole))
             sys.stdout.flush()
             _note_not_live(whole.not_live, form, everything=arguments.everything)
             _note_redacted(redactor)
@@ -157,7 +147,7 @@ class ExportCommand(Subcommand):
         documents = plan_documents(conversations, form, redactor, arguments.output)
         files: list[Json] = []
         not_live: Counter[State] = Counter()
-        for saved in save(context.store, documents, pieces, force=arguments.force):
+        for saved in export.save(documents, force=arguments.force):
             files.append(_file_json(saved))
             not_live += saved.tally.not_live
             if not context.json:

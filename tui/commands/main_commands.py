@@ -193,7 +193,7 @@ MAIN = at(
         N_("Show files without a session"),
         does="show_screen('old')",
     ),
-    Shown("sort", "s", N_("sort"), N_("Sort the list by something else"), does="listing.next_sort"),
+    Shown("sort", "s", N_("sort"), N_("Choose the order of the list"), does="choose_sort"),
     Command(
         "reverse", "S", N_("reverse"), N_("Reverse the sort order"), does="listing.reverse_order"
     ),

@@ -3,7 +3,7 @@ before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
@@ -43,17 +43,8 @@ class CompactionRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> Line:
         compaction = self.compaction
-        mark = (
-            (" ! ", "accent")
-            if compaction.is_broken
-            else (" · ", "dim")
-            if compaction.is_known
-            else (" ? ", "accent")
-        )
-        line: Line = [
-            mark,
-            (formats.fit(formats.timestamp(compaction.at) or _("unknown time"), 18), "title"),
-        ]
+        when = formats.timestamp(compaction.at) or _("unknown time")
+        line: Line = [_mark(compaction), (formats.fit(when, 18), "title")]
         if width >= _WAY_FROM:
             line.append((formats.fit(_(WAYS[compaction.kind]), 13), "dim"))
         line.append((formats.fit(outcome(compaction), 20), "plain"))
@@ -91,13 +82,18 @@ class TreeRow(NamedTuple):
         line += [
             ("! " if self.compaction.is_broken else "", "accent"),
             (_("compressed:") + " ", "dim"),
+            (outcome(self.compaction), "plain"),
         ]
-        line.append((outcome(self.compaction), "plain"))
         when = f" {formats.age(self.compaction.at, now)} "
         room = width - line_width([(when, "dim")])
-        sizes: Line = [("  ", "dim"), (_tokens(self.compaction), "dim")]
-        line = [*line, *sizes] if line_width([*line, *sizes]) <= room else line
-        return tailed(line, when, width)
+        whole: Line = [*line, (f"  {_tokens(self.compaction)}", "dim")]
+        return tailed(whole if line_width(whole) <= room else line, when, width)
+
+
+def _mark(compaction: Compaction) -> tuple[str, str]:
+    if compaction.is_broken:
+        return " ! ", "accent"
+    return (" · ", "dim") if compaction.is_known else (" ? ", "accent")
 
 
 def _bar(compaction: Compaction, most: int, width: int) -> Line:
@@ -109,9 +105,8 @@ def _bar(compaction: Compaction, most: int, width: int) -> Line:
 
 
 def _tokens(compaction: Compaction) -> str:
-    before, after = (
-        formats.number(tokens(each)) for each in (compaction.bytes_before, compaction.bytes_after)
-    )
+    before = formats.number(tokens(compaction.bytes_before))
+    after = formats.number(tokens(compaction.bytes_after))
     return _("~{before} ▸ {after} tok").format(before=before, after=after)
 
 
@@ -124,15 +119,15 @@ def outcome(compaction: Compaction) -> str:
     if CompactionNote.ABORTED in compaction.notes:
         count, what = len(compaction.before), _("aborted")
     else:
-        count, what = (
-            len(compaction.gone),
-            _("summary") if compaction.summary is not None else _("nothing"),
-        )
+        count = len(compaction.gone)
+        what = _("nothing") if compaction.summary is None else _("summary")
     words = ngettext("1 msg ▸ {what}", "{count:,} msgs ▸ {what}", count)
     return words.format(count=count, what=what)
 
 
-def compaction_rows(compactions: Sequence[Compaction], lost: dict[int, str]) -> list[CompactionRow]:
+def compaction_rows(
+    compactions: Sequence[Compaction], lost: Mapping[int, str]
+) -> list[CompactionRow]:
     """Return the rows of a list, oldest first.
 
     `lost` says by number how much was lost, as far as it is known; "…" stands for the others.
@@ -159,26 +154,24 @@ def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction])
     """Put the compactions of a conversation between the sessions of its family tree, in the order
     of events."""
     most = _most(compactions)
-    before: dict[str, list[int]] = {}
-    after: dict[str, list[int]] = {}
-    for number, compaction in enumerate(compactions):
-        following = (
-            compaction.empty_sessions[0]
-            if compaction.empty_sessions
-            else compaction.into_session_id
-        )
-        if compaction.kind is CompactionKind.ROTATION and following is not None:
-            before.setdefault(following, []).append(number)
-        else:
-            after.setdefault(compaction.session_id, []).append(number)
+    places = [_place(compaction) for compaction in compactions]
     rows: list[ListRow] = []
-    for each in sessions:
-        session, below = each.node.session.id, each.guides.replace("├ ", "│ ").replace("└ ", "  ")
-        rows += [
-            TreeRow(number, compactions[number], most, below) for number in before.get(session, ())
+    for session in sessions:
+        below = session.guides.replace("├ ", "│ ").replace("└ ", "  ")
+        around = [
+            (place[1], TreeRow(number, compactions[number], most, below))
+            for number, place in enumerate(places)
+            if place[0] == session.node.session.id
         ]
-        rows.append(each)
-        rows += [
-            TreeRow(number, compactions[number], most, below) for number in after.get(session, ())
-        ]
+        rows += [row for is_before, row in around if is_before]
+        rows.append(session)
+        rows += [row for is_before, row in around if not is_before]
     return rows
+
+
+def _place(compaction: Compaction) -> tuple[str, bool]:
+    """Return the session next to which a compaction stands in the tree, and whether before it."""
+    following = next(iter(compaction.empty_sessions), compaction.into_session_id)
+    if compaction.kind is CompactionKind.ROTATION and following is not None:
+        return following, True
+    return compaction.session_id, False

@@ -4,7 +4,6 @@ sentences, Markdown."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import (
@@ -14,7 +13,6 @@ from hermes_browse.store.compression.compactions import (
     CompactionKind,
     CompactionNote,
 )
-from hermes_browse.store.compression.history_rows import HistoryRow
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
@@ -39,63 +37,11 @@ class PartModel(TranscriptModel):
     """A part of a conversation, without states: that its messages were compacted is what the whole
     part says."""
 
+    def __init__(self, conversation: Conversation, rows: Sequence[RowInfo]) -> None:
+        super().__init__(conversation, Outline((conversation.root_id,), tuple(rows)))
+
     def add(self, messages: Sequence[ChatMessage]) -> None:
-        super().add([each._replace(state=State.LIVE) for each in messages])
-
-
-class Inspection:
-    """The compactions of a conversation with all its segments; made on a reading thread."""
-
-    def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
-        self.conversation, self.history = conversation, history
-
-    @property
-    def compactions(self) -> Sequence[Compaction]:
-        """Oldest first."""
-        return self.history.compactions
-
-    def first(self, wanted: int | None, message_id: int | None) -> int:
-        """Return the compaction to begin with: the wanted one, else that of a message, else the
-        newest; -1 for none."""
-        numbers = range(len(self.compactions))
-        if wanted is not None and wanted in numbers:
-            return wanted
-        return next(
-            (each for each in numbers if message_id in self.compactions[each].gone),
-            len(numbers) - 1,
-        )
-
-    @cached_property
-    def _rows(self) -> Mapping[int, HistoryRow]:
-        return {row.id: row for each in self.history.generations for row in each.rows}
-
-    def _model(self, ids: Sequence[int]) -> TranscriptModel:
-        written = [self._rows[each] for each in ids if each in self._rows]
-        # One segment for all, as seams have no place in a part.
-        rows = tuple(
-            RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False) for row in written
-        )
-        return PartModel(self.conversation, Outline((self.conversation.root_id,), rows))
-
-    def replaced(self, number: int) -> TranscriptModel:
-        """Return a transcript of what the model no longer had; no message has been read."""
-        return self._model(self.compactions[number].gone)
-
-    def instead(self, number: int) -> TranscriptModel:
-        """Return a transcript of what the model had from then on: the summary among what was
-        carried over."""
-        compaction = self.compactions[number]
-        if _is_still_there(compaction):
-            return self._model(compaction.before)
-        generation = next(
-            (each for each in self.history.generations if each.compaction == number), None
-        )
-        written = (
-            [row.id for row in generation.rows[: generation.block]]
-            if generation is not None
-            else []
-        )
-        return self._model([*written, *compaction.not_stored_again])
+        super().add([message._replace(state=State.LIVE) for message in messages])
 
 
 Sides = tuple[TranscriptModel, TranscriptModel]
@@ -103,12 +49,50 @@ Sides = tuple[TranscriptModel, TranscriptModel]
 first."""
 
 
+class Inspection:
+    """The compactions of a conversation with all its segments, oldest first."""
+
+    def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
+        self.conversation, self.history = conversation, history
+        self.compactions = history.compactions
+
+    def first(self, wanted: int | None, message_id: int | None) -> int:
+        """Return the compaction to begin with: the wanted one, else that of a message, else the
+        newest; -1 for none."""
+        numbers = range(len(self.compactions))
+        if wanted is not None and wanted in numbers:
+            return wanted
+        of_message = (at for at in numbers if message_id in self.compactions[at].gone)
+        return next(of_message, len(numbers) - 1)
+
+    def replaced(self, compaction: Compaction) -> TranscriptModel:
+        """Return a transcript of what the model no longer had; no message has been read."""
+        return self._part(compaction.gone)
+
+    def instead(self, compaction: Compaction) -> TranscriptModel:
+        """Return a transcript of what the model had from then on: the summary among what was
+        carried over."""
+        if compaction.is_still_there:
+            return self._part(compaction.before)
+        summary = () if compaction.summary is None else (compaction.summary,)
+        written = sorted([*summary, *(row.id for row in compaction.kept)])
+        return self._part([*written, *compaction.not_stored_again])
+
+    def _part(self, ids: Sequence[int]) -> TranscriptModel:
+        rows = {row.id: row for part in self.history.generations for row in part.rows}
+        # One segment for all, as seams have no place in a part.
+        shown = (
+            RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False)
+            for row in map(rows.__getitem__, ids)
+        )
+        return PartModel(self.conversation, list(shown))
+
+
 def read_sides(store: OpenStore, inspection: Inspection, number: int) -> Sides:
     """Read both sides of a compaction; on a reading thread."""
-    replaced, instead = inspection.replaced(number), inspection.instead(number)
-    summary = inspection.compactions[number].summary
-    middle = instead.entry_of(summary) or 0
-    for model, at in (replaced, 0), (instead, middle):
+    compaction = inspection.compactions[number]
+    replaced, instead = inspection.replaced(compaction), inspection.instead(compaction)
+    for model, at in (replaced, 0), (instead, instead.entry_of(compaction.summary) or 0):
         model.add(store.messages(model.missing(at - WINDOW, at + WINDOW)))
     return replaced, instead
 
@@ -120,11 +104,9 @@ def tokens(count: int) -> int:
 
 def notes(compaction: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
-    left_out = (
-        {CompactionNote.GAP, CompactionNote.EDGE}
-        if compaction.is_broken and not compaction.kept
-        else {CompactionNote.GAP}
-    )
+    left_out = {CompactionNote.GAP}
+    if compaction.is_broken and not compaction.kept:
+        left_out.add(CompactionNote.EDGE)
     yield from (_(NOTES[note]) for note in compaction.notes if note not in left_out)
     if compaction.gap is not None:
         words = _("The ids {first} to {last} are in no row of the store.")
@@ -134,7 +116,7 @@ def notes(compaction: Compaction) -> Iterator[str]:
 def remedy(inspection: Inspection, compaction: Compaction) -> str:
     """Return a sentence about what helps where the model went on without the messages; empty where
     it did not."""
-    if _is_still_there(compaction):
+    if compaction.is_still_there:
         words = ngettext(
             "R resumes with this message.",
             "R resumes with all {count:,} messages.",
@@ -151,34 +133,39 @@ def remedy(inspection: Inspection, compaction: Compaction) -> str:
     return words.format(id=one_line(inspection.conversation.id[-6:]))
 
 
-def _is_still_there(compaction: Compaction) -> bool:
-    """Return whether a resume sends all messages from before it: it was aborted, and no session
-    follows."""
-    return CompactionNote.ABORTED in compaction.notes and not compaction.empty_sessions
-
-
 def title_of_replaced(compaction: Compaction) -> str:
     """Return the title of the left pane."""
-    if not compaction.gone:
-        return (
-            _("Replaced: nothing that is stored")
-            if CompactionNote.NO_ORIGINALS in compaction.notes
-            else _("Replaced: nothing")
-        )
+    count = len(compaction.gone)
+    if CompactionNote.NO_ORIGINALS in compaction.notes and not count:
+        return _("Replaced: nothing that is stored")
+    if not count:
+        return _("Replaced: nothing")
     if compaction.is_broken:
-        words = ngettext(
-            "Left behind: 1 message", "Left behind: {count:,} messages", len(compaction.gone)
-        )
+        words = ngettext("Left behind: 1 message", "Left behind: {count:,} messages", count)
     else:
-        words = ngettext(
-            "Replaced: 1 message", "Replaced: {count:,} messages", len(compaction.gone)
-        )
-    return words.format(count=len(compaction.gone))
+        words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", count)
+    return words.format(count=count)
+
+
+def title_of_instead(compaction: Compaction) -> str:
+    """Return the title of the right pane."""
+    if compaction.is_still_there:
+        count = len(compaction.before)
+        words = ngettext("Still there: 1 message", "Still there: {count:,} messages", count)
+        return words.format(count=count)
+    kept = len(compaction.kept) + len(compaction.not_stored_again)
+    first = _("no summary") if compaction.summary is None else _("the summary")
+    if kept:
+        words = ngettext("1 carried over", "{count:,} carried over", kept)
+        first = f"{first} · {words.format(count=kept)}"
+    elif compaction.summary is None:
+        return _("Instead: nothing")
+    return _("Instead: {parts}").format(parts=first)
 
 
 def nothing_compressed(history: CompactionHistory) -> str:
     """Return a sentence about a conversation without compactions; it tells which ids are gone."""
-    gap = max(history.gaps.values(), key=lambda each: each.number, default=None)
+    gap = max(history.gaps.values(), key=lambda gap: gap.number, default=None)
     if gap is None:
         return _("Hermes has not compressed this conversation.")
     words = _(
@@ -186,21 +173,6 @@ def nothing_compressed(history: CompactionHistory) -> str:
         "conversation were deleted."
     )
     return words.format(first=gap.first, last=gap.last)
-
-
-def title_of_instead(compaction: Compaction) -> str:
-    """Return the title of the right pane."""
-    kept = len(compaction.kept) + len(compaction.not_stored_again)
-    if _is_still_there(compaction):
-        words = ngettext(
-            "Still there: 1 message", "Still there: {count:,} messages", len(compaction.before)
-        )
-        return words.format(count=len(compaction.before))
-    if compaction.summary is None and not kept:
-        return _("Instead: nothing")
-    words = ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)
-    first = _("no summary") if compaction.summary is None else _("the summary")
-    return _("Instead: {parts}").format(parts=f"{first} · {words}" if kept else first)
 
 
 def describe_lost(lost: Lost, number: int, count: int) -> str:
@@ -220,35 +192,30 @@ def describe_lost(lost: Lost, number: int, count: int) -> str:
     )
 
 
-def replaced_markdown(inspection: Inspection, number: int, messages: Sequence[ChatMessage]) -> str:
+def replaced_markdown(
+    inspection: Inspection, compaction: Compaction, messages: Sequence[ChatMessage]
+) -> str:
     """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
-    model = inspection.replaced(number)
+    model = inspection.replaced(compaction)
     model.add(messages)
-    parts = [
-        _("Messages from before the compression of {time}:").format(time=_time(inspection, number))
-    ]
+    words = _("Messages from before the compression of {time}:")
+    parts = [words.format(time=formats.timestamp(compaction.at))]
     parts += [document(each, model).text.rstrip() for each in messages if not model.is_paired(each)]
     return "\n\n".join(parts) + "\n"
 
 
-def lost_markdown(inspection: Inspection, number: int, losses: Losses) -> str:
+def lost_markdown(compaction: Compaction, losses: Losses) -> str:
     """Return what a compaction lost as Markdown, to be pasted into a conversation."""
     words = _("Details from before the compression of {time} that its summary does not mention:")
-    lines = [words.format(time=_time(inspection, number))]
+    lines = [words.format(time=formats.timestamp(compaction.at))]
     for kind, label in LOST_KINDS.items():
-        terms = [each for each in losses.terms if each.kind is kind]
-        if not terms:
-            continue
-        lines += ["", f"## {_(label)}", ""]
-        for each in terms:
-            if kind is LostKind.DECISION:
-                lines.append(f"- {one_line(each.term)}")
-            elif "`" in each.term or "\n" in each.term:
-                lines += [fenced(each.term), ""]
-            else:
-                lines.append(f"- `{each.term}`")
+        terms = [_as_item(lost) for lost in losses.terms if lost.kind is kind]
+        lines += ["", f"## {_(label)}", "", *terms] if terms else []
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _time(inspection: Inspection, number: int) -> str:
-    return formats.timestamp(inspection.compactions[number].at)
+def _as_item(lost: Lost) -> str:
+    if lost.kind is LostKind.DECISION:
+        return f"- {one_line(lost.term)}"
+    is_short = "`" not in lost.term and "\n" not in lost.term
+    return f"- `{lost.term}`" if is_short else f"{fenced(lost.term)}\n"

@@ -11,9 +11,8 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.compression.compactions import Compaction
+from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
 from hermes_browse.store.compression.losses import Losses
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -77,8 +76,8 @@ def _about(inspection: Inspection, compaction: Compaction) -> Content:
     return Content.assemble((f"! {helps}", "$warning"), (f" · {facts}", "dim"))
 
 
-def _find_losses(inspection: Inspection, number: int, store: OpenStore) -> Losses:
-    return store.losses(inspection.compactions[number])
+def _find_losses(compaction: Compaction, store: OpenStore) -> Losses:
+    return store.losses(compaction)
 
 
 class CompactionsScreen(SubScreen):
@@ -93,9 +92,10 @@ class CompactionsScreen(SubScreen):
 
     def __init__(self, main: MainScreen, begin: int | None = None) -> None:
         super().__init__(main)
+        conversation = main.current
+        assert conversation is not None
         self._begin = begin
-        self._conversation = main.current
-        self._inspection: Inspection | None = None
+        self._inspection = Inspection(conversation, CompactionHistory())
         self._number = -1
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
@@ -116,12 +116,12 @@ class CompactionsScreen(SubScreen):
 
     def on_mount(self) -> None:
         self.overview.clock = self.main.clock
-        conversation = self._conversation
-        name = one_line(formats.name(conversation), 200) if conversation is not None else ""
-        self.show_title(_("compactions"), name)
+        self.show_title(
+            _("compactions"), one_line(formats.name(self._inspection.conversation), 200)
+        )
         self.set_focus(self.overview)
         self.overview.show(FixedRows([NoteRow(_("looking …"))]))
-        self._read()
+        self.start("compactions", self._read)
 
     @property
     def overview(self) -> ConversationList:
@@ -143,22 +143,17 @@ class CompactionsScreen(SubScreen):
 
     @property
     def _compaction(self) -> Compaction | None:
-        if self._inspection is None or self._number < 0:
-            return None
-        return self._inspection.compactions[self._number]
+        return self._inspection.compactions[self._number] if self._number >= 0 else None
 
     def catalog_changed(self) -> None:
         current = self.main.current
-        if self._inspection is not None and current is not None and self._conversation is not None:
-            if current.root_id == self._conversation.root_id:
-                self._conversation = current
-            self._read()
+        if current is not None and current.root_id == self._inspection.conversation.root_id:
+            self._inspection.conversation = current
+        self.start("compactions", self._read)
 
-    def _read(self) -> None:
-        if self._conversation is not None:
-            self.start("compactions", self._read_compactions, self._conversation)
-
-    async def _read_compactions(self, conversation: Conversation) -> None:
+    async def _read(self) -> None:
+        """Read the compactions, and show them unless they are the same."""
+        conversation = self._inspection.conversation
         begin, at = self._begin, self.main.message_id
 
         def read(store: OpenStore) -> tuple[Inspection, int, Sides | None]:
@@ -168,11 +163,12 @@ class CompactionsScreen(SubScreen):
             return inspection, number, sides
 
         inspection, number, sides = await self.read(read)
-        before, self._inspection = self._inspection, inspection
-        if before is not None and before.compactions == inspection.compactions:
+        is_same = self._compaction and self._inspection.compactions == inspection.compactions
+        self._inspection = inspection
+        if is_same:
             return
         self._losses.clear()
-        self._number = -1
+        self._number = number
         count = len(inspection.compactions)
         self.query_one("#panes").display = count > 0
         self.line("about").display = count > 0
@@ -185,10 +181,9 @@ class CompactionsScreen(SubScreen):
         self._show_rows(key=f"c{number}")
 
     def _show_rows(self, key: str | None = None) -> None:
-        if self._inspection is not None:
-            lost = {number: count_lost(losses) for number, losses in self._losses.items()}
-            rows = compaction_rows(self._inspection.compactions, lost)
-            self.overview.show(FixedRows(rows), key=key)
+        lost = {number: count_lost(losses) for number, losses in self._losses.items()}
+        rows = compaction_rows(self._inspection.compactions, lost)
+        self.overview.show(FixedRows(rows), key=key)
 
     @on(ConversationList.Highlighted, "#compactions")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -209,94 +204,82 @@ class CompactionsScreen(SubScreen):
 
     def _show(self, number: int, sides: Sides | None = None) -> None:
         """Show a compaction; its sides are read if they are not given."""
-        inspection = self._inspection
-        if inspection is None:
-            return
+        compaction = self._inspection.compactions[number]
         self._number = number
-        compaction = inspection.compactions[number]
-        self._show_title(compaction)
-        self.line("instead-title").update(
-            Content.styled("  " + title_of_instead(compaction), "bold")
-        )
-        self.line("about").update(_about(inspection, compaction), layout=True)
-
-        self.start("sides", self._open_sides, inspection, number, sides)
+        title = "  " + title_of_instead(compaction)
+        self.line("instead-title").update(Content.styled(title, "bold"))
+        self.line("about").update(_about(self._inspection, compaction), layout=True)
+        self._show_losses(compaction)
+        self.start("sides", self._open_sides, self._inspection, number, sides)
 
     async def _open_sides(self, inspection: Inspection, number: int, sides: Sides | None) -> None:
         """Show both sides of a compaction, then find what it lost, then what the others did, the
         newest first; moving the cursor ends it."""
+        compactions = inspection.compactions
         if sides is None:
             sides = await self.read(lambda store: read_sides(store, inspection, number))
         self.replaced.open(sides[0])
-        self.instead.open(sides[1], inspection.compactions[number].summary)
-        self._show_losses()
-        for each in (number, *reversed(range(len(inspection.compactions)))):
-            if each not in self._losses:
-                self._losses[each] = await self.read(partial(_find_losses, inspection, each))
-                if each == number:
-                    self._show_losses()
+        self.instead.open(sides[1], compactions[number].summary)
+        for at in (number, *reversed(range(len(compactions)))):
+            if at not in self._losses:
+                find = partial(_find_losses, compactions[at])
+                self._losses[at] = await self.read(find)
                 self._show_rows()
+            if at == number:
+                self._show_losses(compactions[number])
+                self.replaced.light(self._losses[at])
 
-    def _show_losses(self) -> None:
-        """Show what the compaction under the cursor lost, if that is known."""
+    def _show_losses(self, compaction: Compaction) -> None:
+        """Show how much the compaction under the cursor lost, if that is known."""
         losses = self._losses.get(self._number)
-        if losses is not None and self._compaction is not None:
-            self._show_title(self._compaction)
-            self.replaced.light(losses)
-
-    def _show_title(self, compaction: Compaction) -> None:
-        losses = self._losses.get(self._number)
-        parts: list[tuple[str, str]] = [("  " + title_of_replaced(compaction), "bold")]
+        title = Content.styled("  " + title_of_replaced(compaction), "bold")
         if losses is not None and losses.terms:
-            parts.append((f" · {count_lost(losses)}", "$accent bold"))
-        self.line("replaced-title").update(Content.assemble(*parts))
+            title += Content.styled(f" · {count_lost(losses)}", "$accent bold")
+        self.line("replaced-title").update(title)
 
     def action_lost(self, by: int) -> None:
         self.say(self.replaced.go_to_lost(by) if self._compaction is not None else "")
 
     def action_pane(self, by: int) -> None:
-        if self._compaction is None:
-            return
-        panes = [self.overview, self.replaced, self.instead]
-        at = next((index for index, each in enumerate(panes) if each.has_focus), 0)
-        self.set_focus(panes[(at + by) % len(panes)])
+        if self._compaction is not None:
+            panes = [self.overview, self.replaced, self.instead]
+            at = next((index for index, pane in enumerate(panes) if pane.has_focus), 0)
+            self.set_focus(panes[(at + by) % len(panes)])
+
+    def _replaced_something(self) -> Compaction | None:
+        """Return the compaction under the cursor; if it replaced nothing, say so and return
+        None."""
+        compaction = self._compaction
+        if compaction is None or not compaction.gone:
+            self.say(_("nothing was replaced here"))
+            return None
+        return compaction
 
     def action_copy(self) -> None:
-        inspection, compaction, number = self._inspection, self._compaction, self._number
-        if inspection is None or compaction is None:
-            return
-        if not compaction.gone:
-            self.say(_("nothing was replaced here"))
-            return
+        if (compaction := self._replaced_something()) is not None:
+            self.start("copying", self._copy_replaced, self._inspection, compaction)
 
-        self.start("copying", self._copy_replaced, inspection, compaction, number)
-
-    async def _copy_replaced(
-        self, inspection: Inspection, compaction: Compaction, number: int
-    ) -> None:
+    async def _copy_replaced(self, inspection: Inspection, compaction: Compaction) -> None:
         text = await self.read(
-            lambda store: replaced_markdown(inspection, number, store.messages(compaction.gone))
+            lambda store: replaced_markdown(inspection, compaction, store.messages(compaction.gone))
         )
         await self._copy(text, title_of_replaced(compaction))
 
     def action_export(self) -> None:
-        conversation, compaction = self._conversation, self._compaction
-        if conversation is None or compaction is None or not compaction.gone:
-            self.say(_("nothing was replaced here"))
+        compaction = self._replaced_something()
+        if compaction is None:
             return
-        name = _("{title}, before {time}").format(
-            title=formats.name(conversation), time=formats.timestamp(compaction.at)
-        )
-        load("export")(
-            self.main, self.app, [conversation._replace(title=name)], frozenset(compaction.gone)
-        )
+        conversation, time = self._inspection.conversation, formats.timestamp(compaction.at)
+        name = _("{title}, before {time}").format(title=formats.name(conversation), time=time)
+        part = frozenset(compaction.gone)
+        load("export")(self.main, self.app, [conversation._replace(title=name)], part)
 
     def action_copy_lost(self) -> None:
         losses = self._losses.get(self._number)
-        if self._inspection is None or losses is None or not losses.terms:
+        if self._compaction is None or losses is None or not losses.terms:
             self.action_lost(1)  # says why there is nothing
             return
-        text = lost_markdown(self._inspection, self._number, losses)
+        text = lost_markdown(self._compaction, losses)
         self.start("copying", self._copy, text, count_lost(losses))
 
     async def _copy(self, text: str, name: str) -> None:
@@ -304,11 +287,8 @@ class CompactionsScreen(SubScreen):
         self.say(f"{name}: {route}")
 
     def action_resume(self) -> None:
-        if self._conversation is not None:
-            self.main.resuming.resume()
+        self.main.resuming.resume()
 
     def action_read_there(self) -> None:
-        conversation, compaction = self._conversation, self._compaction
-        if conversation is not None:
-            message_id = compaction.summary if compaction is not None else None
-            self.read_conversation(conversation, message_id)
+        message_id = self._compaction.summary if self._compaction is not None else None
+        self.read_conversation(self._inspection.conversation, message_id)

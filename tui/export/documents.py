@@ -4,29 +4,32 @@ screen."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.export.env_files import read_env, secret_values
 from hermes_browse.store.export.files import (
     EXTENSIONS,
     Format,
     check_target,
+    export_pieces,
     make_folder,
     unique_names,
     write_file,
 )
-from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
+from hermes_browse.store.export.redact import Redactor, describe
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..store_paths import env_files, store_files
+from ..version import version
 
 if TYPE_CHECKING:
     from collections import Counter
 
-    from hermes_browse.store.connection.connect import Store
+    from hermes_browse.store.api import OpenStore
     from hermes_browse.store.hermes.homes import Location
     from hermes_browse.store.sessions.models import Conversation
 
@@ -111,32 +114,48 @@ def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | Non
     return [path]
 
 
-def save(
-    store: Store,
-    documents: Sequence[Document],
-    pieces: Callable[[Sequence[Conversation], ExportCounts], Iterator[str]],
-    *,
-    force: bool,
-) -> Iterator[Saved]:
-    """Write files one after another, each atomically; all paths are checked before the first is
-    written.
+class Export(NamedTuple):
+    """How conversations are exported."""
 
-    `pieces` yields the text of a document, and counts what is in it. With `force` existing files
-    are replaced, but never those of the store.
+    store: OpenStore
+    form: Format
+    redactor: Redactor
+    now: float
+    everything: bool = False
+    part: Collection[int] | None = None
+    """Ids of the only messages to include; None for all."""
 
-    Raises:
-        RefusedError: A file exists, or belongs to the store.
-        BrowseError: A file cannot be written.
-    """
-    keep = store_files(store.path)
-    for document in documents:
-        check_target(document.path, force=force, keep=keep)
-    for document in documents:
-        tally = ExportCounts()
-        size = write_file(
-            document.path, pieces(document.conversations, tally), force=force, keep=keep
+    def pieces(self, conversations: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
+        """Yield the text of a document, and count what is in it."""
+        return export_pieces(
+            self.store,
+            conversations,
+            self.form,
+            redactor=self.redactor,
+            tally=tally,
+            exporter=f"hermes-browse {version()}",
+            now=self.now,
+            everything=self.everything,
+            part=self.part,
         )
-        yield Saved(document, tally, size)
+
+    def save(self, documents: Sequence[Document], *, force: bool) -> Iterator[Saved]:
+        """Write files one after another, each atomically; all paths are checked before the first is
+        written.
+
+        With `force` existing files are replaced, but never those of the store.
+
+        Raises:
+            RefusedError: A file exists, or belongs to the store.
+            BrowseError: A file cannot be written.
+        """
+        keep = store_files(self.store.store.path)
+        for document in documents:
+            check_target(document.path, force=force, keep=keep)
+        for document in documents:
+            tally = ExportCounts()
+            pieces = self.pieces(document.conversations, tally)
+            yield Saved(document, tally, write_file(document.path, pieces, force=force, keep=keep))
 
 
 def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:

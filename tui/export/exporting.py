@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +20,8 @@ from hermes_browse.store.export.files import (
     EXTENSIONS,
     Format,
     check_target,
-    export_pieces,
     file_stem,
 )
-from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -36,15 +34,14 @@ from ..context import Context
 from ..screens.card import Card, keys_line
 from ..shared.text_box import TextBox
 from ..store_paths import store_files
-from ..version import version
 from .documents import (
     MANY,
     Document,
+    Export,
     make_redactor,
     not_live_words,
     plan_documents,
     redacted_words,
-    save,
 )
 
 _WORDS = {
@@ -277,33 +274,18 @@ async def _export(
 
     def work() -> tuple[list[Document], str]:
         redactor = make_redactor(location, notes.append, active=request.redact)
-        opened = OpenStore(store, location)
+        opened, form, everything = OpenStore(store, location), request.form, request.everything
         detailed = opened.with_details(list(conversations))
-        documents = plan_documents(detailed, request.form, redactor, request.path)
-
-        def pieces(some: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
-            return export_pieces(
-                opened,
-                some,
-                request.form,
-                redactor=redactor,
-                tally=tally,
-                exporter=f"hermes-browse {version()}",
-                now=now,
-                everything=request.everything,
-                part=part,
-            )
-
+        documents = plan_documents(detailed, form, redactor, request.path)
         not_live: Counter[State] = Counter()
-        written: list[Document] = []
-        for saved in save(store, documents, pieces, force=request.force):
-            written.append(saved.document)
+        export = Export(opened, form, redactor, now, everything, part)
+        for saved in export.save(documents, force=request.force):
             not_live += saved.tally.not_live
         words = [
-            not_live_words(not_live, request.form, everything=request.everything),
+            not_live_words(not_live, form, everything=everything),
             redacted_words(redactor),
         ]
-        return written, " · ".join(filter(None, words))
+        return documents, " · ".join(filter(None, words))
 
     count = formats.counted(len(conversations), "conversation")
     context.say(_("saving {conversations} …").format(conversations=count))

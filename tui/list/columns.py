@@ -122,7 +122,8 @@ class ListLayout(NamedTuple):
         names = [name for name in _DEFAULT if width - extra >= COLUMNS[name].least]
         if by in ("", "age"):
             return [*place, *names]
-        return [*place, *(name for name in names if name != by), by]
+        hidden = (by, "age") if by == "started" else (by,)  # one date in a row
+        return [*place, *(name for name in names if name not in hidden), by]
 
     def _cells(self, width: int) -> list[tuple[str, int]]:
         """Return name and cells of each column that fits into a row of `width` cells."""
@@ -142,12 +143,13 @@ class ListLayout(NamedTuple):
         return columns
 
     def head(
-        self, width: int, extra: str = "", *, is_sorted: bool = True
+        self, width: int, extra: str = "", *, position: str = "", is_sorted: bool = True
     ) -> list[tuple[str, str, Sort | None]]:
         """Format the header, in exactly `width` cells.
 
         Args:
-            extra: Heading of the badges before the columns; empty for the default.
+            extra: Heading of what stands before the columns; empty for none.
+            position: Of the cursor: `12/82`.
             is_sorted: Whether the rows are in this order, so that one column has an arrow.
 
         Returns:
@@ -161,8 +163,8 @@ class ListLayout(NamedTuple):
             text, look = self._named(column.head, order, is_sorted=is_sorted)
             columns.append((column.fitted(text, cells), look, order))
         room = width - 3 - sum(cells for _name, cells in cells_of) - 2
-        extra = extra or _("family")
         title, look = self._named(N_("title"), Sort.TITLE, is_sorted=is_sorted)
+        title = f"{title}  {position}"
         extra = extra if cell_len(extra) + cell_len(title) < room else ""
         left = formats.fit(title, room - cell_len(extra))
         return [

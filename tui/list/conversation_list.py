@@ -26,7 +26,7 @@ from ..commands.main_commands import LIST
 from ..shared.lines import LongView
 from ..shared.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
-from .conversation_rows import ConversationRow, JobRow
+from .conversation_rows import ConversationRow, JobRow, family_heading
 from .list_rows import FixedRows, ListRow, NoteRow, RowSource
 from .marks import Marks
 
@@ -183,7 +183,7 @@ class ConversationList(LongView, can_focus=True):
         """Report the row under the cursor, and show in the footer what Enter does with it."""
         self.at = at
         if at.row is not None and at.is_moved:
-            self.post_message(self.Highlighted(self, at.row, at.by_hand))
+            self.post_message(self.Highlighted(self, at.row, by_hand=at.is_step))
         title = enter_title(at.row, resumes=self.resumes)
         if title != self.enter_title:
             self.enter_title = title
@@ -318,19 +318,37 @@ class ListHead(Widget):
         """Heading of the badges before the columns; empty for the default."""
         self.is_sorted = True
         """Whether the rows are in the list's order, so that one column has an arrow."""
+        self._is_whole = False
         self.auto_links = False  # no link style over the names
 
-    def show(self, extra: str, *, is_sorted: bool) -> None:
-        """Update and redraw; the order of the list may have changed as well."""
-        self.extra, self.is_sorted = extra, is_sorted
+    def on_mount(self) -> None:
+        self.watch(self._rows, "cursor", self._cursor_moved, init=False)
+
+    def _cursor_moved(self) -> None:
         self.refresh()
 
+    def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:
+        """Update and redraw; the order of the list may have changed as well.
+
+        Args:
+            is_whole: All rows of the list have been read, so that the cursor's place in it is
+                shown.
+        """
+        self.extra, self.is_sorted, self._is_whole = extra, is_sorted, is_whole
+        self.refresh()
+
+    def _extra(self) -> str:
+        """Return the heading of what stands before the columns, if a row on screen has it."""
+        first = self._rows.scroll_offset.y
+        in_sight = range(first, min(first + self._rows.size.height, len(self._rows)))
+        return self.extra or family_heading(self._rows.source.row(index) for index in in_sight)
+
     def render(self) -> Content:
-        width = self.size.width - self._rows.scrollbar_size_vertical
-        parts = []
-        for text, look, sort in self._rows.columns.head(
-            max(width, 0), self.extra, is_sorted=self.is_sorted
-        ):
+        rows, parts = self._rows, []
+        width = max(self.size.width - rows.scrollbar_size_vertical, 0)
+        position = f"{rows.cursor + 1:,}/{len(rows):,}" if self._is_whole and len(rows) else ""
+        head = rows.columns.head(width, self._extra(), position=position, is_sorted=self.is_sorted)
+        for text, look, sort in head:
             part = Content.styled(text, "dim" if look == "dim" else "")
             if sort is not None:
                 part = part.stylize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -57,6 +57,12 @@ def family(conversation: Conversation) -> list[tuple[str, int, str]]:
 def badges(conversation: Conversation) -> str:
     """Return the family in signs: `≡3 ⑂1 ⊕2`."""
     return " ".join(f"{sign}{count}" for sign, count, _noun in family(conversation))
+
+
+def family_heading(rows: Iterable[object]) -> str:
+    """Return the heading of the badges; empty if none of the rows has any."""
+    has_badges = any(isinstance(row, ConversationRow) and badges(row.conversation) for row in rows)
+    return _("family") if has_badges else ""
 
 
 def _hits(count: int) -> str:

@@ -20,7 +20,6 @@ from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
-from ..bindings import following
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from .columns import ListLayout
@@ -246,10 +245,6 @@ class Listing:
         """Show another view from its top."""
         self.refresh(top=True)
         self._measure()
-
-    def next_sort(self) -> None:
-        """Sort by the next criterion; the cursor stays on its conversation."""
-        self.sort_by(following(Sort, self._main.sort))
 
     def reverse_order(self) -> None:
         """Reverse the order."""

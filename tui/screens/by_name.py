@@ -29,6 +29,7 @@ PLACES = {
     "resuming": "tui.resume.resuming.Resuming",
     "retention": "tui.cleanup.retention_screen.RetentionScreen",
     "seen-here": "tui.compression.seen_here.toggle_seen_here",
+    "sort": "tui.screens.palette.choose_sort",
     "switching": "tui.profiles.switching.Switching",
     "trash": "tui.trash.screen.TrashScreen",
     "tree": "tui.compression.compaction_rows.read_tree",

@@ -119,6 +119,10 @@ class KeyScreen(Parts):
         if self.current is not None:
             self.open_screen("compactions", number)
 
+    def choose_sort(self) -> None:
+        """Ask for the order of the list."""
+        load("sort")(self.app, self.sort, self.listing.sort_by)
+
     def show_details(self) -> None:
         if self.current is not None:
             load("details")(self, self.app, self.current)

@@ -1,5 +1,4 @@
-"""The command palette: every command by name, with its key; what works where the focus is comes
-first."""
+"""What is chosen by name: a command (the palette), a theme, the order of the list."""
 
 from __future__ import annotations
 
@@ -11,11 +10,13 @@ from textual.app import App
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.wording import N_, _, language
 
 from ..bindings import key_names, working
 from ..commands import Command, final_keys
 from ..commands.main_commands import TRANSCRIPT
+from ..list.list_model import order_name
 from .choices import Choice, ChoiceCard, ThemeCard
 
 _HERE = N_("Here")
@@ -86,3 +87,14 @@ def choose_theme(app: App[Any]) -> None:
     """Ask for a theme, and show the one under the cursor."""
     choices = [Choice(name, name) for name in sorted(app.available_themes)]
     app.push_screen(ThemeCard(_("Theme: type its name"), choices, app.theme))
+
+
+def choose_sort(app: App[Any], current: Sort, sort_by: Callable[[Sort], object]) -> None:
+    """Ask for the order of a list; the one that it has already stays as it is."""
+
+    def chosen(value: str | None) -> None:
+        if value is not None and value != current:
+            sort_by(Sort(value))
+
+    choices = [Choice(sort.value, order_name(sort)) for sort in Sort]
+    app.push_screen(ChoiceCard(_("Sort by: type its name"), choices, current.value), chosen)

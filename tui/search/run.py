@@ -63,7 +63,6 @@ def run(
             answer,
             found.titles if earlier is None else earlier.titles,
             dict(conversations),
-            past_edits=found.past_edits,
             sort=sort,
             is_partial=is_partial,
         )
@@ -78,7 +77,6 @@ def run(
         titles=_MOST_TITLES if earlier is None else 0,
         is_typed=True,
         after=before.hits[-1] if before is not None and before.hits else None,
-        past_edits=before is not None and before.past_edits,
         stopped=scan.stopped.is_set,
         tell=scan.tell,
         portion=lambda found: scan.take(results(found, is_partial=True)),

@@ -13,9 +13,9 @@ from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.engine import Answer
+from hermes_browse.store.search.found import asks_for_conversations
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import compile_filters
-from hermes_browse.store.search.suggest import asks_for_conversations
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _, ngettext
 

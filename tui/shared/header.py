@@ -107,14 +107,22 @@ def failure(text: str) -> Content:
     return Content.styled(one_line(text, 400), "$error")
 
 
+_TITLE = 32
+"""Cells of a title that facts beside it leave free."""
+
+
 def conversation_title(conversation: Conversation, width: int) -> Content:
     """Build the title of the transcript: name, source, model, number of messages."""
     model = one_line((conversation.model or "").rpartition("/")[2], 30)
     about = "~" if conversation.rows is None else ""
     messages = about + formats.messages(conversation.message_count)
-    facts = [one_line(conversation.source, 20), model, messages]
-    right = " · ".join(fact for fact in facts if fact)
-    name = clip(one_line(formats.name(conversation), 300), max(width - cell_len(right) - 5, 10))
+    facts = [fact for fact in (one_line(conversation.source, 20), model, messages) if fact]
+    name = one_line(formats.name(conversation), 300)
+    wanted = min(cell_len(name), _TITLE)
+    while facts and width - 5 - cell_len(" · ".join(facts)) < wanted:
+        del facts[0]
+    right = " · ".join(facts)
+    name = clip(name, max(width - cell_len(right) - 5, 10))
     space = max(width - cell_len(name) - cell_len(right) - 3, 1)
     return Content.assemble("  ", (name, "bold"), " " * space, (right, "dim"))
 

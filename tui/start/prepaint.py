@@ -26,7 +26,7 @@ from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
 from ..list.columns import ListLayout
-from ..list.conversation_rows import ConversationRow, JobRow
+from ..list.conversation_rows import ConversationRow, JobRow, family_heading
 from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_labels
 from ..list.list_rows import NoteRow
 from ..pane_sizes import has_head
@@ -178,7 +178,8 @@ class _PaintedRows:
             return []
         plain, foreground = self.palette.background, self.palette.foreground
         muted = _dimmed(foreground, plain)
-        names = self._columns.head(self._width - 1)
+        extra = family_heading(map(self._rows.row, range(self.shown)))
+        names = self._columns.head(self._width - 1, extra)
         return [
             "".join(
                 _sgr(text, muted if look == "dim" else foreground, plain)
