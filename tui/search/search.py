@@ -6,14 +6,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.search.coverage import Coverage
-from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.found import asks_for_conversations
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.models import View
@@ -28,7 +27,7 @@ from ..screens.panes import Panes
 from .counting import count_hits, whole_catalog
 from .query_line import Typed
 from .results import Fold, HitCounts, SearchResults
-from .run import run
+from .run import SearchRequest, find, run
 from .scan import TELL_SECONDS, Scan
 
 Result = TypeVar("Result")
@@ -125,27 +124,15 @@ class LiveSearch:
         main.say(_(_ORDERS[main.hit_order]))
         self.run()
 
+    def _request(self, query: Query) -> SearchRequest:
+        main = self._main
+        return SearchRequest(query, main.catalog, main.search_view, main.hit_order, main.clock())
+
     async def _find(self, query: Query, scan: Scan, top: bool) -> None:
         """Run a query and show what it finds: hits, or the list filtered."""
-        main, order = self._main, self._main.order
-        now, catalog, details = main.clock(), main.catalog, main.details
-        view, sort = main.search_view, main.hit_order
-        conditions = compile_filters(query, now)
-
-        def find(store: OpenStore) -> SearchResults | CatalogRows:
-            whole = whole_catalog(store, catalog, view, conditions, now)
-            if not asks_for_conversations(query, conditions):
-                return run(store, query, scan, catalog=whole, view=view, sort=sort, now=now)
-            matching = frozenset(store.roots(query, whole, view, now))
-            listed = whole.order(
-                view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
-            )
-            roots = [root for root in listed if root in matching]
-            if not roots:
-                return SearchResults(query, Answer(query), of_list=True)
-            return CatalogRows(whole, roots, details, (), "", order=order)
-
-        found = await self._scanned(scan, find)
+        main, request = self._main, self._request(query)
+        job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
+        found = await self._scanned(scan, job)
         if isinstance(found, CatalogRows):
             main.results = None
             main.rows.show(found, top=top)
@@ -153,13 +140,13 @@ class LiveSearch:
             main.say(" · ".join([count.format(count=len(found)), *self._typed.problems]))
         else:
             # If a scan has shown some of it already, the cursor stays.
-            self._answered(found, view, top=top and scan.shown is None)
+            self._answered(found, request.view, top=top and scan.shown is None)
 
-    async def _scanned(self, scan: Scan, find: Callable[[OpenStore], Result]) -> Result:
+    async def _scanned(self, scan: Scan, job: Callable[[OpenStore], Result]) -> Result:
         """Return the result of a search; its progress is shown until then."""
         self._main.start("scan", self._show_progress, scan)
         try:
-            return await self._main.read(find, glance=_GLANCE)
+            return await self._main.read(job, glance=_GLANCE)
         except BrowseError as error:
             self._was_busy = isinstance(error, StoreBusyError)
             raise
@@ -193,16 +180,10 @@ class LiveSearch:
             self._main.start("search", self._read_on, found, query, self._scan)
 
     async def _read_on(self, found: SearchResults, query: Query, scan: Scan) -> None:
-        main, now, catalog = self._main, self._main.clock(), self._main.catalog
-        view, sort = main.search_view, main.hit_order
-        longer = await self._scanned(
-            scan,
-            lambda store: run(
-                store, query, scan, catalog=catalog, view=view, sort=sort, now=now, earlier=found
-            ),
-        )
+        main, request = self._main, self._request(query)
+        longer = await self._scanned(scan, partial(run, request=request, scan=scan, earlier=found))
         self._reads_on = False
-        self._answered(replace(longer, counts=(main.results or found).counts), view)
+        self._answered(replace(longer, counts=(main.results or found).counts), request.view)
         if self._steps_on:
             self._steps_on = False
             self.step(1)
