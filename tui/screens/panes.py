@@ -121,7 +121,8 @@ class Panes(Context):
             self._is_header_due = True
             self.call_later(self.show_header)
 
-    watch_offered = watch_results = watch_hit_order = watch_progress = show_header_soon
+    watch_offered = watch_results = watch_hit_order = show_header_soon
+    watch_progress = watch_old_files = show_header_soon
 
     def show_header(self) -> None:
         """Update header, line of views and column names."""
