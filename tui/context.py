@@ -118,7 +118,7 @@ class Context(StoreScreen[object]):
         self.settled: dict[Sort, Mapping[str, int]] = {}
         """Measured sort keys as of the last complete pass, so that no row moves during one."""
         self.marks = Marks()
-        self.reads = Reads(lambda: OpenStore(store, location))
+        self.reads = Reads(self.opened)
         self.writes = host.writes
         store.on_wait = self._tell_of_wait
 
@@ -131,6 +131,10 @@ class Context(StoreScreen[object]):
     @property
     def options(self) -> Options:
         return self.host.start.options
+
+    def opened(self) -> OpenStore:
+        """Return the store, to be changed; each change opens and closes the file."""
+        return OpenStore(self.store, self.location)
 
     @property
     def current(self) -> Conversation | None:

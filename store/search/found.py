@@ -3,6 +3,7 @@ queries that find something."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -15,6 +16,7 @@ from ..messages.preview import with_names
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
+from ..trash.progress import never
 from ..wording import _
 from .engine import Answer, Search, Total, until
 from .filters import EVERYTHING
@@ -40,29 +42,29 @@ class Found(NamedTuple):
 
 def find_hits(
     reader: Reader,
-    query: Query,
-    catalog: Catalog | None,
-    view: View,
+    query: Query | str,
+    catalog: Catalog | None = None,
+    view: View = View.ALL,
     *,
-    sort: str,
-    now: float,
-    limit: int,
+    sort: str = "newest",
+    now: float | None = None,
+    limit: int = 50,
     titles: int = 0,
     is_typed: bool = False,
     after: Hit | None = None,
-    stopped: Callable[[], bool],
-    tell: Callable[[float], None],
+    stopped: Callable[[], bool] = never,
+    tell: Callable[[float], None] = lambda share: None,
     portion: Callable[[Found], None] | None = None,
 ) -> Found:
     """Search for a page of hits.
 
     Args:
         reader: An open reader.
-        query: Parsed.
+        query: Parsed, or as it is typed.
         catalog: Of the store, as far as it has been read.
         view: The view to search.
         sort: `newest`, `relevance` or `oldest`.
-        now: Unix seconds.
+        now: Unix seconds; the clock's by default.
         limit: The most hits.
         titles: The most titles.
         is_typed: The last word is still being typed.
@@ -71,6 +73,8 @@ def find_hits(
         tell: Called with the share of a scan that is done.
         portion: Called with what a scan has found so far.
     """
+    now = time.time() if now is None else now
+    query = parse(query, now=now) if isinstance(query, str) else query
     whole = whole_catalog(reader, catalog, view, query, now)
     scope = make_scope(reader, compile_filters(query, now), whole, view)
     search = Search(
@@ -156,8 +160,8 @@ def count(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool],
-    seconds: float,
+    stopped: Callable[[], bool] = never,
+    seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
     whole = whole_catalog(reader, catalog, view, query, now)
@@ -193,7 +197,7 @@ def count_matches(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool],
+    stopped: Callable[[], bool] = never,
     sources: Collection[str] = (),
     roles: Collection[str] = (),
     is_typed: bool = True,

@@ -211,7 +211,7 @@ class ConversationTable:
                 counted = count_rows(reader, [segment.id for segment in segments])
             else:
                 if sizes:
-                    forget_changed(reader, segments, sizes, {})
+                    forget_changed(reader, segments, sizes)
                 measured = measure(reader, segments, known=sizes)
                 counted = {segment.id: measured[segment.id].total for segment in segments}
             sums = [

@@ -81,9 +81,9 @@ async def test_archive_rename_delete_and_their_undo_happen_there(
     await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("a")
-    assert _conversations(machine)[tip][1] and "archived 1 conversation on vps" in browser.text(
-        "#status"
-    )
+    said = browser.text("#status")
+    assert _conversations(machine)[tip][1]
+    assert "archived “" in said and "on vps · u undoes" in said
     await browser.press("u")
     assert _conversations(machine) == before
     tip = _tip(browser)

@@ -147,7 +147,7 @@ async def test_names_read_for_one_pane_reach_the_other(untitled: Browser, pane: 
 def many(plan: Plan) -> Plan:
     """A plan of a hundred thousand, a fifth of them runs of a job; half as many are spared."""
     sample = next(each for each in plan.selected if each.conversation.id == "old")
-    sizes = Sizes(rows=2, text=100, copies=40)
+    sizes = Sizes(rows=2, content=100, copies=40)
 
     def made(number: int, prefix: str) -> Planned:
         cron = number % 5 == 0
