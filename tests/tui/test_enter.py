@@ -65,7 +65,9 @@ async def test_a_picker_resumes_conversations_of_the_list_only(tmp_path: Path) -
         assert screen.transcript.has_focus
         await browser.press("slash", *"ferry", "enter")
         assert screen.transcript.has_focus, "a found conversation is read"
-        await browser.press("left", "down")
+        await browser.press("left", "home")
+        assert "Enter resumes" not in browser.text("#status")
+        await browser.press("down")
         assert isinstance(browser.row, ConversationRow | HitRow)
         assert "Enter read" in browser.text("#keys")
 

@@ -18,7 +18,7 @@ from hermes_browse.store.wording import _
 from ..config.options import FOREVER
 from ..context import ShownPlace
 from ..list.about import about
-from ..list.conversation_list import ConversationList
+from ..list.conversation_list import ConversationList, enter_title
 from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.hit_rows import MoreRow, SuggestionRow
 from ..list.list_rows import ListRow, NoteRow
@@ -168,7 +168,8 @@ class MainScreen(KeyScreen):
 
     def describe_row(self, row: ListRow | None) -> None:
         is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
-        enter = _("Enter resumes …{id}") if self.rows.resumes else _("Enter reads it")
+        is_resumed = enter_title(row, resumes=self.rows.resumes) == "resume"
+        enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
         self.is_row_live = is_live
         self.about = about(row, self.clock(), enter, self.status_room)
         if self._opens_first and not self.search.is_pending:
