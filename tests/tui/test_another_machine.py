@@ -89,7 +89,7 @@ async def test_archive_rename_delete_and_their_undo_happen_there(
     tip = _tip(browser)
     await browser.press("D")
     await browser.press("y")
-    assert tip not in _conversations(machine)
+    assert tip not in _conversations(machine), browser.text("#status")
     await browser.press("u")
     assert _conversations(machine) == before and "restored 1 conversation" in browser.text(
         "#status"
