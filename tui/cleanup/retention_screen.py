@@ -215,7 +215,7 @@ class RetentionScreen(SubScreen):
             row, now = self.forecasts.current, self.main.clock()
             goes_in = row.forecast.prune_in_days if isinstance(row, ForecastRow) else None
             axis.show(
-                coming(dated, axis.columns // 2, now),
+                coming(dated, axis.most, now),
                 now + goes_in * DAY if goes_in is not None else None,
             )
 

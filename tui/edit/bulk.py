@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from hermes_browse.store.api import OpenStore
@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
-from ..cleanup.plan_view import LeftOut, along_line, spared_line, totals_line
+from ..cleanup.plan_view import along_line, spared_line, totals_line
 from ..context import Context
 from ..formats import counted
 from ..list.list_model import RowDetails
@@ -47,7 +47,8 @@ class PlanChoices:
     """What the user has chosen for a plan; remembered for the next one."""
 
     rules: str = "older:30d"
-    left_out: LeftOut = field(default_factory=LeftOut)
+    left_out: frozenset[str] = frozenset()
+    """Roots of conversations that the user leaves out."""
     taken: frozenset[str] = frozenset()
     """Tips of conversations that were marked by hand."""
 
