@@ -21,7 +21,7 @@ from ..context import Context
 from ..formats import counted
 from ..list.list_model import RowDetails
 from ..store_paths import trash_folder
-from .change_cards import NAMED, SPARED, DeleteCard, ProgressCard
+from .change_cards import KEPT, NAMED, SPARED, DeleteCard, ProgressCard
 
 Result = TypeVar("Result")
 
@@ -58,6 +58,8 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
     reading thread."""
     plan = planned.plan
     detailed = plan.with_details(store.with_details, NAMED, SPARED)
+    forest = planned.catalog.forest
+    kept = store.with_details([forest.chain_of(child.id) for child in plan.reparented[:KEPT]])
     warning = long_lock_warning(max(each.rows for each in plan.selected))
     stays = [along_line(plan, planned.selection.marks), spared_line(plan)]
     trash = (
@@ -68,7 +70,9 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
     into = _("They go to the trash ({trash}): u restores them, X shows it.").format(trash=trash)
     if location.host is not None:
         into = _("They go to the trash of {name}: u restores them.").format(name=location.host.name)
-    return DeleteCard(detailed, into, totals_line(plan), " · ".join(filter(None, stays)), warning)
+    return DeleteCard(
+        detailed, into, totals_line(plan), " · ".join(filter(None, stays)), kept, warning
+    )
 
 
 def protected(plan: Plan, details: RowDetails) -> str:

@@ -76,6 +76,14 @@ def axis(chart: Chart, shown: range, width: int) -> str:
     return "".join(line)
 
 
+@dataclass
+class Chosen(Message):
+    """A column or an hour was clicked."""
+
+    key: str
+    """Of its group."""
+
+
 class BarPlot(Picture):
     """A chart: title and legend, columns, axis."""
 
@@ -83,12 +91,6 @@ class BarPlot(Picture):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
     }
-
-    @dataclass
-    class Chosen(Message):
-        """A column was clicked."""
-
-        index: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -143,15 +145,14 @@ class BarPlot(Picture):
         return cells
 
     def on_click(self, event: Click) -> None:
-        """Choose a column."""
+        """Choose a column, if columns are rows of the table."""
         event.stop()
-        content = event.get_content_offset(self)
-        if self._chart is None or content is None or content.x < _SCALE:
+        chart, content = self._chart, event.get_content_offset(self)
+        if chart is None or not chart.keys or content is None or content.x < _SCALE:
             return
-        shown = lay_out(self._chart, self.room)
-        if shown:
-            index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
-            self.post_message(self.Chosen(shown[min(index, len(shown) - 1)]))
+        shown = lay_out(chart, self.room)
+        index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
+        self.post_message(Chosen(chart.keys[shown[min(index, len(shown) - 1)]]))
 
 
 def quantiles(values: Iterable[float]) -> list[float]:
@@ -164,12 +165,6 @@ def quantiles(values: Iterable[float]) -> list[float]:
 
 class WeekPlot(Widget):
     """Hours of the week as shades, with an arrow at the chosen one."""
-
-    @dataclass
-    class Chosen(Message):
-        """An hour was clicked."""
-
-        key: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -246,4 +241,4 @@ class WeekPlot(Widget):
             return
         hour, day = (content.x - 6) // self._step, (content.y - 1) // self._lines
         if 0 <= hour < 24 and 0 <= day < 7:
-            self.post_message(self.Chosen(f"{day}-{hour:02}"))
+            self.post_message(Chosen(f"{day}-{hour:02}"))

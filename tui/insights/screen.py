@@ -30,7 +30,7 @@ from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine, ToggleLine
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
-from .plot import BarPlot, WeekPlot
+from .plot import BarPlot, Chosen, WeekPlot
 from .series import LOOKS, STACKED, STACKS, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
@@ -59,6 +59,7 @@ _GROUPINGS = tuple(grouping for _name, grouping in TABS)
 _CHART_LINES, _WEEK_LINES = 18, 22
 """The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
+_FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
 _EXAMPLES = (
     (
         N_("tokens and cost"),
@@ -95,9 +96,7 @@ class InsightsScreen(SubScreen):
     EXAMPLES = _EXAMPLES
     KEYS = INSIGHTS
 
-    question: var[Question] = var(
-        Question("", "30d", NATURAL_UNITS["30d"], STACKS[0]), init=False, always_update=True
-    )
+    question: var[Question] = var(_FIRST, init=False, always_update=True)
     answer: var[GroupedSums | None] = var(None, init=False, always_update=True)
     """That to an earlier question while another one is asked."""
     behind: var[GroupRow | None] = var(None, init=False, always_update=True)
@@ -176,9 +175,7 @@ class InsightsScreen(SubScreen):
         self._show_table()
 
     def catalog_changed(self) -> None:
-        """Show in the title that the sums are outdated; they are read again on request."""
-        if self.answer is not None:
-            self._show_head()
+        self._show_head()  # the sums may be outdated; they are read again on request
 
     def _show_head(self) -> None:
         question = self.question
@@ -243,30 +240,24 @@ class InsightsScreen(SubScreen):
 
     def _show_plot(self) -> None:
         """Show the chart, or the map of the week, with the current row highlighted."""
-        answer, row = self.answer, self._row
+        answer, row, metric = self.answer, self._row, self.metric
         if answer is None:
             return
-        bars, week = self.query_one("#bars", BarPlot), self.query_one("#week", WeekPlot)
-        current = row.group.key if row is not None else ""
-        is_week = answer.by == "hour"
+        bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
+        current, is_week = row.group.key if row is not None else "", answer.by == "hour"
         bars.display = not is_week and self.size.height >= _CHART_LINES
         week.display = is_week and self.size.height >= _WEEK_LINES
         if is_week:
-            values = {group.key: value_of(group, self.metric) for group in answer.report.rows}
-            week.show(values, current, partial(printed, metric=self.metric))
-            return
-        bars.show(make_chart(answer, self.metric, current, self.main.clock(), self._title))
+            values = {group.key: value_of(group, metric) for group in answer.report.rows}
+            week.show(values, current, partial(printed, metric=metric))
+        else:
+            bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
 
-    @on(BarPlot.Chosen)
-    @on(WeekPlot.Chosen)
-    def chosen(self, event: BarPlot.Chosen | WeekPlot.Chosen) -> None:
+    @on(Chosen)
+    def chosen(self, event: Chosen) -> None:
         event.stop()
-        if self.answer is None or self.behind is not None:
-            return
-        if isinstance(event, WeekPlot.Chosen):
+        if self.behind is None:
             self._go_to(event.key)
-        elif self.answer.is_by_time:
-            self._go_to(self.answer.columns(self.main.clock())[event.index])
 
     def _go_to(self, key: str) -> None:
         by = self.question.by
@@ -320,11 +311,11 @@ class InsightsScreen(SubScreen):
 
     def action_period(self, by: int) -> None:
         index = PERIODS.index(self.question.period) + by
-        if 0 <= index < len(PERIODS):
-            period = PERIODS[index]
-            self.question = self.question._replace(period=period, unit=NATURAL_UNITS[period])
-        else:
+        if not 0 <= index < len(PERIODS):
             self.say(_("that is all there is") if by > 0 else _("there is no shorter period"))
+            return
+        period = PERIODS[index]
+        self.question = self.question._replace(period=period, unit=NATURAL_UNITS[period])
 
     def action_unit(self) -> None:
         self.question = self.question._replace(unit=following(UNITS, self.question.unit))

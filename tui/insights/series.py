@@ -53,6 +53,8 @@ class Chart(NamedTuple):
     form: Callable[[float], str] = str
     """Formats a value in few cells."""
     title: str = ""
+    keys: Sequence[str] = ()
+    """Of the groups that the columns are; empty if they are of other groups."""
 
 
 class Stacking:
@@ -143,4 +145,5 @@ def make_chart(
         chosen=keys.index(current) if is_column and current in keys else None,
         form=partial(printed, metric=metric),
         title=_("{metric} by {unit}").format(metric=_(metric), unit=by_name(unit)),
+        keys=keys if is_column else (),
     )
