@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from . import later
 from .call import Leased, call, change, changing
@@ -13,21 +13,13 @@ from .trash.progress import Tell, never, quiet
 from .wording import _
 
 if TYPE_CHECKING:
-    from .cleanup.bulk import Outcome, Step
+    from .cleanup.bulk import Carrying, Outcome
     from .cleanup.plan import Plan, Planned
     from .edit.delete import Deleted
     from .edit.flags import Change
     from .edit.restore import Restored
     from .sessions.catalog import Catalog
     from .trash.shelf import Bundle
-
-
-class Carrying(TypedDict, total=False):
-    """How a plan is carried out: as of `bulk.carry_out`."""
-
-    pause: Callable[[float], object]
-    tell: Callable[[Step], object]
-    stop: Callable[[], bool]
 
 
 class Changeable(Leased):

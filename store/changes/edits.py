@@ -67,7 +67,7 @@ def replay_call(replay: Replay, use: ToolUse, text: str | None, directory: str) 
         text: Its result; None if none is stored: whether it was done is not known.
         directory: Where relative paths begin; empty if not known.
     """
-    call = _Call(replay, use, text, directory)
+    call = _FileCall(replay, use, text, directory)
     if use.name == "terminal":
         call.show()
     elif use.name == "read_file":
@@ -88,7 +88,7 @@ def _unclear(_version: EditedFile) -> bool:
     return False
 
 
-class _Call:
+class _FileCall:
     """A tool call that is done again."""
 
     def __init__(self, replay: Replay, use: ToolUse, text: str | None, directory: str) -> None:

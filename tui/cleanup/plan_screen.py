@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from ..bindings import following
-from ..edit.bulk import PlanChoices, PreparedPlan
+from ..edit.bulk import PlanChoices, PreparedPlan, planning
 from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared import header
@@ -97,7 +97,7 @@ class PlanScreen(SubScreen):
 
     async def _plan(self, selection: Selection) -> None:
         try:
-            job = self.main.edits.planning(selection, measure=False)
+            job = planning(self.main, selection, measure=False)
             self.planned = await self.read(job)
         except BrowseError:
             self.is_planning, self._waiting = False, None
