@@ -15,7 +15,6 @@ from textual.reactive import var
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.periods import NATURAL_UNITS, PERIODS, UNITS
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
@@ -36,7 +35,7 @@ from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,
     TOOL_METRICS,
-    cost_line,
+    first_with_value,
     label,
     period_notes,
     printed,
@@ -144,7 +143,6 @@ class InsightsScreen(SubScreen):
 
     @property
     def _row(self) -> GroupRow | None:
-        """The row under the cursor, or the row whose conversations are listed."""
         row = self.behind or self.groups.current
         return row if isinstance(row, GroupRow) else None
 
@@ -167,8 +165,7 @@ class InsightsScreen(SubScreen):
 
     def watch_answer(self, answer: GroupedSums) -> None:
         if answer.by != TOOL:
-            valued = (metric for metric in METRICS if value_of(answer.report.total, metric))
-            self._natural = next(valued, METRICS[0])
+            self._natural = first_with_value(answer.report.total)
         sums, costs = sums_lines(answer, self.size.width - 2)
         self.line("sums").update(Content(f" {sums}"))
         self.line("costs").update(Content.styled(f" {costs}", "dim"))
@@ -209,9 +206,8 @@ class InsightsScreen(SubScreen):
             self._show_table()
 
     def _show_headings(self) -> None:
-        width = self.groups.scrollable_content_region.width
-        first = self.groups.source.row(0) if len(self.groups.source) else None
-        text = first.table.headings(width) if isinstance(first, GroupRow) else ""
+        width, row = self.groups.scrollable_content_region.width, self.groups.current
+        text = row.table.headings(width) if isinstance(row, GroupRow) else ""
         self.line("headings").update(Content.styled(text, "dim"))
 
     def _title(self, root_id: str) -> str:
@@ -239,7 +235,6 @@ class InsightsScreen(SubScreen):
         self.call_after_refresh(self._show_headings)
 
     def _show_plot(self) -> None:
-        """Show the chart, or the map of the week, with the current row highlighted."""
         answer, row, metric = self.answer, self._row, self.metric
         if answer is None:
             return
@@ -272,14 +267,9 @@ class InsightsScreen(SubScreen):
     @on(ConversationList.Highlighted, "#groups")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         event.stop()
-        row = event.row
-        if not isinstance(row, GroupRow) or self.behind is not None:
-            return
-        self._show_plot()
-        words = [one_line(row.name, 120)]
-        if row.group.cost_usd or row.group.unknown:
-            words.append(_("cost {sum}").format(sum=cost_line(row.group, 0)))
-        self.describe(" · ".join(words), by_hand=event.by_hand)
+        if isinstance(event.row, GroupRow) and self.behind is None:
+            self._show_plot()
+            self.describe(event.row.about(), by_hand=event.by_hand)
 
     @on(ConversationList.Selected, "#groups")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -338,7 +328,6 @@ class InsightsScreen(SubScreen):
         self.watch_question()
 
     def action_search(self) -> None:
-        """Search for the conversations of the current row on the main screen."""
         if (row := self._row) is None:
             return
         search = search_for(row.by, row.group.key, self.question.period, self.main.clock())
@@ -349,7 +338,6 @@ class InsightsScreen(SubScreen):
         self.main.search_for(f"{search.query} ", search.note)
 
     def action_back(self) -> None:
-        """Go back from conversations to the table, else stop reading, else close the screen."""
         if (row := self.behind) is not None:
             self.behind = None
             self._go_to(row.group.key)

@@ -20,7 +20,7 @@ from ..shared.stacked_columns import Part
 from ..shared.styled import Line, line_width
 from .adding_up import GroupedSums
 from .series import OTHERS, OWN, STACKS, Stacking
-from .words import by_name, cost, label, value_of
+from .words import by_name, cost, cost_line, label, value_of
 
 _BAR = "▏▎▍▌▋▊▉█"
 _MOST_CONVERSATIONS = 200
@@ -136,6 +136,13 @@ class GroupRow(NamedTuple):
         if bar:
             line += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
         return [*line, (" " * (width - line_width(line)), "plain")]
+
+    def about(self) -> str:
+        """Return its name and its cost, if it has any."""
+        name, group = one_line(self.name, 120), self.group
+        if not group.cost_usd and not group.unknown:
+            return name
+        return " · ".join([name, _("cost {sum}").format(sum=cost_line(group, 0))])
 
 
 def _bar(parts: Sequence[Part], most: float, width: int) -> Line:

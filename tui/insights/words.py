@@ -56,6 +56,11 @@ def value_of(group: Group, metric: str) -> float:
     return float(values[metric])
 
 
+def first_with_value(total: Group) -> str:
+    """Return the first metric with a value."""
+    return next((metric for metric in METRICS if value_of(total, metric)), METRICS[0])
+
+
 def printed(value: float, metric: str) -> str:
     """Format a value in few cells."""
     if metric == "cost":
