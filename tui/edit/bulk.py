@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
-from ..cleanup.plan_view import along_line, spared_line, totals_line
+from ..cleanup.plan_lines import along_line, spared_line, totals_line
 from ..context import Context
 from ..formats import counted
 from ..list.list_model import RowDetails
