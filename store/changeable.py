@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from . import later
 from .call import Leased, call, change, changing
 from .hermes.homes import sessions_folder, trash_folder
-from .trash.progress import Tell, never, quiet
+from .trash.progress import Progress, Tell, never, quiet
 from .wording import _
 
 if TYPE_CHECKING:
-    from .cleanup.bulk import Carrying, Outcome
+    from .cleanup.bulk import Outcome, Step
     from .cleanup.plan import Plan, Planned
     from .edit.delete import Deleted
     from .edit.flags import Change
@@ -59,8 +59,9 @@ class Changeable(Leased):
     def delete(self, session_ids: Sequence[str], *, stopped: Callable[[], bool] = never) -> Deleted:
         """Move conversations to the trash, all of them or none."""
         folder = sessions_folder(self.location)
+        progress = Progress(stopped)
         return later.delete.delete(
-            self.store, session_ids, self.trash, sessions_folder=folder, stop=stopped
+            self.store, session_ids, self.trash, sessions_folder=folder, progress=progress
         )
 
     @changing
@@ -82,8 +83,7 @@ class Changeable(Leased):
             sessions_folder=sessions_folder(self.location),
             only=only,
             check=check,
-            stop=stopped,
-            tell=tell,
+            progress=Progress(stopped, tell),
         )
 
     @call
@@ -91,7 +91,9 @@ class Changeable(Leased):
         """Return what is in the trash, newest first."""
         return later.shelf.list_bundles(self.trash)
 
-    def archive_planned(self, plan: Plan, **how: Unpack[Carrying]) -> Outcome[Change]:
+    def archive_planned(
+        self, plan: Plan, *, tell: Callable[[Step], object], stop: Callable[[], bool]
+    ) -> Outcome[Change]:
         """Archive the conversations of a plan; those that it spares stay, even members of a
         lineage."""
         spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
@@ -99,15 +101,24 @@ class Changeable(Leased):
         def archive(planned: Sequence[Planned]) -> Change:
             return self.archive([each.conversation.id for each in planned], spared=spared)
 
-        return later.bulk.carry_out(self.store, plan, archive, **how)
+        return later.bulk.carry_out(self.store, plan, archive, tell=tell, stop=stop)
 
-    def clean_up(self, plan: Plan, catalog: Catalog, **how: Unpack[Carrying]) -> Outcome[Deleted]:
+    def clean_up(
+        self,
+        plan: Plan,
+        catalog: Catalog,
+        *,
+        tell: Callable[[Step], object],
+        stop: Callable[[], bool],
+    ) -> Outcome[Deleted]:
         """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
         if self.far is None:
             folder = sessions_folder(self.location)
-            return later.bulk.delete_planned(self.store, plan, catalog, self.trash, folder, **how)
+            return later.bulk.delete_planned(
+                self.store, plan, catalog, self.trash, folder, tell=tell, stop=stop
+            )
 
         def delete(planned: Sequence[Planned]) -> Deleted:
             return self.delete([each.conversation.id for each in planned])
 
-        return later.bulk.carry_out(self.store, plan, delete, **how)
+        return later.bulk.carry_out(self.store, plan, delete, tell=tell, stop=stop)

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Generic, NamedTuple, TypedDict, TypeVar, Unpack
+from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..edit.delete import Deleted, deleting
-from ..edit.delete_plan import DeletePlan, plan_delete
+from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change, archive
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
@@ -79,15 +79,8 @@ class Step(NamedTuple):
         return " · ".join(parts)
 
 
-class Carrying(TypedDict, total=False):
-    """How a plan is carried out."""
-
-    pause: Callable[[float], object]
-    """Sleeps for a number of seconds."""
-    tell: Callable[[Step], object]
-    """Receives a report after each portion."""
-    stop: Callable[[], bool]
-    """Polled between portions."""
+Tell = Callable[[Step], object]
+"""Receives a report, on the working thread."""
 
 
 class Outcome(NamedTuple, Generic[Result]):
@@ -125,89 +118,72 @@ class Outcome(NamedTuple, Generic[Result]):
 class _Run:
     """A plan that is carried out in portions, with reports."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        *,
-        pause: Callable[[float], object] = time.sleep,
-        tell: Callable[[Step], object] = lambda step: None,
-        stop: Callable[[], bool] = never,
-    ) -> None:
-        self._plan, self._pause, self._tell, self.stop = plan, pause, tell, stop
+    def __init__(self, plan: Plan, tell: Tell, stop: Callable[[], bool]) -> None:
+        self._plan, self._tell, self._stop = plan, tell, stop
         self._began = time.monotonic()
         self._stage: Stage | None = None
-        self._portions: Portions[Planned] = Portions((), lambda each: each.rows, never)
-        self.spared: list[Spared] = []
-
-    def run(
-        self,
-        planned: Sequence[Planned],
-        work: Callable[[list[Planned]], None],
-        version: Callable[[], object],
-    ) -> None:
-        """Do the work on conversations; `version` is as of `Portions`."""
-        self._portions = Portions(
-            planned,
-            lambda each: each.rows,
-            version,
-            self._pause,
-            self.stop,
-            self._report,
-            spares=True,
+        self.progress = Progress(stop, self._tell_stage)
+        self.portions: Portions[Planned] = Portions(
+            plan.selected, lambda planned: planned.rows, stop, self._report, spares=True
         )
-        self._portions.run(work)
 
-    @property
-    def done(self) -> Sequence[Planned]:
-        """The conversations that are done."""
-        return self._portions.done
-
-    def tell_stage(self, stage: Stage) -> None:
-        """Report progress within a portion."""
+    def _tell_stage(self, stage: Stage) -> None:
         if stage.total >= EVERY:  # too fast to read for fewer messages
             self._stage = stage
             self._report(is_waiting=False)
 
     def _report(self, is_waiting: bool) -> None:
-        done = len(self.done) + len(self._portions.spared)
+        done = len(self.portions.done) + len(self.portions.spared)
         seconds = time.monotonic() - self._began
         inside = None if is_waiting else self._stage
         self._tell(Step(done, len(self._plan.selected), seconds, inside, is_waiting))
-
-    def spare(self, planned: Planned, why: RefusedError) -> None:
-        """Leave out a conversation that must not be touched any more."""
-        why.is_unchanged = False  # the others are done
-        self.spared.append(Spared(planned.conversation, SpareReason("changed", why.sentence)))
 
     def outcome(self, act: Callable[[], None], results: Sequence[Result]) -> Outcome[Result]:
         """Carry out the plan by `act`, which adds to `results`."""
         error: BrowseError | None = None
         try:
             act()
-        except QueryInterruptedError as failed:
-            error = None if self.stop() else failed
         except BrowseError as failed:
-            error = failed
-        for planned, why in self._portions.spared:
-            self.spare(planned, why)
-        done, doubtful = self.done, self._portions.doubtful
+            was_stopped = isinstance(failed, QueryInterruptedError) and self._stop()
+            error = None if was_stopped else failed
+        done, plan = self.portions.done, self._plan
         if error is not None and done:
             error.is_unchanged = False  # it speaks of its own portion alone
-        plan, spared = self._plan, self.spared
-        left = len(plan.selected) - len(done) - len(spared) - doubtful
-        carried_out = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
-        return Outcome(carried_out, tuple(results), len(spared), left, error, doubtful)
+        spared = list(plan.spared)
+        for planned, why in self.portions.spared:
+            reason = SpareReason("changed", why.sentence)
+            spared.append(Spared(planned.conversation, reason))
+        return Outcome(
+            plan._replace(selected=tuple(done), spared=tuple(spared)),
+            tuple(results),
+            len(self.portions.spared),
+            self.portions.left,
+            error,
+            self.portions.doubtful,
+        )
 
 
 def carry_out(
-    store: Store, plan: Plan, unit: Unit[Result], **how: Unpack[Carrying]
+    store: Store,
+    plan: Plan,
+    unit: Unit[Result],
+    *,
+    tell: Tell = lambda step: None,
+    stop: Callable[[], bool] = never,
 ) -> Outcome[Result]:
     """Carry out a plan. If interrupted, each conversation is either done or unchanged.
 
     After each unit, pause for as long as the unit took, so that a gateway can write. A unit that
     finds the store busy is retried many times, since a clean-up is not urgent.
+
+    Args:
+        store: That of the plan.
+        plan: What is to be done.
+        unit: Does it for a few conversations.
+        tell: Receives a report after each unit.
+        stop: Polled between units.
     """
-    run = _Run(plan, **how)
+    run = _Run(plan, tell, stop)
     results: list[Result] = []
 
     def work(conversations: list[Planned]) -> None:
@@ -225,7 +201,7 @@ def carry_out(
         # unit would be the only one, and SQLite would make the index of the log anew from the whole
         # log, which grows with every unit.
         with nullcontext() if store.is_elsewhere else closing(store.open()):
-            run.run(plan.selected, work, object)  # a pause after each portion
+            run.portions.run(work, object)  # a pause after each portion
 
     return run.outcome(act, results)
 
@@ -236,7 +212,9 @@ def delete_planned(
     catalog: Catalog,
     trash: Path,
     sessions_folder: Path | None,
-    **how: Unpack[Carrying],
+    *,
+    tell: Tell = lambda step: None,
+    stop: Callable[[], bool] = never,
 ) -> Outcome[Deleted]:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.
@@ -244,56 +222,47 @@ def delete_planned(
     `catalog` is the one that the plan was made from; the other arguments are as of `delete` and
     `carry_out`. It pauses only while another process writes.
     """
-    run = _Run(plan, **how)
-    results: list[Deleted] = []
+    run = _Run(plan, tell, stop)
+    portions, results = run.portions, list[Deleted]()
 
     def act() -> None:
         with store.reader() as reader:
-            plans = _plan_deletes(reader, catalog, run, plan.selected)
+            plans = _plan_deletes(reader, catalog, portions)
             if not plans:
                 return
-            progress = Progress(run.stop, run.tell_stage)
+            planned, now = list(plans.values()), time.time()
+            begun = deleting(store, reader, planned, trash, now, sessions_folder, run.progress)
             try:
-                with deleting(
-                    store,
-                    reader,
-                    list(plans.values()),
-                    trash,
-                    time.time(),
-                    sessions_folder,
-                    progress,
-                ) as work:
-                    run.run(
-                        [each for each in plan.selected if each.conversation.id in plans],
+                with begun as work:
+                    portions.run(
                         lambda some: work.delete([plans[each.conversation.id] for each in some]),
                         work.writer.version,
                     )
             finally:
-                if run.done:
+                if portions.done:
                     results.append(work.finish())
 
     return run.outcome(act, results)
 
 
 def _plan_deletes(
-    reader: Reader, catalog: Catalog, run: _Run, selected: Sequence[Planned]
+    reader: Reader, catalog: Catalog, portions: Portions[Planned]
 ) -> dict[str, DeletePlan]:
-    """Plan the delete of each conversation that may still be touched, by its id."""
-    plans: dict[str, DeletePlan] = {}
-    taken: set[str] = set()
-    now = time.time()
-    for each in selected:
-        try:
-            if (why := first_change(reader, [each])) is not None:
-                raise RefusedError(why)
-            (plan,) = plan_delete(reader, catalog, [each.conversation.id], now)
-        except RefusedError as refused:
-            run.spare(each, refused)
-            continue
-        sessions = tuple(session for session in plan.sessions if session not in taken)
-        taken.update(sessions)
-        plans[each.conversation.id] = plan._replace(sessions=sessions)
-    return plans
+    """Plan the delete of each conversation that may still be touched, by its id; spare the
+    others."""
+    changed = {
+        planned.conversation.id: RefusedError(why)
+        for planned in portions.items
+        if (why := first_change(reader, [planned])) is not None
+    }
+    ids = [planned.conversation.id for planned in portions.items]
+    unchanged = [id for id in ids if id not in changed]
+    plans, refused = sort_deletes(reader, catalog, unchanged, time.time())
+    reasons = changed | refused
+    for planned in portions.items:
+        if planned.conversation.id in reasons:
+            portions.spared.append((planned, reasons[planned.conversation.id]))
+    return {plan.conversation.id: plan for plan in plans}
 
 
 def _clock(seconds: float) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pruning import NOW, chosen, family, opened
@@ -68,7 +70,10 @@ def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPa
         return len(some)
 
     steps: list[Step] = []
-    outcome = carry_out(Store(path), plan, unit, pause=rests.append, tell=steps.append)
+    monkeypatch.setattr(
+        portions, "time", SimpleNamespace(monotonic=time.monotonic, sleep=rests.append)
+    )
+    outcome = carry_out(Store(path), plan, unit, tell=steps.append)
     assert [id for some in seen for id in some] == [each.conversation.id for each in plan.selected]
     assert [len(some) for some in seen] == [1, 1, 3] and len(
         rests
@@ -89,9 +94,12 @@ def test_the_log_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def unit(some: Sequence[Planned]) -> None:
         archive(Store(path), [some[0].conversation.id])
 
-    outcome = carry_out(
-        Store(path), plan_of(path), unit, pause=lambda _: opened_at.append(handles(path))
+    monkeypatch.setattr(
+        portions,
+        "time",
+        SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: opened_at.append(handles(path))),
     )
+    outcome = carry_out(Store(path), plan_of(path), unit)
     assert len(opened_at) == len(outcome.plan.selected) == 5 and not handles(path)
     if sys.platform == "linux":
         assert all({str(path), str(log)} <= set(each) for each in opened_at)
@@ -102,7 +110,7 @@ def test_a_store_that_is_gone(path: Path) -> None:
     """Nothing was done, and why is said where other errors are."""
     plan = plan_of(path)
     path.rename(path.with_name("away.db"))
-    outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
+    outcome = carry_out(Store(path), plan, lambda _: None)
     assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.selected
 
 
@@ -125,7 +133,7 @@ def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: st
     """Looked at right before each unit, subagents included; the others go on."""
     plan = plan_of(path)
     change(path, statement)
-    outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
+    outcome = carry_out(Store(path), plan, lambda _: None)
     late = outcome.plan.spared[-1]
     assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words
     assert outcome.refused == 1 and len(outcome.plan.selected) == 4
@@ -139,7 +147,7 @@ def test_a_refusal_spares_one(path: Path) -> None:
         if any(each.conversation.id == "old" for each in some):
             raise RefusedError("It is being written to.")
 
-    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
+    outcome = carry_out(Store(path), plan_of(path), unit)
     assert (
         outcome.plan.spared[-1].why.words == "It is being written to."
         and len(outcome.plan.selected) == 4
@@ -154,7 +162,6 @@ def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         Store(path),
         plan_of(path),
         lambda some: done.append(some[0].conversation.id),
-        pause=lambda _: None,
         stop=lambda: len(done) == 2,
     )
     assert outcome.left == 3 and outcome.error is None and len(outcome.plan.selected) == 2
@@ -179,9 +186,7 @@ def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     error = StoreBusyError("busy")
     done: list[str] = []
-    outcome = carry_out(
-        Store(path), plan_of(path), fails_at_the_third(done, error), pause=lambda _: None
-    )
+    outcome = carry_out(Store(path), plan_of(path), fails_at_the_third(done, error))
     assert outcome.error is error and len(outcome.plan.selected) == 2 and outcome.left == 3
 
 
@@ -202,7 +207,10 @@ def test_a_busy_store_is_waited_for(
             raise StoreBusyError("busy")
         done.extend(each.conversation.id for each in some)
 
-    outcome = carry_out(Store(path), plan, unit, pause=rests.append, tell=told.append)
+    monkeypatch.setattr(
+        portions, "time", SimpleNamespace(monotonic=time.monotonic, sleep=rests.append)
+    )
+    outcome = carry_out(Store(path), plan, unit, tell=told.append)
     waiting = f"{begin} of 5 · waiting: another program keeps the store for itself"
     assert waiting in {step.words for step in told}
     if begin:
@@ -214,17 +222,16 @@ def test_a_busy_store_is_waited_for(
         assert rests == [portions.BUSY_PAUSE] * (portions.BUSY_TRIES - 1)
 
 
-def test_waiting_ends_when_it_is_stopped(path: Path) -> None:
+def test_waiting_ends_when_it_is_stopped(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two tries as between two units."""
     tries: list[int] = []
+    monkeypatch.setattr(portions, "BUSY_PAUSE", 0.0)
 
     def unit(some: Sequence[Planned]) -> None:
         tries.append(len(some))
         raise StoreBusyError("busy")
 
-    outcome = carry_out(
-        Store(path), plan_of(path), unit, pause=lambda _: None, stop=lambda: len(tries) == 3
-    )
+    outcome = carry_out(Store(path), plan_of(path), unit, stop=lambda: len(tries) == 3)
     assert outcome.left == 5 and outcome.error is None and len(tries) == 3
 
 

@@ -43,7 +43,7 @@ def test_the_same_as_hermes_segment_by_segment(
         )
         done = remove(ours, root)
         db = hermes_state.SessionDB(theirs)
-        for session in reversed(done.sessions):
+        for session in reversed(done.bundle.sessions):
             assert db.delete_session(session) or True  # subagents went with their parent
         db.close()
         assert differences(dump(theirs), dump(ours)) == {}, root
@@ -83,12 +83,12 @@ def test_the_same_as_each_hermes_recorded(
         )
     done = remove(path, name)
     old = mutation == "delete_delegate_parent" and store in ("v11", "v14")
-    assert [each[-6:] for each in done.sessions if each not in expected["gone"]] == (
+    assert [each[-6:] for each in done.bundle.sessions if each not in expected["gone"]] == (
         ["ccc002", "ccc003"] if old else []
     )
-    assert set(expected["gone"]) <= set(done.sessions)
+    assert set(expected["gone"]) <= set(done.bundle.sessions)
     lost = {key for key, change in expected["changed"].items() if change["after"][0] is None}
-    assert set(done.reparented) == lost - set(done.sessions)
+    assert set(done.reparented) == lost - set(done.bundle.sessions)
 
 
 def both(tmp_path: Path, change: str, *ids: str) -> tuple[set[str], set[str]]:
@@ -106,7 +106,7 @@ def both(tmp_path: Path, change: str, *ids: str) -> tuple[set[str], set[str]]:
     for path in (ours, theirs):
         with opened(path, "ro") as connection:
             left.append({row[0] for row in connection.execute("SELECT id FROM sessions")})
-    assert not left[0] & set(done.sessions)
+    assert not left[0] & set(done.bundle.sessions)
     return left[0], left[1]
 
 
@@ -220,7 +220,7 @@ def test_writing_elsewhere_does_not_hinder_a_delete(
         return made
 
     monkeypatch.setattr(deleting, "write_bundle", write_bundle)
-    assert "tip" in remove(path, "root").sessions
+    assert "tip" in remove(path, "root").bundle.sessions
     db.append_message("other", "user", "and on")
     db.close()
     assert set(health(path).values()) == {"ok"}

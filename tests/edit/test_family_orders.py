@@ -199,11 +199,11 @@ def test_any_family_in_any_order(
         elif bundles:
             bundle = bundles[number % len(bundles)]
             if step == "restore":
-                put_back(path, bundle.name, now=clock)
+                put_back(path, bundle.name)
             elif step == "drop" and set(bundle.sessions) <= set(present):
                 drop(trash, bundle.name)
     names = [each.name for each in list_bundles(trash)]
     chance.shuffle(names)  # type: ignore[attr-defined]
     for name in names:
-        assert put_back(path, name, now=clock).verified
+        assert put_back(path, name).verified
     assert dump(path) == before

@@ -95,7 +95,6 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
         catalog,
         path.parent / "trash",
         None,
-        pause=lambda _: None,
         tell=tell,
         stop=lambda: bool(stopped),
     )

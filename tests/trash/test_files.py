@@ -107,13 +107,11 @@ def test_nothing_is_overwritten(store: Path) -> None:
 
 
 def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
-    """Rows are back, files are not: a second one brings them, and a half-written one is no
-    hindrance."""
+    """Rows are back, files are not: a second one brings them."""
     folder = store.parent / "sessions"
     files, rows = state(folder), dump(store)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     put_back(store, name)  # as far as a kill after the commit lets it come
-    (folder / ".tip.json.restoring").write_text("half of")
     back = put_back(store, name, sessions_folder=folder)
     assert back.verified and back.files == len(MINE) and "tip" in back.sessions
     assert state(folder) == files and dump(store) == rows
@@ -147,7 +145,7 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(
     real = os.fsync
 
     def fail(descriptor: int) -> None:
-        if os.readlink(f"/proc/self/fd/{descriptor}").endswith("restoring"):
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(".partial"):
             raise OSError(5, "Input/output error")
         real(descriptor)
 
@@ -214,7 +212,7 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path: Path, session: str)
     )  # fmt: skip
     before = dump(path)
     done = remove(path, session, sessions_folder=home / "sessions")
-    assert done.sessions == (session,) and done.files == ()
+    assert done.bundle.sessions == (session,) and done.files == ()
     assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
     assert {file: file.read_text() for file in kept} == kept
     assert put_back(path, done.bundle.name).sessions == (session,)

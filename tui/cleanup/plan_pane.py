@@ -172,7 +172,7 @@ class PlanPane(Vertical):
         left_out = self.choices.left_out.roots
 
         def narrow() -> PreparedPlan:
-            plan = planned.plan.narrowed(planned.catalog, left_out)
+            plan = planned.plan.narrowed(left_out)
             return planned._replace(plan=plan.without_archived() if archive else plan)
 
         ready = await self._owner.call(narrow)

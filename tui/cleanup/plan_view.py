@@ -278,7 +278,7 @@ def make_view(
     marked by hand.
     """
     plan = rows.plan
-    narrowed = plan.narrowed(catalog, left_out)
+    narrowed = plan.narrowed(left_out)
     stays = [along_line(plan, marks), spared_line(plan)]
     orphans = len(narrowed.reparented)
     if orphans:

@@ -10,6 +10,7 @@ from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning, 
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import counted
@@ -53,19 +54,18 @@ class DeleteCommand(Subcommand):
             trash_folder(context.location),
             now=context.now,
             sessions_folder=sessions_folder(context.location),
-            stop=context.stop,
-            tell=telling(),
+            progress=Progress(context.stop, telling()),
         )
         for each in deleted.notes:
             note(each)
         if context.json:
             print_json(
                 {
-                    "deleted": list(deleted.sessions),
+                    "deleted": list(deleted.bundle.sessions),
                     "reparented": list(deleted.reparented),
                     "bundle": bundle_json(deleted.bundle),
-                    "conversations": list(deleted.conversations),
-                    "messages": deleted.messages,
+                    "conversations": list(deleted.bundle.conversations),
+                    "messages": deleted.bundle.messages,
                     "files": list(deleted.files),
                     "notes": list(deleted.notes),
                 }

@@ -13,7 +13,7 @@ from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Outcome, Step
-from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
+from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
@@ -156,12 +156,11 @@ class PruneCommand(Subcommand):
         bundles: list[Json] = []
         freed: int | None = None
         if act and plan.selected:
-            ordered = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
             if arguments.archive:
-                plan, bundles = _archive(context, ordered)
+                plan, bundles = _archive(context, plan)
             else:
                 before = _free_bytes(context.store)
-                plan, bundles = _delete(context, ordered, catalog)
+                plan, bundles = _delete(context, plan, catalog)
                 freed = _free_bytes(context.store) - before
                 if not context.json:
                     measured = _("Measured: {size} more are free for new rows.")

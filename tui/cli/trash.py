@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.delete_plan import affected_by_delete
+from hermes_browse.store.edit.delete_plan import plans_of
 from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -131,7 +131,6 @@ def _restore(context: CommandContext) -> int:
                 context.store,
                 trash,
                 name,
-                now=context.now,
                 sessions_folder=sessions_folder(context.location),
                 any_store=context.arguments.yes,
                 check=len(names) == 1,
@@ -172,7 +171,8 @@ def _sessions_of(context: CommandContext, bundle: Path) -> tuple[str, ...]:
     """Return the sessions of the requested conversations: their segments and subagents."""
     with Store(bundle).reader() as reader:
         ids = [resolve_session(reader, each) for each in context.arguments.only]
-        return affected_by_delete(read_catalog(reader, context.now).forest, ids).sessions
+        plans = plans_of(read_catalog(reader, context.now).forest, ids)
+        return tuple(session for plan in plans for session in plan.sessions)
 
 
 def _drop(context: CommandContext) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome, Step
-from hermes_browse.store.cleanup.plan import Plan, parents_first
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.hermes.homes import Location
@@ -108,8 +108,7 @@ async def carry_out(
         return stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
     def carry() -> Outcome[Result]:
-        ordered = plan._replace(selected=tuple(parents_first(planned.catalog, plan.selected)))
-        return work(ordered, pause=stopping.wait, tell=tell, stop=stop)
+        return work(plan, tell=tell, stop=stop)
 
     outcome = await context.write(carry)
     if progress is not None:

@@ -18,7 +18,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
-from hermes_browse.store.trash.progress import Stage
+from hermes_browse.store.trash.progress import Progress, Stage
 from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -209,7 +209,7 @@ class TrashScreen(SubScreen):
         if not bundles:
             return
         context, folder = self.main, self._folder
-        store, now, files = context.store, context.clock(), sessions_folder(context.location)
+        store, files = context.store, sessions_folder(context.location)
         text = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", len(bundles))
         self.say(text.format(count=len(bundles)))
         progress = self._show_progress(bundles)
@@ -226,22 +226,14 @@ class TrashScreen(SubScreen):
                 progress is not None and progress.stopped.is_set()
             )
 
-        put_back = partial(
-            restore,
-            store,
-            folder,
-            now=now,
-            sessions_folder=files,
-            stop=stop,
-            check=len(bundles) == 1,
-        )
+        put_back = partial(restore, store, folder, sessions_folder=files, check=len(bundles) == 1)
 
         def work() -> tuple[list[Restored], BrowseError | None, tuple[str, ...]]:
             done: list[Restored] = []
             failure: BrowseError | None = None
             for number, each in enumerate(bundles):
                 try:
-                    done.append(put_back(each.name, tell=partial(tell, number)))
+                    done.append(put_back(each.name, progress=Progress(stop, partial(tell, number))))
                 except BrowseError as error:
                     failure = error
                     break
