@@ -69,8 +69,6 @@ class Writer:
         """A connection that only reads, and sees what was committed."""
         self.schema = reader.schema
         """Columns, tables and search indexes of this file."""
-        self.has_begun = False
-        """Whether there was a transaction."""
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run a statement and fetch all its rows."""
@@ -115,7 +113,6 @@ class Writer:
                 can be no further transaction.
         """
         self._begin()
-        self.has_begun = True
         try:
             self._check_unchanged()
             result = work(self)
@@ -252,10 +249,8 @@ def writing(
                 yield writer
             except BaseException:
                 connection.close()
-                # Only then a journal is ours; with one from before, the store could not have been
-                # read.
-                if writer.has_begun:
-                    _finish_rollback(store)
+                # A journal is ours: with one from before, the store could not have been read.
+                _finish_rollback(store)
                 raise
 
 

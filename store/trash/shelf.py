@@ -8,14 +8,16 @@ them or was killed. Bundles expire only if the user has set an age.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import stat
 import time
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from ..connection.connect import Store
 from ..connection.stored_values import first_texts
@@ -69,7 +71,8 @@ class Bundle(NamedTuple):
     """Sessions that were restored separately."""
 
 
-class BundleMarks(NamedTuple):
+@dataclass(frozen=True)
+class BundleMarks:
     """What has happened to a bundle since it was written."""
 
     restored_at: float | None = None
@@ -89,15 +92,9 @@ class BundleMarks(NamedTuple):
 def read_marks(path: Path) -> BundleMarks:
     """Read the marks of a bundle; none if there are none, or none that can be read."""
     try:
-        found: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
-        at = found["restored_at"]
-        return BundleMarks(
-            None if at is None else float(at),
-            tuple(map(str, found["restored"])),
-            tuple(map(str, found["kept"])),
-            int(found["deleting"]),
-        )
-    except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
+        raw = read_regular(path.with_suffix(MARKS), _LARGEST_MARKS)
+        return msgspec.json.decode(raw, type=BundleMarks)
+    except (OSError, UnicodeDecodeError, RecursionError, msgspec.DecodeError):
         return BundleMarks()
 
 
@@ -109,7 +106,7 @@ def write_marks(path: Path, marks: BundleMarks) -> None:
         if marks == BundleMarks():
             beside.unlink(missing_ok=True)
         else:
-            write_whole(beside, [json.dumps(marks._asdict()).encode("ascii")], replace=True)
+            write_whole(beside, [msgspec.json.encode(marks)], replace=True)
 
 
 def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collection[str]) -> None:
@@ -117,9 +114,9 @@ def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collecti
     marks = read_marks(path)
     restored = {*marks.restored, *sessions}
     if all(restored.issuperset(each.sessions) for each in marks.listed(facts)):
-        write_marks(path, marks._replace(restored_at=now, restored=()))
+        write_marks(path, replace(marks, restored_at=now, restored=()))
     else:
-        write_marks(path, marks._replace(restored=tuple(sorted(restored))))
+        write_marks(path, replace(marks, restored=tuple(sorted(restored))))
 
 
 def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
@@ -135,7 +132,7 @@ def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
         return marks  # the next one that looks may find the store again
     there = set(first_texts(rows))
     kept = [each.id for each in facts.conversations if there.issuperset(each.sessions)]
-    marks = marks._replace(kept=tuple(kept), deleting=0)
+    marks = replace(marks, kept=tuple(kept), deleting=0)
     write_marks(path, marks)
     return marks
 
@@ -241,9 +238,7 @@ def find(trash: Path, name: str) -> Path:
         TrashError: It is of a version whose bundles are not read any more.
     """
     paths = _paths(trash)
-    matching = (
-        [name] if name in paths else [each for each in paths if name and each.startswith(name)]
-    )
+    matching = [each for each in paths if name and each.startswith(name)]
     if len(matching) != 1:
         sentence = (
             _("Several bundles begin with “{name}”.")
