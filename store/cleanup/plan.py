@@ -82,6 +82,10 @@ class Planned(NamedTuple):
         """Cost of its segments and subagents; None if none is known."""
         return known_sum(session.cost_usd for session in self.sessions)
 
+    def alone(self) -> Planned:
+        """Return it without its subagents."""
+        return self._replace(subagents=(), of_subagents=Sizes())
+
     def measured(self, sizes: Mapping[str, Sizes]) -> Planned:
         """Fill in sizes, given by session id; unchanged if one is missing."""
         if not all(session.id in sizes for session in self.sessions):
@@ -186,20 +190,15 @@ class Plan(NamedTuple):
     def totals(self, *, is_archive: bool = False) -> Totals:
         """Add up the conversations that would go. An archive leaves subagents alone, and frees
         nothing."""
-        sizes = added(each.own if is_archive else each.sizes for each in self.selected)
-        sessions = [
-            each.conversation.segments if is_archive else each.sessions for each in self.selected
-        ]
-        costs = (
-            each.conversation.cost_usd if is_archive else each.cost_usd for each in self.selected
-        )
+        going = [planned.alone() if is_archive else planned for planned in self.selected]
+        sizes = added(planned.sizes for planned in going)
         is_freeing = not is_archive and sizes.total > 0
         return Totals(
             conversations=len(self.selected),
-            sessions=sum(map(len, sessions)),
+            sessions=sum(len(planned.sessions) for planned in going),
             messages=sizes.rows,
             bytes=sizes.total,
-            cost_usd=known_sum(costs),
+            cost_usd=known_sum(planned.cost_usd for planned in going),
             messages_shown=sizes.shown,
             free_bytes=sizes.free_bytes if is_freeing else 0,
             given_back_bytes=sizes.given_back_bytes if is_freeing else 0,

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from trashing import NOW, differences, dump, family, health, opened, put_back, remove
-from writing import writing_until
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -223,50 +221,4 @@ def test_writing_elsewhere_does_not_hinder_a_delete(
     assert "tip" in remove(path, "root").bundle.sessions
     db.append_message("other", "user", "and on")
     db.close()
-    assert set(health(path).values()) == {"ok"}
-
-
-_GATEWAY = """
-import os, sys, time, hermes_state
-from pathlib import Path
-db = hermes_state.SessionDB(Path(sys.argv[1]))
-print("ready", flush=True)
-count = 0
-while not os.path.exists(sys.argv[2]):
-    db.append_message("tip", "user", f"turn {count}")
-    count += 1
-    time.sleep(0.01)
-print(count, flush=True)
-db.close()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_a_gateway_never_loses_a_turn(tmp_path: Path, journal: str) -> None:
-    """It appends to the very conversation that is to be deleted, again and again."""
-    path = family(tmp_path / "state.db", "22", journal=journal)
-    refused, enough, until = 0, tmp_path / "enough", time.monotonic() + 2.0
-    with writing_until(enough, _GATEWAY, path) as gateway:
-        while gateway.poll() is None:
-            with opened(path, "ro") as connection:
-                begun = connection.execute(
-                    "SELECT count(*) FROM messages WHERE content LIKE 'turn %'"
-                ).fetchone()[0]
-            if begun:
-                with pytest.raises(RefusedError, match=r"live|being written to|in use"):
-                    remove(path, "root", now=time.time())
-                refused += 1
-            if (
-                refused > 3 and begun > 10 and time.monotonic() > until
-            ):  # however slow the machine is
-                enough.touch()
-        assert gateway.stderr.read() == ""
-        written = int(gateway.stdout.read())
-    assert refused > 3
-    with opened(path, "ro") as connection:
-        stored = connection.execute(
-            "SELECT count(*) FROM messages WHERE content LIKE 'turn %'"
-        ).fetchone()[0]
-    assert stored == written > 10 and list_bundles(tmp_path / "trash") == []
     assert set(health(path).values()) == {"ok"}
