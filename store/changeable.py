@@ -14,7 +14,7 @@ from .wording import _
 
 if TYPE_CHECKING:
     from .cleanup.bulk import Outcome, Step
-    from .cleanup.plan import Plan, Planned
+    from .cleanup.plan import Plan
     from .edit.delete import Deleted
     from .edit.flags import Change
     from .edit.restore import Restored
@@ -91,25 +91,18 @@ class Changeable(Leased):
         """Return what is in the trash, newest first."""
         return later.shelf.list_bundles(self.trash)
 
-    def archive_planned(
-        self, plan: Plan, *, tell: Callable[[Step], object], stop: Callable[[], bool]
-    ) -> Outcome[Change]:
+    def archive_planned(self, plan: Plan) -> Outcome[Change]:
         """Archive the conversations of a plan; those that it spares stay, even members of a
         lineage."""
-        spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
-
-        def archive(planned: Sequence[Planned]) -> Change:
-            return self.archive([each.conversation.id for each in planned], spared=spared)
-
-        return later.bulk.carry_out(self.store, plan, archive, tell=tell, stop=stop)
+        return later.bulk.archive_planned(plan, self.archive)
 
     def clean_up(
         self,
         plan: Plan,
         catalog: Catalog,
         *,
-        tell: Callable[[Step], object],
-        stop: Callable[[], bool],
+        tell: Callable[[Step], object] = quiet,
+        stop: Callable[[], bool] = never,
     ) -> Outcome[Deleted]:
         """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
         if self.far is None:
@@ -117,8 +110,4 @@ class Changeable(Leased):
             return later.bulk.delete_planned(
                 self.store, plan, catalog, self.trash, folder, tell=tell, stop=stop
             )
-
-        def delete(planned: Sequence[Planned]) -> Deleted:
-            return self.delete([each.conversation.id for each in planned])
-
-        return later.bulk.carry_out(self.store, plan, delete, tell=tell, stop=stop)
+        return later.bulk.delete_elsewhere(self.far, plan, self.delete, tell=tell, stop=stop)

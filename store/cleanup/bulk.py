@@ -1,36 +1,26 @@
-"""Archive or delete the conversations of a plan in small units, with pauses for other writers."""
+"""Archive the conversations of a plan, or delete them in portions, with pauses for other writers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from ..connection.connect import Store
+from ..connection.connect import Far, Store
 from ..connection.reader import Reader
 from ..edit.delete import Deleted, deleting
 from ..edit.delete_plan import DeletePlan, sort_deletes
-from ..edit.flags import Change, archive
+from ..edit.flags import Change
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.protection import SpareReason
-from ..trash.progress import EVERY, Progress, Stage, never
+from ..trash.progress import EVERY, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Plan, Planned, Spared, first_change
 
 Result = TypeVar("Result")
-Unit = Callable[[Sequence[Planned]], Result]
-"""Archives or deletes a few conversations in one transaction, all of them or none.
-
-Raises:
-    RefusedError: One of them must not be touched; the others may still be done, one by one.
-    WriteInDoubtError, WriteUnverifiedError: They may have been done; the rest is left.
-    BrowseError: Nothing was changed; the rest is left.
-"""
-
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
 """Start and end of each stage of a delete as a share of its time; the search index takes most of
 it."""
@@ -163,47 +153,37 @@ class _Run:
         )
 
 
-def carry_out(
-    store: Store,
+def archive_planned(plan: Plan, archive: Callable[..., Change]) -> Outcome[Change]:
+    """Archive the conversations of a plan in one transaction by `flags.archive` of its store; those
+    that the plan spares stay, even members of a lineage."""
+    spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
+    tips = [planned.conversation.id for planned in plan.selected]
+    return Outcome(plan, (archive(tips, spared=spared),), 0)
+
+
+def delete_elsewhere(
+    far: Far,
     plan: Plan,
-    unit: Unit[Result],
+    delete: Callable[[list[str]], Deleted],
     *,
-    tell: Tell = lambda step: None,
+    tell: Tell = quiet,
     stop: Callable[[], bool] = never,
-) -> Outcome[Result]:
-    """Carry out a plan. If interrupted, each conversation is either done or unchanged.
+) -> Outcome[Deleted]:
+    """Delete the conversations of a plan on another machine, by `delete` of its store in portions.
 
-    After each unit, pause for as long as the unit took, so that a gateway can write. A unit that
-    finds the store busy is retried many times, since a clean-up is not urgent.
-
-    Args:
-        store: That of the plan.
-        plan: What is to be done.
-        unit: Does it for a few conversations.
-        tell: Receives a report after each unit.
-        stop: Polled between units.
+    After each portion, pause for as long as that took, so that a gateway can write. A store that is
+    busy is tried many times, since a clean-up is not urgent. Reports and stops are as of
+    `delete_planned`.
     """
     run = _Run(plan, tell, stop)
-    results: list[Result] = []
+    results: list[Deleted] = []
 
     def work(conversations: list[Planned]) -> None:
-        if (far := store.far()) is not None:
-            why = far.call("why_changed", (conversations,), {})
-        else:
-            with store.reader() as reader:
-                why = first_change(reader, conversations)
-        if why is not None:
+        if (why := far.call("why_changed", (conversations,), {})) is not None:
             raise RefusedError(str(why))
-        results.append(unit(conversations))
+        results.append(delete([planned.conversation.id for planned in conversations]))
 
-    def act() -> None:
-        # This reader is held open and never read from. Without a gateway, each connection of each
-        # unit would be the only one, and SQLite would make the index of the log anew from the whole
-        # log, which grows with every unit.
-        with nullcontext() if store.is_elsewhere else closing(store.open()):
-            run.portions.run(work, object)  # a pause after each portion
-
-    return run.outcome(act, results)
+    return run.outcome(lambda: run.portions.run(work, object), results)
 
 
 def delete_planned(
@@ -213,14 +193,23 @@ def delete_planned(
     trash: Path,
     sessions_folder: Path | None,
     *,
-    tell: Tell = lambda step: None,
+    tell: Tell = quiet,
     stop: Callable[[], bool] = never,
 ) -> Outcome[Deleted]:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.
 
-    `catalog` is the one that the plan was made from; the other arguments are as of `delete` and
-    `carry_out`. It pauses only while another process writes.
+    If interrupted, each conversation is either done or unchanged. It pauses only while another
+    process writes.
+
+    Args:
+        store: That of the plan.
+        plan: What is to be done.
+        catalog: The one that the plan was made from.
+        trash: The folder of the bundles.
+        sessions_folder: As of `delete`.
+        tell: Receives a report after each portion.
+        stop: Polled between portions.
     """
     run = _Run(plan, tell, stop)
     portions, results = run.portions, list[Deleted]()
@@ -267,10 +256,3 @@ def _plan_deletes(
 
 def _clock(seconds: float) -> str:
     return "{}:{:02}".format(*divmod(round(seconds), 60))
-
-
-def archive_unit(store: Store, plan: Plan) -> Unit[Change]:
-    """Return the unit that archives conversations; those that the plan spares stay, even members of
-    a lineage."""
-    spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
-    return lambda planned: archive(store, [each.conversation.id for each in planned], spared=spared)

@@ -36,7 +36,7 @@ Tell = Callable[[Stage], object]
 """Receives a report, on the working thread."""
 
 
-def quiet(stage: Stage) -> None:
+def quiet(report: object) -> None:
     """Ignore a report."""
 
 

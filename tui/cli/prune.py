@@ -21,6 +21,7 @@ from hermes_browse.store.cleanup.space_map import read_file_space
 from hermes_browse.store.cleanup.spared import count_reasons
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.edit import flags
 from hermes_browse.store.errors import QueryInterruptedError, RefusedError
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
@@ -223,9 +224,7 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
 
 
 def _archive(context: CommandContext, plan: Plan) -> tuple[Plan, list[Json]]:
-    unit = bulk.archive_unit(context.store, plan)
-    work = partial(bulk.carry_out, context.store, plan, unit)
-    outcome = carry_out(plan, work, context.stop)
+    outcome = bulk.archive_planned(plan, partial(flags.archive, context.store))
     note(outcome.sentence(_("archived")))
     return outcome.plan, []
 

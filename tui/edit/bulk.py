@@ -105,12 +105,13 @@ async def carry_out(
     context: Context,
     planned: PreparedPlan,
     work: Callable[..., Outcome[Result]],
-    *,
-    is_archive: bool = False,
 ) -> Outcome[Result]:
     """Carry a plan out by `work`, which takes it, and show how far that is."""
     plan, stopping = planned.plan, context.writes.stopping
-    title = _title(len(plan.selected), is_archive=is_archive)
+    count = len(plan.selected)
+    title = ngettext(
+        "Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count
+    ).format(count=count)
     context.say(f"{title} …")  # also behind a card, which may be closed before the end
     progress = _progress_card(plan, title)
     if progress is not None:
@@ -132,18 +133,6 @@ async def carry_out(
     if progress is not None:
         progress.finish()
     return outcome
-
-
-def _title(count: int, *, is_archive: bool) -> str:
-    if is_archive:
-        title = ngettext("Archiving 1 conversation", "Archiving {count:,} conversations", count)
-    else:
-        title = ngettext(
-            "Moving 1 conversation to the trash",
-            "Moving {count:,} conversations to the trash",
-            count,
-        )
-    return title.format(count=count)
 
 
 def _progress_card(plan: Plan, title: str) -> ProgressCard | None:
