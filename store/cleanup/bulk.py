@@ -79,7 +79,7 @@ class Outcome(NamedTuple, Generic[Result]):
     plan: Plan
     """What was done, and what was spared before and meanwhile."""
     results: tuple[Result, ...]
-    """Of each unit, in order."""
+    """Of each portion elsewhere, else of the whole."""
     refused: int
     """Spared meanwhile."""
     left: int = 0
@@ -87,7 +87,7 @@ class Outcome(NamedTuple, Generic[Result]):
     error: BrowseError | None = None
     """What ended it early; what was done before stays done."""
     doubtful: int = 0
-    """In a unit whose commit failed, or that did not read back: `error` says what is known of
+    """In a portion whose commit failed, or that did not read back: `error` says what is known of
     them."""
 
     def sentence(self, verb: str) -> str:
