@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS
-from ..files import open_regular, sync_folder, write_whole
+from ..files import open_regular, sync_folder
 from ..wording import _
 
 _PLAIN = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]+")
@@ -190,11 +190,24 @@ def _has(path: Path, content: bytes) -> bool:
 
 
 def _write_back(content: bytes, target: Path, mode: int, mtime_ns: int) -> None:
-    """Write a file that is not there; root gives it to the folder's owner."""
-    write_whole(target, [content], replace=True)
-    with contextlib.suppress(OSError):  # a file system without owners or permissions
-        os.chmod(target, mode & _MODE & ~0o022)
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            owner = target.parent.stat()
-            os.chown(target, owner.st_uid, owner.st_gid)
-    os.utime(target, ns=(mtime_ns, mtime_ns))
+    """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the
+    folder's owner."""
+    temporary = target.with_name(f".{target.name}.restoring")
+    temporary.unlink(missing_ok=True)  # left by a killed process
+    try:
+        with open(temporary, "xb", opener=private) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # a file system without owners or permissions
+            os.chmod(temporary, mode & _MODE & ~0o022)
+            if hasattr(os, "geteuid") and os.geteuid() == 0:
+                owner = target.parent.stat()
+                os.chown(temporary, owner.st_uid, owner.st_gid)
+        os.utime(temporary, ns=(mtime_ns, mtime_ns))
+        os.replace(temporary, target)
+        sync_folder(target.parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise

@@ -8,16 +8,14 @@ them or was killed. Bundles expire only if the user has set an age.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import stat
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
-
-import msgspec
+from typing import Any, NamedTuple
 
 from ..connection.connect import Store
 from ..connection.stored_values import first_texts
@@ -71,8 +69,7 @@ class Bundle(NamedTuple):
     """Sessions that were restored separately."""
 
 
-@dataclass(frozen=True)
-class BundleMarks:
+class BundleMarks(NamedTuple):
     """What has happened to a bundle since it was written."""
 
     restored_at: float | None = None
@@ -92,9 +89,15 @@ class BundleMarks:
 def read_marks(path: Path) -> BundleMarks:
     """Read the marks of a bundle; none if there are none, or none that can be read."""
     try:
-        raw = read_regular(path.with_suffix(MARKS), _LARGEST_MARKS)
-        return msgspec.json.decode(raw, type=BundleMarks)
-    except (OSError, UnicodeDecodeError, RecursionError, msgspec.DecodeError):
+        found: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
+        at = found["restored_at"]
+        return BundleMarks(
+            None if at is None else float(at),
+            tuple(map(str, found["restored"])),
+            tuple(map(str, found["kept"])),
+            int(found["deleting"]),
+        )
+    except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return BundleMarks()
 
 
@@ -106,7 +109,7 @@ def write_marks(path: Path, marks: BundleMarks) -> None:
         if marks == BundleMarks():
             beside.unlink(missing_ok=True)
         else:
-            write_whole(beside, [msgspec.json.encode(marks)], replace=True)
+            write_whole(beside, [json.dumps(marks._asdict()).encode("ascii")], replace=True)
 
 
 def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collection[str]) -> None:
@@ -114,9 +117,9 @@ def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collecti
     marks = read_marks(path)
     restored = {*marks.restored, *sessions}
     if all(restored.issuperset(each.sessions) for each in marks.listed(facts)):
-        write_marks(path, replace(marks, restored_at=now, restored=()))
+        write_marks(path, marks._replace(restored_at=now, restored=()))
     else:
-        write_marks(path, replace(marks, restored=tuple(sorted(restored))))
+        write_marks(path, marks._replace(restored=tuple(sorted(restored))))
 
 
 def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
@@ -132,7 +135,7 @@ def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
         return marks  # the next one that looks may find the store again
     there = set(first_texts(rows))
     kept = [each.id for each in facts.conversations if there.issuperset(each.sessions)]
-    marks = replace(marks, kept=tuple(kept), deleting=0)
+    marks = marks._replace(kept=tuple(kept), deleting=0)
     write_marks(path, marks)
     return marks
 

@@ -107,11 +107,13 @@ def test_nothing_is_overwritten(store: Path) -> None:
 
 
 def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
-    """Rows are back, files are not: a second one brings them."""
+    """Rows are back, files are not: a second one brings them, and a half-written one is no
+    hindrance."""
     folder = store.parent / "sessions"
     files, rows = state(folder), dump(store)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     put_back(store, name)  # as far as a kill after the commit lets it come
+    (folder / ".tip.json.restoring").write_text("half of")
     back = put_back(store, name, sessions_folder=folder)
     assert back.verified and back.files == len(MINE) and "tip" in back.sessions
     assert state(folder) == files and dump(store) == rows
@@ -145,7 +147,7 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(
     real = os.fsync
 
     def fail(descriptor: int) -> None:
-        if os.readlink(f"/proc/self/fd/{descriptor}").endswith(".partial"):
+        if os.readlink(f"/proc/self/fd/{descriptor}").endswith("restoring"):
             raise OSError(5, "Input/output error")
         real(descriptor)
 
