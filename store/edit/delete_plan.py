@@ -15,10 +15,11 @@ from weakref import WeakKeyDictionary
 from ..connection.reader import Reader
 from ..errors import NotFoundError, RefusedError
 from ..messages.transcript import count_stored_rows
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Relation
 from ..sessions.protection import why_protected
+from ..sessions.resolve import resolve_session
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy, read_sessions
 from ..text import one_line
@@ -118,6 +119,14 @@ def plans_of(forest: Forest, session_ids: Iterable[str]) -> list[DeletePlan]:
     `affected_by_delete`."""
     plans = (affected_by_delete(forest, session) for session in session_ids)
     return list({plan.conversation.root.id: plan for plan in plans}.values())
+
+
+def sessions_with(reader: Reader, texts: Iterable[str], now: float) -> tuple[str, ...]:
+    """Return the sessions of conversations, named as for `resolve_session`, and of what would be
+    deleted with them."""
+    session_ids = [resolve_session(reader, text) for text in texts]
+    plans = plans_of(read_catalog(reader, now).forest, session_ids)
+    return tuple(session for plan in plans for session in plan.sessions)
 
 
 def divide(reader: Reader, plans: Iterable[DeletePlan]) -> list[DeletePlan]:

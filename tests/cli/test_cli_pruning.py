@@ -18,6 +18,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags
 from hermes_browse.store.edit.delete import Deleting
 from hermes_browse.store.edit.delete_plan import DeletePlan
+from hermes_browse.store.edit.flags import Change
 from hermes_browse.tui.cli import command_context
 
 Capture = pytest.CaptureFixture[str]
@@ -220,9 +221,9 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is done, in order; without pauses."""
     done: list[str] = []
 
-    def archive(store: Store, tips: Sequence[str], **rest: Any) -> object:
-        done.extend(f"archive {tip}" for tip in tips)
-        return archive_here(store, tips, **rest)
+    def archive(store: Store, ids: Sequence[str], **named: Any) -> Change:
+        done.extend(f"archive {session_id}" for session_id in ids)
+        return archive_here(store, ids, **named)
 
     def delete(self: Deleting, some: Sequence[DeletePlan]) -> None:
         done.extend(f"delete {each.conversation.id}" for each in some)
