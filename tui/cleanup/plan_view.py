@@ -187,7 +187,7 @@ def make_view(
     `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were
     marked by hand.
     """
-    narrowed = plan.narrowed(catalog, left_out)
+    narrowed = plan.narrowed(left_out)
     stays = [along_line(plan, marks), spared_line(plan)]
     if orphans := len(narrowed.reparented):
         sentence = ngettext(
