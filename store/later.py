@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .search import snippets as snippets
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
+    from .sessions import increment as increment
     from .sessions import lineage as lineage
     from .sessions import resolve as resolve
     from .sessions import session_rows as session_rows
@@ -131,6 +132,7 @@ _PACKAGES = {
     **dict.fromkeys(
         (
             "catalog",
+            "increment",
             "first_page",
             "lineage",
             "resolve",

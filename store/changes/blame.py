@@ -73,7 +73,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     ]
     replay = Replay(name)
     replay.file(path)
-    replay_uses(reader, replay, telling, catalog.forest.sessions)
+    replay_uses(reader, replay, telling, catalog.sessions)
     owners = _owners(replay.file(path).versions, text)
     prompts = {edit: _prompt_before(reader, edit) for _line, edit in owners if edit is not None}
     return [

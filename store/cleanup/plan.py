@@ -215,14 +215,13 @@ def _candidates(
     Archived ones, and subagents that go with their parent, are left out unless a filter names them
     or they are marked.
     """
-    forest = catalog.forest
-    marked = frozenset(filter(None, map(forest.root_of, selection.marks)))
-    chosen = [forest.chain_of(root) for root in sorted(marked)]
+    marked = frozenset(filter(None, map(catalog.root_of, selection.marks)))
+    chosen = [catalog.conversation(root) for root in sorted(marked)]
     if not selection.has_filters:
         return chosen, marked
     states, sources = selection.states, selection.sources
     for root in roots_in(reader, compile_filters(selection.query, now), catalog, known=known):
-        found = forest.chain_of(root)
+        found = catalog.conversation(root)
         is_named_subagent = "subagent" in states or fold(found.root.source) in sources
         is_left_out = (found.root.archived and "archived" not in states) or (
             found.is_attached_subagent and not is_named_subagent
@@ -258,16 +257,16 @@ def make_plan(
     if selection.nothing:
         return Plan()
     sizes = known if known is not None else {}
-    forest, busy = catalog.forest, read_busy(reader, now)
+    busy = read_busy(reader, now)
     going: dict[str, tuple[Conversation, tuple[Session, ...]]] = {}
     along: set[str] = set()
     spared: list[Spared] = []
     chosen, marked = _candidates(reader, catalog, selection, now, sizes)
     for conversation in chosen:
         root = conversation.root_id
-        dependents = affected_by_delete(forest, [root]).dependent
+        dependents = affected_by_delete(catalog, [root]).dependent
         why = why_spared(
-            conversation, dependents, selection.states, forest, busy, now, is_marked=root in marked
+            conversation, dependents, selection.states, catalog, busy, now, is_marked=root in marked
         )
         if why is not None:
             spared.append(Spared(conversation, why))
@@ -312,24 +311,20 @@ def _reparented(catalog: Catalog, selected: Iterable[Planned]) -> tuple[Session,
     """List the sessions that stay and lose their parent, in the order of the plan."""
     deleted = dict.fromkeys(session_id for each in selected for session_id in each.session_ids)
     return tuple(
-        child
-        for each in deleted
-        for child in catalog.forest.children_of(each)
-        if child.id not in deleted
+        child for each in deleted for child in catalog.children_of(each) if child.id not in deleted
     )
 
 
 def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned]:
     """Sort parents before their children, so that the catalog stays valid for those not yet
     deleted."""
-    forest = catalog.forest
 
     def depth(planned: Planned) -> int:
         seen: set[str] = set()  # ends a cycle
-        ancestor: Conversation | None = forest.chain_of(planned.conversation.root_id)
+        ancestor: Conversation | None = catalog.conversation(planned.conversation.root_id)
         while ancestor is not None and ancestor.root_id not in seen:
             seen.add(ancestor.root_id)
-            ancestor = forest.parent_chain(ancestor)
+            ancestor = catalog.parent_chain(ancestor)
         return len(seen)
 
     return sorted(selected, key=depth)

@@ -265,7 +265,7 @@ def copy_to_trash(
         StoreError: The store cannot be read.
     """
     with store.reader() as reader:
-        plans = divide(reader, catalog.forest, [each.id for each in conversations])
+        plans = divide(reader, catalog, [each.id for each in conversations])
         bundle, _files = _write(reader, plans, trash, now, sessions_folder, NOBODY)
         return describe(bundle.path)
 

@@ -16,7 +16,6 @@ from ..connection.reader import Reader
 from ..errors import NotFoundError, RefusedError
 from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog
-from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Relation
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy, read_sessions
@@ -33,8 +32,8 @@ _DELETED_PER_SECOND = 1500
 _LOCK_PATIENCE = 10.0
 """Seconds that Hermes surely waits for the write lock: it gives up after some 16 (0.19) or 20
 (0.22)."""
-_children: WeakKeyDictionary[Forest, dict[str, list[str]]] = WeakKeyDictionary()
-"""Cache by forest and session id: root ids of its child conversations; a clean-up looks up
+_children: WeakKeyDictionary[Catalog, dict[str, list[str]]] = WeakKeyDictionary()
+"""Cache by catalog and session id: root ids of its child conversations; a clean-up looks up
 thousands."""
 
 
@@ -70,45 +69,45 @@ def _is_dependent(chain: Conversation, deleted: Container[str | None]) -> bool:
     return is_child and is_automatic
 
 
-def _children_by_session(forest: Forest) -> dict[str, list[str]]:
-    children = _children.get(forest)
+def _children_by_session(catalog: Catalog) -> dict[str, list[str]]:
+    children = _children.get(catalog)
     if children is None:
-        children = _children[forest] = {}
-        for chain in forest.chains():
+        children = _children[catalog] = {}
+        for chain in catalog.chains():
             # Only the marker of a root counts: a continuation inherits it with the settings.
             for parent in {chain.root.delegate_from, chain.root.parent_id} - {None}:
                 children.setdefault(str(parent), []).append(chain.root.id)
     return children
 
 
-def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
+def affected_by_delete(catalog: Catalog, session_ids: Iterable[str]) -> Affected:
     """Find all sessions of a delete of the conversations that some sessions belong to.
 
-    The forest must have all sessions of the store: a subagent is found by its marker, wherever its
+    The catalog must have all sessions of the store: a subagent is found by its marker, wherever its
     parent link leads.
 
     Raises:
-        KeyError: A session is not in the forest.
+        KeyError: A session is not in the catalog.
     """
-    children = _children_by_session(forest)
-    chains = {chain.root.id: chain for chain in map(forest.chain_of, session_ids)}
+    children = _children_by_session(catalog)
+    chains = {chain.root.id: chain for chain in map(catalog.conversation, session_ids)}
     requested, found = tuple(chains.values()), list(chains.values())
     deleted: set[str | None] = {segment.id for chain in found for segment in chain.segments}
     for segment in (segment for chain in found for segment in chain.segments):  # `found` grows
         for root in children.get(segment.id, ()):
-            child = forest.chain_of(root)
+            child = catalog.conversation(root)
             if root not in chains and _is_dependent(child, deleted):
                 chains[root] = child
                 found.append(child)
                 deleted.update(each.id for each in child.segments)
     sessions = tuple(segment.id for chain in found for segment in chain.segments)
-    children_left = (child for session in sessions for child in forest.children_of(session))
+    children_left = (child for session in sessions for child in catalog.children_of(session))
     return Affected(
         requested=requested,
         dependent=tuple(found[len(requested) :]),
         sessions=sessions,
         orphaned=tuple(child for child in children_left if child.id not in deleted),
-        family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in found})),
+        family_roots=tuple(sorted({catalog.top_chain(chain).root.id for chain in found})),
     )
 
 
@@ -125,7 +124,7 @@ class DeletePlan(NamedTuple):
     """Rows of `messages` that go, shown or not."""
 
 
-def divide(reader: Reader, forest: Forest, session_ids: Iterable[str]) -> list[DeletePlan]:
+def divide(reader: Reader, catalog: Catalog, session_ids: Iterable[str]) -> list[DeletePlan]:
     """Find what goes with each of the conversations that some sessions belong to; what would go
     with several of them goes with the first.
 
@@ -135,10 +134,10 @@ def divide(reader: Reader, forest: Forest, session_ids: Iterable[str]) -> list[D
     plans: dict[str, DeletePlan] = {}
     taken: set[str] = set()
     for session in session_ids:
-        if session not in forest.sessions:
+        if session not in catalog.sessions:
             sentence = _("There is no session {session} in this store.")
             raise NotFoundError(sentence.format(session=session))
-        affected = affected_by_delete(forest, [session])
+        affected = affected_by_delete(catalog, [session])
         (conversation,) = affected.requested
         if conversation.root.id in plans:
             continue
@@ -166,14 +165,13 @@ def plan_delete(
         NotFoundError: There is no such session.
         RefusedError: One of the conversations is protected.
     """
-    plans = divide(reader, catalog.forest, session_ids)
+    plans = divide(reader, catalog, session_ids)
     sessions = [session for plan in plans for session in plan.sessions]
     busy = read_busy(reader)
     # Read again: the catalog may be a minute old and lack a pin or a turn since then.
-    present = Forest(read_sessions(reader, sessions, busy=busy), now)
-    fresh = Catalog(present, exact=False)
-    for root, reason in protected(reader, fresh, now).items():
-        raise _refusal(catalog, present.chain_of(root).tip.id, reason)
+    present = Catalog(read_sessions(reader, sessions, busy=busy), now, exact=False)
+    for root, reason in protected(reader, present, now).items():
+        raise _refusal(catalog, present.conversation(root).tip.id, reason)
     for plan in plans:
         for root in busy.intersection(plan.family_roots):
             leased = _("a turn is running in its family ({root})")

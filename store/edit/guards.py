@@ -170,8 +170,5 @@ def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
     in Unix seconds.
     """
     busy = read_busy(reader, now)
-    found = {
-        chain.root.id: why_protected(catalog.forest, chain, busy, now)
-        for chain in catalog.forest.chains()
-    }
+    found = {chain.root.id: why_protected(catalog, chain, busy, now) for chain in catalog.chains()}
     return {root: why.words for root, why in found.items() if why is not None}

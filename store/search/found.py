@@ -138,7 +138,7 @@ def conversations_of(
     """Return the conversations of hits by session id, with names; those that the catalog lacks are
     read."""
     unique = list(dict.fromkeys(hit.session_id for hit in hits))
-    known = catalog.forest.sessions if catalog is not None else {}
+    known = catalog.sessions if catalog is not None else {}
     unknown = [each for each in unique if each not in known]
     read = read_neighbourhood(reader, unknown, now) if unknown else None
     roots: dict[str, str] = {}

@@ -241,7 +241,7 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
         if each.subagents:
             share = each.of_subagents.total // len(each.subagents)
             for session in each.subagents:
-                tip = catalog.forest.chain_of(session.id).tip.id
+                tip = catalog.conversation(session.id).tip.id
                 freed[tip] = freed.get(tip, 0) + share
     return freed
 

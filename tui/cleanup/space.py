@@ -96,7 +96,7 @@ class SpacePane(Vertical):
             line.update(title)
 
     def _show_measuring(self) -> None:
-        measured, total = len(self._shared.sizes), len(self._shared.catalog.forest.sessions)
+        measured, total = len(self._shared.sizes), len(self._shared.catalog.sessions)
         sentence = _("disk usage · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(measured, total), total=total)
         self._show_title(Content.styled(f"  {text}", "dim"))

@@ -79,13 +79,13 @@ class ListCommand(Subcommand):
         with context.store.reader() as reader:
             summary = summarize(reader, context.store, context.location)
             catalog = read_catalog(reader, context.now)
-            session_ids = list(catalog.forest.sessions)
+            session_ids = list(catalog.sessions)
             sizes = content_bytes(reader, session_ids) if sort is Sort.SIZE else {}
             # The message counters of sessions may be stale: sort by the counts that are shown.
             counts = count_rows(reader, session_ids) if sort is Sort.MESSAGES else sizes
             amounts = {
                 chain.root.id: sum(counts.get(segment.id, 0) for segment in chain.segments)
-                for chain in catalog.forest.in_view(view)
+                for chain in catalog.select(view)
                 if counts
             }
             roots = catalog.order(
@@ -105,7 +105,7 @@ class ListCommand(Subcommand):
                 each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments))
                 for each in page
             ]
-        total, hidden = catalog.forest.counts()[View.ALL], catalog.hidden(view, len(page))
+        total, hidden = catalog.counts()[View.ALL], catalog.hidden(view, len(page))
         if context.json:
             print_json(
                 {

@@ -190,7 +190,7 @@ class Dialogue:
             page = with_details(reader, page)
         for number, each in enumerate(page, self._first + 1):
             self._say(f"{number}. {conversation_line(each, self._now)}")
-        counts = catalog.forest.counts()
+        counts = catalog.counts()
         phrase = _("{count:,} {view}")
         phrases = [
             phrase.format(count=counts[view], view=view_name(view))

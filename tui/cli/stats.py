@@ -53,7 +53,7 @@ class StatsCommand(Subcommand):
             # Scripts may compare the last digits, where a sum of group sums differs from the sum
             # over all sessions.
             total["cost_usd"] = sum(
-                (each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0
+                (each.cost_usd or 0.0 for each in catalog.sessions.values()), 0.0
             )
             total["file_bytes"] = file_bytes
             print_json(

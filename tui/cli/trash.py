@@ -172,7 +172,7 @@ def _sessions_of(context: CommandContext, bundle: Path) -> tuple[str, ...]:
     """Return the sessions of the requested conversations: their segments and subagents."""
     with Store(bundle).reader() as reader:
         ids = [resolve_session(reader, each) for each in context.arguments.only]
-        return affected_by_delete(read_catalog(reader, context.now).forest, ids).sessions
+        return affected_by_delete(read_catalog(reader, context.now), ids).sessions
 
 
 def _drop(context: CommandContext) -> int:

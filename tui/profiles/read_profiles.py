@@ -92,7 +92,7 @@ class AllProfiles(NamedTuple):
     @property
     def conversations(self) -> int:
         """How many there are in all views."""
-        return sum(catalog.forest.counts()[View.ALL] for _at, catalog in self.catalogs)
+        return sum(catalog.counts()[View.ALL] for _at, catalog in self.catalogs)
 
 
 class FoundHits(NamedTuple):

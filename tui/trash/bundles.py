@@ -76,7 +76,7 @@ def read_deleted(bundle: Bundle, now: float) -> list[DeletedConversation]:
         conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
         detailed = store.with_details(conversations)
     return [
-        DeletedConversation(each, affected_by_delete(catalog.forest, [each.id]).sessions)
+        DeletedConversation(each, affected_by_delete(catalog, [each.id]).sessions)
         for each in detailed
     ]
 
@@ -296,8 +296,8 @@ class BundleScreen(MainScreen):
 
         def work() -> Restored:
             with open_store(store) as lease:
-                forest = lease.catalog(now).forest
-            only = affected_by_delete(forest, [each.id for each in conversations]).sessions
+                catalog = lease.catalog(now)
+            only = affected_by_delete(catalog, [each.id for each in conversations]).sessions
             return restore(
                 beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop
             )
