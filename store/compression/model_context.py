@@ -136,13 +136,8 @@ class Contexts:
         for number, generation in reversed(list(enumerate(self.history.generations))):
             rows = sent_of(generation.rows)
             if rows and generation.segment == tip:
-                context = self._context(rows[-1], number, len(generation.rows), [])
-                # What was not stored again is not loaded.
-                loaded = [row for row in context.rows if row.is_certain]
-                notes = dict.fromkeys(context.notes)
-                notes.pop(CompactionNote.NOT_STORED_AGAIN, None)
-                size = sum(row.size for row in rows)
-                return context._replace(of=None, rows=tuple(loaded), size=size, notes=tuple(notes))
+                context = self._context(rows[-1], number, len(generation.rows), [], is_loaded=True)
+                return context._replace(of=None)
         return ModelContext(None, None, self._segments[-1].id)
 
     def _compaction_before(self, number: int) -> Compaction | None:
@@ -163,11 +158,18 @@ class Contexts:
         return origins
 
     def _context(
-        self, of: HistoryRow, number: int, until: int, notes: Sequence[CompactionNote]
+        self,
+        of: HistoryRow,
+        number: int,
+        until: int,
+        notes: Sequence[CompactionNote],
+        *,
+        is_loaded: bool = False,
     ) -> ModelContext:
         """Return the context with the rows of a generation up to index `until`.
 
-        If the requested message was rewound, other rewound rows are included.
+        If the requested message was rewound, other rewound rows are included. What was not stored
+        again is not in what `is_loaded` from the store.
         """
         generation, compaction = self.history.generations[number], self._compaction_before(number)
         stored = generation.rows[:until]
@@ -178,7 +180,7 @@ class Contexts:
             for row in rows
         ]
         carried = sum(row.id in why for row in rows)
-        late = compaction.not_stored_again if compaction else ()
+        late = compaction.not_stored_again if compaction and not is_loaded else ()
         sent[carried:carried] = [SentRow(row, RowOrigin.KEPT, is_certain=False) for row in late]
         return ModelContext(
             at=None,
@@ -187,16 +189,21 @@ class Contexts:
             rows=tuple(sent),
             size=sum(self._sizes[row.id] for row in sent),
             compaction=generation.compaction,
-            notes=tuple(dict.fromkeys([*notes, *self._notes(number, rows, stored)])),
+            notes=tuple(dict.fromkeys([*notes, *self._notes(number, rows, stored, late)])),
         )
 
     def _notes(
-        self, number: int, rows: Sequence[HistoryRow], stored: Sequence[HistoryRow]
+        self,
+        number: int,
+        rows: Sequence[HistoryRow],
+        stored: Sequence[HistoryRow],
+        late: Sequence[int],
     ) -> Iterator[CompactionNote]:
         """Yield what is unknown of a context that has some of the stored rows of a generation."""
         generation, compaction = self.history.generations[number], self._compaction_before(number)
         if compaction is not None:
-            yield from (note for note in compaction.notes if note is not CompactionNote.GAP)
+            untrue = {CompactionNote.GAP, *[CompactionNote.NOT_STORED_AGAIN] * (not late)}
+            yield from (note for note in compaction.notes if note not in untrue)
         if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
             yield CompactionNote.REWOUND
         if any(row.repeats_time for row in generation.rows[generation.block :]):
@@ -262,20 +269,14 @@ def memory_of(history: CompactionHistory, context: ModelContext) -> Memory:
     ]
     until = max(numbers, default=len(generations) if context.at is None else 0)
     earlier = [row for generation in generations[:until] for row in generation.rows]
-    whole: dict[int | None, int | None] = {
-        row.id: row.original for each in compactions for row in each.kept if not row.is_changed
+    merged = {
+        each.merged for each in compactions if each.merged is not None and each.summary in sent
     }
-    whole |= {each.summary: each.merged for each in compactions}
-    known: set[int] = set()
-    for row in sent:
-        at: int | None = row
-        while at is not None:
-            known.add(at)
-            at = whole.get(at)
+    known = sent | merged
     # A row that says the same is known without a link to it, too: after Hermes joined two messages
     # there is none.
     every = [row for generation in generations for row in generation.rows]
-    texts = {row.fingerprint for row in every if row.id in sent}
+    texts = {row.fingerprint for row in every if row.id in known}
     known |= {row.id for row in earlier if row.fingerprint in texts}
     summaries = {compaction.summary for compaction in compactions}
     not_counted = known | history.copies.keys() | summaries

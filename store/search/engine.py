@@ -126,11 +126,11 @@ class Search:
         limit: int = 50,
         *,
         after: Hit | None = None,
-        portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
+        portion: Callable[[Answer], None] = lambda answer: None,
     ) -> Answer:
         """Return the next hits, at most so many (0 for all), behind one.
 
-        `portion` is called with all hits so far each time a scan has found more; never for the
+        `portion` is called with what is found so far each time a scan has found more; never for the
         order of relevance.
         """
         start = time.perf_counter()
@@ -157,7 +157,7 @@ class Search:
         )
 
     def _read(
-        self, most: int, after: Hit | None, portion: Callable[[tuple[Hit, ...]], None]
+        self, most: int, after: Hit | None, portion: Callable[[Answer], None]
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()
@@ -171,7 +171,17 @@ class Search:
                 rows.append(row)
             elif candidates.is_long and not is_ranked and reported < len(rows):
                 reported = len(rows)
-                portion(tuple(map(self._to_hit, rows)))
+                so_far = Answer(
+                    self.query,
+                    tuple(map(self._to_hit, rows)),
+                    "scan",
+                    complete=False,
+                    total=None,
+                    stopped=True,
+                    more=True,
+                    matchers=tuple(self.compiled.matchers),
+                )
+                portion(so_far)
             if len(rows) == wanted:
                 break
         if is_ranked:
@@ -188,9 +198,8 @@ class Search:
     ) -> Iterator[StoredRow | None]:
         """Yield the hits in order, and None between two pages: those that edit one of the files
         that are looked for, then the others."""
-        is_late = after is not None and not any(map(self._is_edit, self._rows([after])))
         passes = [(False, after)]
-        if self._files and not is_late:
+        if self._files and (after is None or any(map(self._is_edit, self._rows([after])))):
             passes = [(True, after), (False, None)]
         for edits, place in passes:
             for ids in candidates.in_time(place):
