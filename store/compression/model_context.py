@@ -269,14 +269,20 @@ def memory_of(history: CompactionHistory, context: ModelContext) -> Memory:
     ]
     until = max(numbers, default=len(generations) if context.at is None else 0)
     earlier = [row for generation in generations[:until] for row in generation.rows]
-    merged = {
-        each.merged for each in compactions if each.merged is not None and each.summary in sent
+    whole: dict[int | None, int | None] = {
+        row.id: row.original for each in compactions for row in each.kept if not row.is_changed
     }
-    known = sent | merged
+    whole |= {each.summary: each.merged for each in compactions}
+    known: set[int] = set()
+    for row in sent:
+        at: int | None = row
+        while at is not None:
+            known.add(at)
+            at = whole.get(at)
     # A row that says the same is known without a link to it, too: after Hermes joined two messages
     # there is none.
     every = [row for generation in generations for row in generation.rows]
-    texts = {row.fingerprint for row in every if row.id in known}
+    texts = {row.fingerprint for row in every if row.id in sent}
     known |= {row.id for row in earlier if row.fingerprint in texts}
     summaries = {compaction.summary for compaction in compactions}
     not_counted = known | history.copies.keys() | summaries

@@ -372,7 +372,7 @@ TRANSCRIPT = at(
         "go-to",
         "number_sign",
         N_("go to"),
-        N_("To the message of an id"),
+        N_("To a message by its number"),
         does="finding.open_for_id",
         priority=True,
     ),
@@ -463,7 +463,7 @@ SEARCH_BOX = at(
     Command("", "up", N_("previous"), call="move('up')"),
     Command("", "pagedown", N_("page down"), call="move('pagedown')"),
     Command("", "pageup", N_("page up"), call="move('pageup')"),
-    Shown("", "enter,ctrl+j", N_("open"), call="submit", printed="Enter"),
+    Shown("", "enter,ctrl+j", N_("read"), call="submit", printed="Enter"),
     Shown("", "escape", N_("clear, then the list"), call="step_back"),
     Command("", "tab", N_("complete"), call="accept"),
 )

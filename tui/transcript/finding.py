@@ -1,4 +1,4 @@
-"""The controller of find in the transcript, and of going to a message by its id."""
+"""Find in the transcript, and going to a message by its id."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .loader import read_missing
 
 if TYPE_CHECKING:
     from .scroll import Bookmark
+    from .view import TranscriptView
 
 _WINDOW = 30
 """Messages read before and after a find."""
@@ -60,8 +61,7 @@ class Finding:
         self._origin = transcript.here()
         transcript.remember()
         if for_id:
-            rows = transcript.model.outline.rows
-            hint = _("{first} to {last}").format(first=rows[0].id, last=rows[-1].id) if rows else ""
+            hint = _("{first} to {last}").format(first=1, last=len(transcript.model.outline.rows))
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
@@ -103,31 +103,30 @@ class Finding:
             self._main.transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
-        """Go to a message; an id that cannot be gone to stays in the input, to be changed."""
-        number = text.strip().lstrip("#")
-        if not number:
+        """Go to a message by its number here, else by its id; what cannot be gone to stays in the
+        input."""
+        typed = text.strip().lstrip("#")
+        model = self._main.transcript.model
+        if not typed or model is None:
             self.hide()
             return
-        try:
-            message_id = int(number)
-        except ValueError:
-            self._main.say(
-                _(
-                    "a message id is a number; it stands in the details of a message and in search results"
-                )
-            )
+        if not typed.isdecimal():
+            self._main.say(_("a message has a number: it stands at the right of its first line"))
             return
-        transcript = self._main.transcript
-        index = transcript.model.entry_of(message_id) if transcript.model is not None else None
+        rows, number = model.outline.rows, int(typed)
+        message_id = rows[number - 1].id if 1 <= number <= len(rows) else number
+        index = model.entry_of(message_id)
         if index is None:
             absent = _("message {id} is not part of this conversation as it is read here")
             self._main.say(absent.format(id=message_id))
             return
         self.hide()
+        place = model.number_of(message_id)
 
         def show() -> None:
-            transcript.show_find(message_id)
-            self._main.say(_("message {id} · ' goes back").format(id=message_id))
+            self._main.transcript.show_find(message_id)
+            sentence = _("message {number:,} of {count:,} · ' goes back")
+            self._main.say(sentence.format(number=place, count=len(rows)))
 
         self._with_messages(index, show)
 
@@ -224,27 +223,12 @@ class Finding:
         if not ordered or (position is not None and transcript.step_match(by)):
             self._tell()
             return
-        following = position + by if position is not None else self._beside(ordered, by)
+        following = position + by if position is not None else _beside(transcript, ordered, by)
         self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _position(self, ordered: list[int]) -> int | None:
         hit = self._main.transcript.page.hit
         return ordered.index(hit) if hit in ordered else None
-
-    def _beside(self, ordered: list[int], by: int) -> int:
-        """Return the index of the first find on the page or below it; upwards of the last one on it
-        or above."""
-        assert self._model is not None
-        frame = self._main.transcript.page.frame()
-        entries = [self._model.entry_of(each) or 0 for each in ordered]
-        if by > 0:
-            return next(
-                (n for n, entry in enumerate(entries) if frame and entry >= frame[0][0]),
-                len(ordered),
-            )
-        return next(
-            (n for n in range(len(ordered) - 1, -1, -1) if frame and entries[n] <= frame[-1][0]), -1
-        )
 
     def _tell(self) -> None:
         findings = self._findings
@@ -316,3 +300,13 @@ class Finding:
             self._main.transcript.is_finding = True
             self._main.transcript.highlight([findings.matcher])
         self._scan_on()
+
+
+def _beside(transcript: TranscriptView, ordered: list[int], by: int) -> int:
+    """Return the index of the first find on the page or below it; upwards of the last one on it or
+    above."""
+    model, frame = transcript.model, transcript.page.frame()
+    entries = [model.entry_of(message_id) or 0 for message_id in ordered] if model and frame else []
+    if by > 0:
+        return next((n for n, entry in enumerate(entries) if entry >= frame[0][0]), len(ordered))
+    return next((n for n in reversed(range(len(entries))) if entries[n] <= frame[-1][0]), -1)
