@@ -18,7 +18,7 @@ from .candidates import Candidates, moment_of
 from .coverage import damage_of, is_of_index, remedy
 from .query import CompiledQuery, Query, compile_query
 from .rows import StoredRow, edits_file, read_rows
-from .scope import Scope, read_scope
+from .scope import Scope
 from .snippets import make_snippet
 from .terms import Matcher, fold
 
@@ -79,8 +79,7 @@ class Search:
     Args:
         reader: Open; used by this thread alone.
         query: Parsed.
-        scope: Which rows may be hits, the query's filters included; None applies those to the whole
-            store.
+        scope: Which rows may be hits, the query's filters included.
         sort: `newest`, `relevance` or `oldest`.
         prefix_last: The last word is still being typed.
         edits_first: In a search for a file: first the rows that edit it, then those that mention
@@ -97,7 +96,7 @@ class Search:
         self,
         reader: Reader,
         query: Query,
-        scope: Scope | None = None,
+        scope: Scope,
         *,
         sort: str = "newest",
         prefix_last: bool = False,
@@ -111,7 +110,7 @@ class Search:
             Candidates,
             reader,
             self.compiled,
-            (read_scope(reader, query) if scope is None else scope).condition(),
+            scope.condition(),
             oldest=sort == "oldest",
             stopped=stopped,
             progress=progress,

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from ..cleanup.sizes import Sizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
-from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.catalog import Catalog
 from ..sessions.models import View
 from ..sessions.relations import is_stale
 from ..text import as_text, text_of
@@ -135,15 +135,6 @@ def make_scope(
     chosen = map(catalog.conversation, roots_in(reader, conditions, catalog, view))
     admitted = (each for each in chosen if not sources or each.source in sources)
     return Scope(rows, frozenset(segment.id for each in admitted for segment in each.segments))
-
-
-def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
-    """Return the scope of a query's filters in the whole store; reads all sessions where a filter
-    tests those."""
-    moment = time.time() if now is None else now
-    conditions = compile_filters(query, moment)
-    catalog = read_catalog(reader, moment) if conditions.needs_catalog else None
-    return make_scope(reader, conditions, catalog)
 
 
 def roots_in(
