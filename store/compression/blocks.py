@@ -47,8 +47,7 @@ def find_blocks(rows: Sequence[HistoryRow], above: Sequence[HistoryRow] | None) 
     first_live = _first_live_after_compacted(rows)
     for at in range(len(rows)):
         is_new = not blocks or at >= blocks[-1].end
-        is_summary = rows[at].summary is not None and not rows[at].repeats_time
-        if is_new and (at == first_live or is_summary):
+        if is_new and (at == first_live or _is_written(rows, at)):
             blocks.append(_block_at(rows, at, blocks[-1] if blocks else None, above))
     if rows and above is not None and (not blocks or blocks[0].start > 0):
         blocks.insert(0, RowBlock(0, _end_of_copies(rows, 0, above)))
@@ -63,6 +62,15 @@ def _first_live_after_compacted(rows: Sequence[HistoryRow]) -> int:
         return -1
     new = (at for at in range(first, len(rows)) if not rows[at].repeats_time)
     return next(new, first)
+
+
+def _is_written(rows: Sequence[HistoryRow], at: int) -> bool:
+    """Return whether only a compaction can have written a row: a summary, or the first of a
+    batch."""
+    if rows[at].repeats_time:
+        return False
+    is_followed = at + 1 < len(rows) and not rows[at + 1].repeats_time
+    return rows[at].summary is not None or (is_followed and _is_together(rows, at + 1, at))
 
 
 def _is_together(rows: Sequence[HistoryRow], at: int, other: int) -> bool:

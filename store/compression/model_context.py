@@ -136,8 +136,13 @@ class Contexts:
         for number, generation in reversed(list(enumerate(self.history.generations))):
             rows = sent_of(generation.rows)
             if rows and generation.segment == tip:
-                context = self._context(rows[-1], number, len(generation.rows), [], is_loaded=True)
-                return context._replace(of=None)
+                context = self._context(rows[-1], number, len(generation.rows), [])
+                # What was not stored again is not loaded.
+                loaded = [row for row in context.rows if row.is_certain]
+                notes = dict.fromkeys(context.notes)
+                notes.pop(CompactionNote.NOT_STORED_AGAIN, None)
+                size = sum(row.size for row in rows)
+                return context._replace(of=None, rows=tuple(loaded), size=size, notes=tuple(notes))
         return ModelContext(None, None, self._segments[-1].id)
 
     def _compaction_before(self, number: int) -> Compaction | None:
@@ -158,18 +163,11 @@ class Contexts:
         return origins
 
     def _context(
-        self,
-        of: HistoryRow,
-        number: int,
-        until: int,
-        notes: Sequence[CompactionNote],
-        *,
-        is_loaded: bool = False,
+        self, of: HistoryRow, number: int, until: int, notes: Sequence[CompactionNote]
     ) -> ModelContext:
         """Return the context with the rows of a generation up to index `until`.
 
-        If the requested message was rewound, other rewound rows are included. What was not stored
-        again is not in what `is_loaded` from the store.
+        If the requested message was rewound, other rewound rows are included.
         """
         generation, compaction = self.history.generations[number], self._compaction_before(number)
         stored = generation.rows[:until]
@@ -180,7 +178,7 @@ class Contexts:
             for row in rows
         ]
         carried = sum(row.id in why for row in rows)
-        late = compaction.not_stored_again if compaction and not is_loaded else ()
+        late = compaction.not_stored_again if compaction else ()
         sent[carried:carried] = [SentRow(row, RowOrigin.KEPT, is_certain=False) for row in late]
         return ModelContext(
             at=None,
@@ -189,21 +187,16 @@ class Contexts:
             rows=tuple(sent),
             size=sum(self._sizes[row.id] for row in sent),
             compaction=generation.compaction,
-            notes=tuple(dict.fromkeys([*notes, *self._notes(number, rows, stored, late)])),
+            notes=tuple(dict.fromkeys([*notes, *self._notes(number, rows, stored)])),
         )
 
     def _notes(
-        self,
-        number: int,
-        rows: Sequence[HistoryRow],
-        stored: Sequence[HistoryRow],
-        late: Sequence[int],
+        self, number: int, rows: Sequence[HistoryRow], stored: Sequence[HistoryRow]
     ) -> Iterator[CompactionNote]:
         """Yield what is unknown of a context that has some of the stored rows of a generation."""
         generation, compaction = self.history.generations[number], self._compaction_before(number)
         if compaction is not None:
-            untrue = {CompactionNote.GAP, *[CompactionNote.NOT_STORED_AGAIN] * (not late)}
-            yield from (note for note in compaction.notes if note not in untrue)
+            yield from (note for note in compaction.notes if note is not CompactionNote.GAP)
         if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
             yield CompactionNote.REWOUND
         if any(row.repeats_time for row in generation.rows[generation.block :]):
