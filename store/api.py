@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from .legacy.transcript_files import Count
     from .search.found import Suggestion
     from .search.query import Query
-    from .sessions.catalog import Catalog, StoreState
+    from .sessions.catalog import Catalog
+    from .sessions.increment import StoreState
     from .sessions.models import Lineage
 
 Stopped = Callable[[], bool]
@@ -52,8 +53,8 @@ class OpenStore(Measurable, Changeable):
     first_page = read(later.first_page.read_first_page)
     neighbourhood = read(later.first_page.read_neighbourhood)
     sessions_after = read(later.session_rows.read_portion)
-    state = read(later.catalog.read_state)
-    changes = read(later.catalog.read_changes)
+    state = read(later.increment.read_state)
+    changes = read(later.increment.read_changes)
     with_names = read(later.preview.with_names)
     with_details = read(later.preview.with_details)
     count_rows = read(later.transcript.count_rows)
@@ -72,7 +73,7 @@ class OpenStore(Measurable, Changeable):
     def catalog(self, now: float, known: Catalog | None = None) -> Catalog:
         """Read all conversations; sessions of a `known` catalog that have not changed are used
         again."""
-        return later.catalog.catalog_of(self._sessions(), now, known)
+        return later.increment.catalog_of(self._sessions(), now, known)
 
     def _sessions(self) -> Iterator[Session]:
         portion = self.sessions_after(None)
@@ -88,10 +89,10 @@ class OpenStore(Measurable, Changeable):
 
         `touched` are the ids of sessions known to have been changed, deleted or restored since.
         """
-        changes = self.changes(state, later.catalog.unseen(catalog, touched))
+        changes = self.changes(state, later.increment.unseen(catalog, touched))
         if changes is None:
             return None
-        return later.catalog.updated(catalog, changes, now, touched)
+        return later.increment.updated(catalog, changes, now, touched)
 
     @call
     def lineage(self, session_id: str, now: float | None = None) -> Lineage:
@@ -118,7 +119,7 @@ class OpenStore(Measurable, Changeable):
             NotFoundError: There is no such session.
         """
         catalog = self.neighbourhood([session_id], time.time())
-        if session_id not in catalog.forest.sessions:
+        if session_id not in catalog.sessions:
             raise NotFoundError(
                 _("There is no session {session} in this store.").format(session=session_id)
             )

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.engine import COUNT_CAP, Answer, Search, Total
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.scope import Scope, read_scope
+from hermes_browse.store.search.scope import Scope, compile_filters, make_scope
+from hermes_browse.store.sessions.catalog import read_catalog
+
+
+def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
+    """The scope of a query's filters in the whole store."""
+    moment = time.time() if now is None else now
+    conditions = compile_filters(query, moment)
+    catalog = read_catalog(reader, moment) if conditions.needs_catalog else None
+    return make_scope(reader, conditions, catalog)
 
 
 def search(
@@ -19,7 +29,7 @@ def search(
     before: Hit | None = None,
     scope: Scope | None = None,
     now: float | None = None,
-    portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
+    portion: Callable[[Answer], None] = lambda answer: None,
     **options: object,
 ) -> Answer:
     """The next hits of a query behind one; `options` are those of `Search`."""

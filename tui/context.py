@@ -17,7 +17,6 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
@@ -68,7 +67,7 @@ class Context(StoreScreen[object]):
         first: The first page of the store's catalog.
     """
 
-    catalog: var[Catalog] = var(Catalog(Forest((), 0.0), exact=False), init=False)
+    catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
     view: var[View] = var(View.CHATS, init=False)
     """The view of the list."""
     sort: var[Sort] = var(Sort.ACTIVITY, init=False)

@@ -19,6 +19,7 @@ from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
 from ..search.engine import Search
 from ..search.query import parse, query_word
+from ..search.scope import compile_filters, make_scope
 from ..sessions.first_page import read_neighbourhood
 from ..text import as_text
 from .edited_file import Edit, EditedFile, Line, split
@@ -60,7 +61,9 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     """
     path = posixpath.normpath(path)
     name = posixpath.basename(path)
-    session_ids = sorted(Search(reader, parse(f"file:{query_word(name)}")).count(0).sessions)
+    query = parse(f"file:{query_word(name)}")
+    scope = make_scope(reader, compile_filters(query, now), None)
+    session_ids = sorted(Search(reader, query, scope).count(0).sessions)
     catalog = read_neighbourhood(reader, session_ids, now)
     conversations = {catalog.of_session(id): None for id in session_ids}
     known = [conversation for conversation in conversations if conversation is not None]
@@ -73,7 +76,7 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     ]
     replay = Replay(name)
     replay.file(path)
-    replay_uses(reader, replay, telling, catalog.forest.sessions)
+    replay_uses(reader, replay, telling, catalog.sessions)
     owners = _owners(replay.file(path).versions, text)
     prompts = {edit: _prompt_before(reader, edit) for _line, edit in owners if edit is not None}
     return [

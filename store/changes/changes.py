@@ -11,7 +11,7 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_mapping
 from ..errors import NotFoundError
 from ..files import read_regular
-from ..sessions.conversations import Forest
+from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
@@ -75,7 +75,7 @@ class Changes(NamedTuple):
 
 def find_tree(
     reader: Reader, session_id: str, now: float = 0.0
-) -> tuple[Forest, list[Conversation]]:
+) -> tuple[Catalog, list[Conversation]]:
     """Read the conversation of a session, and all its subagents after those they work for.
 
     Raises:
@@ -87,10 +87,10 @@ def find_tree(
         raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
     tree = [conversation]
     for parent in tree:
-        for child in catalog.forest.child_chains(parent):
+        for child in catalog.child_chains(parent):
             if child.relation is Relation.DELEGATED and child not in tree:
                 tree.append(child)
-    return catalog.forest, tree
+    return catalog, tree
 
 
 def read_changes(
@@ -107,10 +107,10 @@ def read_changes(
     Raises:
         NotFoundError: There is no such session.
     """
-    forest, tree = find_tree(reader, session_id, now)
+    catalog, tree = find_tree(reader, session_id, now)
     uses = read_tool_uses(reader, tree)
     replay = Replay()
-    failed = replay_uses(reader, replay, _telling(uses), forest.sessions)
+    failed = replay_uses(reader, replay, _telling(uses), catalog.sessions)
     commands = tuple(_commands(uses))
     touched = {name for command in commands for name in written_names(command.text)}
     own = {segment.id for segment in tree[0].segments}

@@ -217,14 +217,13 @@ def _candidates(
     Archived ones, and subagents that go with their parent, are left out unless a filter names them
     or they are marked.
     """
-    forest = catalog.forest
-    marked = frozenset(filter(None, map(forest.root_of, selection.marks)))
-    chosen = [forest.chain_of(root) for root in sorted(marked)]
+    marked = frozenset(filter(None, map(catalog.root_of, selection.marks)))
+    chosen = [catalog.conversation(root) for root in sorted(marked)]
     if not selection.has_filters:
         return chosen, marked
     states, sources = selection.states, selection.sources
     for root in roots_in(reader, compile_filters(selection.query, now), catalog, known=known):
-        found = forest.chain_of(root)
+        found = catalog.conversation(root)
         is_named_subagent = "subagent" in states or fold(found.root.source) in sources
         is_left_out = (found.root.archived and "archived" not in states) or (
             found.is_attached_subagent and not is_named_subagent
@@ -260,16 +259,16 @@ def make_plan(
     if selection.nothing:
         return Plan()
     sizes = known if known is not None else {}
-    forest, busy = catalog.forest, read_busy(reader, now)
+    busy = read_busy(reader, now)
     going: dict[str, DeletePlan] = {}
     along: set[str] = set()
     spared: list[Spared] = []
     chosen, marked = _candidates(reader, catalog, selection, now, sizes)
     for conversation in chosen:
         root = conversation.root_id
-        delete = affected_by_delete(forest, root)
+        delete = affected_by_delete(catalog, root)
         why = why_spared(
-            conversation, delete.dependent, selection.states, forest, busy, now,
+            conversation, delete.dependent, selection.states, catalog, busy, now,
             is_marked=root in marked,
         )  # fmt: skip
         if why is None:
@@ -279,7 +278,7 @@ def make_plan(
             spared.append(Spared(conversation, why))
     # Dependents have no entry of their own.
     deletes = [delete for root, delete in going.items() if root not in along]
-    sessions = [forest.sessions[id] for delete in deletes for id in delete.sessions]
+    sessions = [catalog.sessions[id] for delete in deletes for id in delete.sessions]
     counts = forget_changed(reader, sessions, sizes)
     if measure_sizes:
         measure(reader, sessions, known=sizes)

@@ -162,7 +162,7 @@ class RetentionRules:
         """List the conversations that Hermes will delete, soonest first."""
         going = [
             (days, each.id, each, forecast)
-            for each in (catalog.forest.chains() if self._keep is not None else ())
+            for each in (catalog.chains() if self._keep is not None else ())
             if (days := (forecast := self.forecast(each)).prune_in_days) is not None
         ]
         going.sort(key=lambda one: one[:2])
@@ -172,7 +172,7 @@ class RetentionRules:
         """List the ids of the open sessions of automation that Hermes would close now."""
         keep = self._keep
         closing: list[str] = []
-        for conversation in catalog.forest.chains() if keep is not None else ():
+        for conversation in catalog.chains() if keep is not None else ():
             is_pinned = False
             for segment in conversation.segments:
                 # In 0.22 the pin of a segment also covers the segments after it.

@@ -62,10 +62,10 @@ def read_space_map(
     `wal_bytes` is that of `read_file_space`; `known` is a cache of sizes by session id, and is
     added to.
     """
-    sizes = measure(reader, catalog.forest.sessions.values(), known=known)
+    sizes = measure(reader, catalog.sessions.values(), known=known)
     conversations = [
         ConversationBytes(chain.tip.id, sum(sizes[segment.id].total for segment in chain.segments))
-        for chain in catalog.forest.chains()
+        for chain in catalog.chains()
     ]
     conversations.sort(key=lambda each: (-each.bytes, each.tip))
     total = sum(each.bytes for each in conversations)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Set
 from enum import StrEnum
 
 from ..ages import age_words
-from ..sessions.conversations import Forest
+from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation
 from ..sessions.protection import SpareReason, why_protected
 from ..sessions.relations import STALE_AFTER, idle_seconds, is_ended, is_stale
@@ -83,7 +83,7 @@ def why_spared(
     conversation: Conversation,
     dependents: Iterable[Conversation],
     states: Container[str],
-    forest: Forest,
+    catalog: Catalog,
     busy: Set[str],
     now: float,
     *,
@@ -95,19 +95,19 @@ def why_spared(
         conversation: Chosen.
         dependents: Subagents that would go with it.
         states: Those that a filter names.
-        forest: Of the whole store.
+        catalog: Of the whole store.
         busy: From `read_busy`, just read.
         now: Unix seconds.
         is_marked: It was marked by hand, so that only what is protected stays.
     """
-    if why := why_protected(forest, conversation, busy, now):
+    if why := why_protected(catalog, conversation, busy, now):
         return why
     if not is_marked and conversation.hidden:
         return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
     if not is_marked and (why := _why_open(conversation, states, now)):
         return why
     for dependent in dependents:
-        if why := why_protected(forest, dependent, busy, now):
+        if why := why_protected(catalog, dependent, busy, now):
             stays = _("its subagent {session} stays: {reason}")
             words = stays.format(session=dependent.root_id, reason=why.words)
             return SpareReason("subagent", words)

@@ -230,9 +230,16 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
             number = len(compactions)
             generation = Generation(segment, tuple(rows[block.start : end]), written, number)
             places = (row.id for row in generation.rows[: written + 1])
-            gap = next((gaps[place] for place in places if place in gaps), None)
-            found = _Found(previous, generation, block, tuple(empty_sessions), gap)
-            compactions.append(_compaction(reader, segments, found))
+            found = _compaction(
+                reader,
+                segments,
+                previous,
+                generation,
+                block,
+                empty_sessions=tuple(empty_sessions),
+                gap=next((gaps[place] for place in places if place in gaps), None),
+            )
+            compactions.append(found)
             generations.append(generation)
             empty_sessions.clear()
     if generations and segments[generations[-1].segment].end_reason == "compression":
@@ -246,19 +253,17 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
     return CompactionHistory(tuple(generations), tuple(compactions), originals, gaps)
 
 
-class _Found(NamedTuple):
-    """A compaction between two generations."""
-
-    previous: Generation
-    generation: Generation
-    block: RowBlock
-    empty_sessions: tuple[str, ...]
-    gap: IdGap | None
-
-
-def _compaction(reader: Reader, segments: Sequence[Session], found: _Found) -> Compaction:
-    """Describe a compaction by the rows before and after it."""
-    previous, generation, block, empty_sessions, gap = found
+def _compaction(
+    reader: Reader,
+    segments: Sequence[Session],
+    previous: Generation,
+    generation: Generation,
+    block: RowBlock,
+    *,
+    empty_sessions: tuple[str, ...],
+    gap: IdGap | None,
+) -> Compaction:
+    """Describe a compaction between two generations by their rows."""
     rows, sent, summary = generation.rows, sent_of(previous.rows), block.summary
     written = rows[: generation.block]
     kept = tuple(_carried(reader, written, summary, sent))

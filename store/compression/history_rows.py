@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
-from operator import itemgetter
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
@@ -88,7 +86,10 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
     """Read the rows of each segment of a conversation, root first, in order of id, without
     `session_meta` rows."""
     statement = _statement(reader.schema)
-    stored = [_stored_rows(reader, statement, session.id) for session in segments]
+    stored = [
+        [row for rows in reader.slices(statement, "m.id", SLICE, [session.id]) for row in rows]
+        for session in segments
+    ]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
     summaries = {each.id: each for each in read_messages_of(reader, marked) if each.summary}
     times: set[tuple[float, str]] = set()
@@ -98,16 +99,8 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
     ]
 
 
-def _stored_rows(reader: Reader, statement: str, session_id: str) -> list[Row]:
-    """Read the rows of a session in order of id; SQLite sorts the ids only, not the texts."""
-    of_session = "SELECT m.id FROM messages m WHERE m.session_id = ? AND"
-    slices = reader.slices(of_session, "m.id", SLICE, [session_id])
-    ids = [row[0] for rows in slices for row in rows]
-    return sorted(reader.rows_in(statement, ids), key=itemgetter(0))
-
-
 def _statement(schema: Schema) -> str:
-    """Return SQL for rows by id.
+    """Return SQL for the rows of a session, up to the condition on ids.
 
     Rows that Hermes loaded and wrote again have lost leading and trailing white space.
     """
@@ -122,11 +115,8 @@ def _statement(schema: Schema) -> str:
         f"SELECT m.id, {role}, {time}, {schema.active()}, {schema.compacted()}, {order}, {size}, "
         f"{is_multimodal}, {answers}, substr({calls}, 1, 200), {bytes_sql(text)}, {head}, "
         f"{bytes_sql(calls)}, {is_speech} AND ({is_marked}) "
-        "FROM messages m WHERE m.id IN ({keys})"
+        "FROM messages m WHERE m.session_id = ? AND"
     )
-
-
-_state = lru_cache(maxsize=64)(state_of)
 
 
 def _history_row(
@@ -146,7 +136,7 @@ def _history_row(
         id=key,
         role=role,
         timestamp=timestamp,
-        state=_state(active, compacted),
+        state=state_of(active, compacted),
         size=as_count(size),
         fingerprint=(role, *compared, call),
         call=call,

@@ -236,7 +236,7 @@ def copy_to_trash(
     """
     with store.reader() as reader:
         tips = [conversation.id for conversation in conversations]
-        plans = divide(reader, plans_of(catalog.forest, tips))
+        plans = divide(reader, plans_of(catalog, tips))
         bundle, _files = _write(reader, plans, trash, now, sessions_folder, NOBODY)
         return describe(bundle.path)
 

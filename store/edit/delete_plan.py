@@ -16,7 +16,6 @@ from ..connection.reader import Reader
 from ..errors import NotFoundError, RefusedError
 from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog
-from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Relation
 from ..sessions.protection import why_protected
 from ..sessions.resolve import resolve_session
@@ -34,8 +33,8 @@ _DELETED_PER_SECOND = 1500
 _LOCK_PATIENCE = 10.0
 """Seconds that Hermes surely waits for the write lock: it gives up after some 16 (0.19) or 20
 (0.22)."""
-_children: WeakKeyDictionary[Forest, dict[str, list[str]]] = WeakKeyDictionary()
-"""Cache by forest and session id: root ids of its child conversations; a clean-up looks up
+_children: WeakKeyDictionary[Catalog, dict[str, list[str]]] = WeakKeyDictionary()
+"""Cache by catalog and session id: root ids of its child conversations; a clean-up looks up
 thousands."""
 
 
@@ -72,52 +71,52 @@ def _is_dependent(chain: Conversation, deleted: Container[str | None]) -> bool:
     return is_child and is_automatic
 
 
-def _children_by_session(forest: Forest) -> dict[str, list[str]]:
-    children = _children.get(forest)
+def _children_by_session(catalog: Catalog) -> dict[str, list[str]]:
+    children = _children.get(catalog)
     if children is None:
-        children = _children[forest] = {}
-        for chain in forest.chains():
+        children = _children[catalog] = {}
+        for chain in catalog.chains():
             # Only the marker of a root counts: a continuation inherits it with the settings.
             for parent in {chain.root.delegate_from, chain.root.parent_id} - {None}:
                 children.setdefault(str(parent), []).append(chain.root.id)
     return children
 
 
-def affected_by_delete(forest: Forest, session_id: str) -> DeletePlan:
+def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
     """Find all sessions of a delete of the conversation that a session belongs to.
 
-    The forest must have all sessions of the store: a subagent is found by its marker, wherever its
+    The catalog must have all sessions of the store: a subagent is found by its marker, wherever its
     parent link leads.
 
     Raises:
         NotFoundError: There is no such session.
     """
-    if session_id not in forest.sessions:
+    if session_id not in catalog.sessions:
         sentence = _("There is no session {session} in this store.")
         raise NotFoundError(sentence.format(session=session_id))
-    children = _children_by_session(forest)
-    found = [forest.chain_of(session_id)]
+    children = _children_by_session(catalog)
+    found = [catalog.conversation(session_id)]
     deleted: set[str | None] = {segment.id for segment in found[0].segments}
     for segment in (segment for chain in found for segment in chain.segments):  # `found` grows
-        for child in map(forest.chain_of, children.get(segment.id, ())):
+        for child in map(catalog.conversation, children.get(segment.id, ())):
             if child.root.id not in deleted and _is_dependent(child, deleted):
                 found.append(child)
                 deleted.update(segment.id for segment in child.segments)
     sessions = tuple(segment.id for chain in found for segment in chain.segments)
-    children_left = (child for session in sessions for child in forest.children_of(session))
+    children_left = (child for session in sessions for child in catalog.children_of(session))
     return DeletePlan(
         conversation=found[0],
         dependent=tuple(found[1:]),
         sessions=sessions,
         orphaned=tuple(child for child in children_left if child.id not in deleted),
-        family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in found})),
+        family_roots=tuple(sorted({catalog.top_chain(chain).root.id for chain in found})),
     )
 
 
-def plans_of(forest: Forest, session_ids: Iterable[str]) -> list[DeletePlan]:
+def plans_of(catalog: Catalog, session_ids: Iterable[str]) -> list[DeletePlan]:
     """Return the plan for each of the conversations that some sessions belong to; errors as of
     `affected_by_delete`."""
-    plans = (affected_by_delete(forest, session) for session in session_ids)
+    plans = (affected_by_delete(catalog, session) for session in session_ids)
     return list({plan.conversation.root.id: plan for plan in plans}.values())
 
 
@@ -125,7 +124,7 @@ def sessions_with(reader: Reader, texts: Iterable[str], now: float) -> tuple[str
     """Return the sessions of conversations, named as for `resolve_session`, and of what would be
     deleted with them."""
     session_ids = [resolve_session(reader, text) for text in texts]
-    plans = plans_of(read_catalog(reader, now).forest, session_ids)
+    plans = plans_of(read_catalog(reader, now), session_ids)
     return tuple(session for plan in plans for session in plan.sessions)
 
 
@@ -155,15 +154,15 @@ def sort_deletes(
     Raises:
         NotFoundError: There is no such session.
     """
-    plans, busy = plans_of(catalog.forest, session_ids), read_busy(reader, now)
+    plans, busy = plans_of(catalog, session_ids), read_busy(reader, now)
     sessions = [session for plan in plans for session in plan.sessions]
     # Read again: the catalog may be a minute old and lack a pin or a turn since then.
-    present = Forest(read_sessions(reader, sessions, busy=busy), now)
+    present = Catalog(read_sessions(reader, sessions, busy=busy), now, exact=False)
     reasons: dict[str, str] = {}
     for chain in present.chains():
-        above = catalog.forest.chain_of(chain.root.id).parent_root_id
+        above = catalog.conversation(chain.root.id).parent_root_id
         member = chain._replace(parent_root_id=above)
-        if (why := why_protected(catalog.forest, member, busy, now)) is not None:
+        if (why := why_protected(catalog, member, busy, now)) is not None:
             reasons |= dict.fromkeys([segment.id for segment in chain.segments], why.words)
     refused: dict[str, RefusedError] = {}
     kept: list[DeletePlan] = []
@@ -195,7 +194,7 @@ def plan_delete(
 
 
 def _refusal(catalog: Catalog, session: str, reason: str) -> RefusedError:
-    conversation = catalog.forest.chain_of(session)
+    conversation = catalog.conversation(session)
     named = conversation.id
     if conversation.title:
         named = f"“{one_line(conversation.title, PREVIEW)}” ({named})"

@@ -125,10 +125,10 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         missing = _("There is no session {session} in this store.")
         raise NotFoundError(missing.format(session=session_id))
     target = resume_target(conversation)
-    predicted = predict_resume(catalog.forest, target.id, reader.schema.version)
+    predicted = predict_resume(catalog, target.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
     warnings = [*_warnings(conversation, predicted, executable)]
-    opened = catalog.forest.sessions.get(predicted)
+    opened = catalog.sessions.get(predicted)
     if opened is not None and not opened.has_messages and not conversation.is_empty:
         text = _(
             "Hermes will start fresh in an empty part of this conversation: its messages are in "

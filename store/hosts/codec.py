@@ -35,7 +35,6 @@ from ..search.found import Found, Suggestion
 from ..search.hit_page import HitPage
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
-from ..sessions.conversations import Forest
 from ..sessions.list_page import ListPage
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
@@ -186,8 +185,8 @@ def _reported(kind: object) -> object:
 
 def _encode_hook(value: object) -> object:
     if isinstance(value, Catalog):
-        sessions = list(value.forest.sessions.values())
-        return SentCatalog(sessions, value.forest.now, value.exact)
+        sessions = list(value.sessions.values())
+        return SentCatalog(sessions, value.now, value.exact)
     if isinstance(value, Facts):
         return value.dump()
     if isinstance(value, Mapping):
@@ -200,10 +199,10 @@ def _encode_hook(value: object) -> object:
 def _decode_hook(kind: type, value: object) -> object:
     if kind is Catalog:
         sent = msgspec.convert(value, SentCatalog)
-        return Catalog(Forest(sent.sessions, sent.now), exact=sent.exact)
+        return Catalog(sent.sessions, sent.now, exact=sent.exact)
     if kind is Facts:
         tables = msgspec.convert(value, dict[str, list[list[str | int | float | None]]])
-        return Facts.load(tables, Catalog(Forest(())))
+        return Facts.load(tables, Catalog(()))
     if kind is Path:
         return Path(str(value))
     if kind is object:  # a value as it is stored

@@ -84,7 +84,7 @@ def _recovered(lease: Asked, lost: HostError, find: Callable[[], object]) -> obj
 def _sessions(lease: Asked, ids: Sequence[str]) -> dict[str, Session]:
     """Return sessions by id; those that are gone are missing."""
     catalog: Any = lease.ask("neighbourhood", {"session_ids": ids, "now": 0.0})
-    sessions = catalog.forest.sessions
+    sessions = catalog.sessions
     return {each: sessions[each] for each in ids if each in sessions}
 
 

@@ -165,7 +165,7 @@ def _session_row(catalog: Catalog, session: Session, stored: Row) -> Sequence[ob
     has_no_price = cost is None or (not cost and status == "unknown")
     return (
         session.id,
-        catalog.forest.root_of(session.id) or session.id,
+        catalog.root_of(session.id) or session.id,
         session.source,
         root or cwd or UNKNOWN,
         session.model or UNKNOWN,
@@ -180,7 +180,7 @@ def _session_row(catalog: Catalog, session: Session, stored: Row) -> Sequence[ob
 
 
 def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
-    sessions = facts.catalog.forest.sessions
+    sessions = facts.catalog.sessions
     names = ("git_repo_root", "cwd", "cost_status", "estimated_cost_usd", "actual_cost_usd")
     columns = ", ".join(map(reader.schema.session, names))
     sql = f"SELECT s.rowid, s.id, {columns} FROM sessions s WHERE"
@@ -201,7 +201,7 @@ def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
     wanted = (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")
     columns = ", ".join(name if name in existing else "0" for name in wanted)
     sql = f"SELECT u.rowid, u.session_id, u.model, {columns} FROM session_model_usage u WHERE"
-    sessions = facts.catalog.forest.sessions
+    sessions = facts.catalog.sessions
     for rows in reader.slices(sql, "u.rowid", _SLICE):
         _check(stopped)
         facts.fill(
@@ -271,7 +271,7 @@ def read_facts(
     Raises:
         QueryInterruptedError: `stopped` returned True.
     """
-    facts, sessions = Facts(catalog), catalog.forest.sessions
+    facts, sessions = Facts(catalog), catalog.sessions
     _read_sessions(reader, facts, stopped)
     _read_usage(reader, facts, stopped)
     facts.rows(_BY_MODEL)
@@ -332,7 +332,7 @@ def _count_tools(
     """Yield rows of the table `tool`: the calls of a message, or its answer."""
     _id, stored, calls, call_id, name, stamp, effect, is_answer, text, size = row
     session_id = text_of(stored)
-    session = facts.catalog.forest.sessions.get(session_id)
+    session = facts.catalog.sessions.get(session_id)
     time = as_time(stamp)
     if time is None and session is not None:
         time = session.started_at

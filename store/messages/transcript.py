@@ -8,7 +8,6 @@ clocks may step back.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,9 +26,6 @@ SLICE = 5000
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
 
-_MAX_RESULTS = 50
-_PLAIN = re.compile(r"[A-Za-z0-9_.:-]+")
-
 
 class Outline(NamedTuple):
     """The rows of a conversation in a reading, root segment first."""
@@ -41,8 +37,6 @@ class Outline(NamedTuple):
     rows."""
     copies: Mapping[int, int] = MappingProxyType({})
     """Rows that repeat another → that one; `Reading.SAID` leaves them out."""
-    lost_calls: frozenset[int] = frozenset()
-    """Tool results whose call is in no row of the conversation."""
 
     def index_of(self, message_id: int) -> int | None:
         """Return the position of a chat message, or of the row that repeats it; None if neither is
@@ -95,39 +89,7 @@ def read_outline(
             copies |= find_copies(reader, rows)
         every += rows
     shown, gaps = _select(every, reading, copies, len(session_ids) - 1)
-    lost = _results_without_call(reader, session_ids, every)
-    return Outline(session_ids, tuple(shown), gaps, copies, lost)
-
-
-def _results_without_call(
-    reader: Reader, session_ids: Sequence[str], rows: Sequence[RowInfo]
-) -> frozenset[int]:
-    """Return the ids of tool results whose call is in no row of the conversation.
-
-    Only results that do not follow an assistant message are checked, and of them the first: either
-    the call is missing, or another message was written between the two.
-    """
-    results: list[int] = []
-    speaker = (0, "")
-    for row in rows:
-        if row.role != "tool":
-            speaker = row.segment, row.role
-        elif speaker != (row.segment, "assistant"):
-            results.append(row.id)
-    if not {"tool_calls", "tool_call_id"} <= reader.schema.message_columns:
-        return frozenset()
-    calls = reader.rows_in(
-        "SELECT m.id, m.tool_call_id FROM messages m WHERE m.id IN ({keys})", results[:_MAX_RESULTS]
-    )
-    statement = (
-        "SELECT 1 FROM messages m WHERE instr(m.tool_calls, ?) AND m.session_id IN ({keys}) LIMIT 1"
-    )
-    return frozenset(
-        as_int(result)
-        for result, call in calls
-        # An id with other characters may be escaped in the JSON of the calls.
-        if _PLAIN.fullmatch(text_of(call)) and not reader.rows_in(statement, session_ids, [call])
-    )
+    return Outline(session_ids, tuple(shown), gaps, copies)
 
 
 def _select(

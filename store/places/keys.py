@@ -28,7 +28,7 @@ _ID_FIELDS = frozenset(
     {
         *_OF_SESSION,
         *("session_id", "session_ids", "into_session_id", "empty_sessions", "parent_root_id"),
-        *("focus", "predicted", "message_id", "last_message_id", "copies", "lost_calls"),
+        *("focus", "predicted", "message_id", "last_message_id", "copies"),
         *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
         *("first", "last", "known", "forgotten", "at", "of", "messages"),
     }

@@ -28,8 +28,8 @@ from ..search.engine import Total
 from ..search.filters import Vocabulary
 from ..search.found import Found, Suggestion
 from ..search.query import Query, parse
-from ..sessions.catalog import Catalog, StoreState
-from ..sessions.conversations import Forest
+from ..sessions.catalog import Catalog
+from ..sessions.increment import StoreState
 from ..sessions.models import Conversation, View
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
@@ -166,8 +166,8 @@ class MergedLease:
         own = {key: place.keys.there(value) for key, value in named.items()}
         answer = getattr(self._store(place), name)(*map(place.keys.there, args), **own)
         if isinstance(answer, Catalog):
-            sessions = map(place.keys.here, answer.forest.sessions.values())
-            return Catalog(Forest(sessions, answer.now), exact=False)
+            sessions = map(place.keys.here, answer.sessions.values())
+            return Catalog(sessions, answer.now, exact=False)
         return place.keys.here(answer)
 
     def _place(self, asked: object) -> Place:
@@ -237,8 +237,8 @@ class MergedLease:
                 except BrowseError as error:
                     place.error = error
                     continue
-                sessions += map(place.keys.here, page.forest.sessions.values())
-        return Catalog(Forest(sessions, now), exact=False)
+                sessions += map(place.keys.here, page.sessions.values())
+        return Catalog(sessions, now, exact=False)
 
     def _sessions_after(self, after: int | None) -> SessionsPortion:
         """Return all sessions of all places, as far as they have been heard of."""
@@ -264,7 +264,7 @@ class MergedLease:
         self, name: str, args: Sequence[object], named: Mapping[str, Any]
     ) -> object:
         def ask(place: Place, store: OpenStore) -> Any:
-            own = place.catalog or Catalog(Forest(()), exact=False)
+            own = place.catalog or Catalog((), exact=False)
             return getattr(store, name)(
                 *(own if isinstance(value, Catalog) else value for value in args), **named
             )

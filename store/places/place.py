@@ -15,7 +15,8 @@ from ..hosts.host import Host
 from ..hosts.link import Link, Links
 from ..hosts.remote import locate_there, store_at
 from ..hosts.running import in_thread
-from ..sessions.catalog import Catalog, StoreState
+from ..sessions.catalog import Catalog
+from ..sessions.increment import StoreState
 from ..sessions.session import Session
 from .keys import Keys
 
@@ -143,6 +144,6 @@ class Place:
             state = store.state()  # before the catalog, so that no change in between is missed
             step = store.catalog(now, self.catalog), state
         self.catalog, self._state = step
-        self.sessions = [self.keys.here(each) for each in self.catalog.forest.sessions.values()]
+        self.sessions = [self.keys.here(each) for each in self.catalog.sessions.values()]
         self.error, self._mark = None, mark
         self.reads += 1

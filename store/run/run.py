@@ -69,7 +69,7 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
     Raises:
         NotFoundError: There is no such session.
     """
-    _forest, (conversation, *subagents) = find_tree(reader, session_id, now)
+    _catalog, (conversation, *subagents) = find_tree(reader, session_id, now)
     history = read_history(reader, conversation.segments)
     left_out = {*history.copies, *(done.summary for done in history.compactions)}
     rows = [row for row in _read_rows(reader, conversation) if row.id not in left_out]

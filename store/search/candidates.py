@@ -39,10 +39,6 @@ ten begins so, and a prefix of few letters makes FTS5 merge a good part of the i
 first row."""
 _TRIED = 500
 """Rows with the rest of a query that are read before the index is queried for such a prefix."""
-_SHORT = 2
-"""Letters of a prefix that is always taken for common."""
-_SAMPLE = 64
-"""Rows among which words are counted, to see whether they are common."""
 _MOST_TRUNCATED = 1000
 """Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
 _FIRST, _MOST = 64, 2000
@@ -189,15 +185,14 @@ class Sources:
     def _add_words(self, group: Sequence[Matcher], index: FtsIndex) -> None:
         """Add the rows with words.
 
-        Of a prefix that is short or common, FTS5 merges a good part of the index before the first
-        row. So the first rows with the other words are read before, or the newest rows if there are
-        none: they may fill the page.
+        Of a prefix, FTS5 may merge a good part of the index before the first row. So the first rows
+        with the other words are read before, or the newest rows if there are none: they may fill
+        the page.
         """
         literal = may_have([each for each in group if not each.is_plain])
-        wide = [each for each in group if each.is_prefix and self._is_common(each)]
         low, high = rest = self.edges
-        if wide:
-            match = loose_match(self._reader, index, group, wide)
+        if any(each.is_prefix for each in group):
+            match = loose_match(self._reader, index, group)
             middle = self._middle(index, match)
             first, rest = (middle, high), (low, middle - 1)
             if self._oldest:
@@ -223,16 +218,6 @@ class Sources:
         )
         last = self._reader.value(sql, [match])
         return self.edges[self._oldest] if last is None else as_int(last)
-
-    def _is_common(self, prefix: Matcher) -> bool:
-        """Whether many rows may have a word that begins so."""
-        where = may_have([prefix])
-        found = (
-            f"SELECT count(*) FROM {rows_sql(self._reader.schema)} WHERE m.id > ? AND {where.sql}"
-        )
-        values = [self.edges[1] - _SAMPLE, *where.values]
-        is_short = len(prefix.words[-1]) <= _SHORT
-        return is_short or as_int(self._reader.value(found, values)) * 16 >= _SAMPLE
 
     def _add_gaps(self, index: FtsIndex, group: Sequence[Matcher]) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""

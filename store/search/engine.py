@@ -18,7 +18,7 @@ from .candidates import Candidates, moment_of
 from .coverage import damage_of, is_of_index, remedy
 from .query import CompiledQuery, Query, compile_query
 from .rows import StoredRow, edits_file, read_rows
-from .scope import Scope, read_scope
+from .scope import Scope
 from .snippets import make_snippet
 from .terms import Matcher, fold
 
@@ -79,8 +79,7 @@ class Search:
     Args:
         reader: Open; used by this thread alone.
         query: Parsed.
-        scope: Which rows may be hits, the query's filters included; None applies those to the whole
-            store.
+        scope: Which rows may be hits, the query's filters included.
         sort: `newest`, `relevance` or `oldest`.
         prefix_last: The last word is still being typed.
         edits_first: In a search for a file: first the rows that edit it, then those that mention
@@ -97,7 +96,7 @@ class Search:
         self,
         reader: Reader,
         query: Query,
-        scope: Scope | None = None,
+        scope: Scope,
         *,
         sort: str = "newest",
         prefix_last: bool = False,
@@ -111,7 +110,7 @@ class Search:
             Candidates,
             reader,
             self.compiled,
-            (read_scope(reader, query) if scope is None else scope).condition(),
+            scope.condition(),
             oldest=sort == "oldest",
             stopped=stopped,
             progress=progress,
@@ -126,11 +125,11 @@ class Search:
         limit: int = 50,
         *,
         after: Hit | None = None,
-        portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
+        portion: Callable[[Answer], None] = lambda answer: None,
     ) -> Answer:
         """Return the next hits, at most so many (0 for all), behind one.
 
-        `portion` is called with all hits so far each time a scan has found more; never for the
+        `portion` is called with what is found so far each time a scan has found more; never for the
         order of relevance.
         """
         start = time.perf_counter()
@@ -157,76 +156,60 @@ class Search:
         )
 
     def _read(
-        self, most: int, after: Hit | None, portion: Callable[[tuple[Hit, ...]], None]
+        self, most: int, after: Hit | None, portion: Callable[[Answer], None]
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()
-        rows: list[StoredRow] = []
-
-        def report(found: list[StoredRow]) -> None:
-            portion(tuple(map(self._to_hit, [*rows, *found])))
-
-        for edits, place in self._passes(after):
-            rows += self._pass(candidates, edits, place, most + 1 - len(rows), report)
-            if len(rows) > most:
-                break
-        return candidates, rows
-
-    def _passes(self, after: Hit | None) -> list[tuple[bool | None, int | None]]:
-        """Return for each pass over the candidates whether they are to edit the file (None for
-        either), and the id behind which it begins."""
-        place = after.message_id if after is not None else None
-        if not self._files:
-            return [(None, place)]
-        if place is None or any(map(self._is_edit, self._rows([place]))):
-            return [(True, place), (False, None)]
-        return [(False, place)]
-
-    def _pass(
-        self,
-        candidates: Candidates,
-        edits: bool | None,
-        place: int | None,
-        wanted: int,
-        report: Callable[[list[StoredRow]], None],
-    ) -> list[StoredRow]:
         is_ranked = self._sort == "relevance" and "fts5" in candidates.sources.engines
-        pool = max(_RELEVANT, wanted) if is_ranked else wanted
-        found: list[StoredRow] = []
+        wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
+        place = after.message_id if after is not None else None
+        rows: list[StoredRow] = []
         reported = 0
-        for row in self._hits(candidates, place, min(pool, _BATCH), edits):
+        for row in self._hits(candidates, place, min(wanted, _BATCH)):
             if row is not None:
-                found.append(row)
-            elif candidates.is_long and not is_ranked and reported < len(found):
-                reported = len(found)
-                report(found)
-            if len(found) == pool:
+                rows.append(row)
+            elif candidates.is_long and not is_ranked and reported < len(rows):
+                reported = len(rows)
+                so_far = Answer(
+                    self.query,
+                    tuple(map(self._to_hit, rows)),
+                    "scan",
+                    complete=False,
+                    total=None,
+                    stopped=True,
+                    more=True,
+                    matchers=tuple(self.compiled.matchers),
+                )
+                portion(so_far)
+            if len(rows) == wanted:
                 break
         if is_ranked:
-            return self._ranked(candidates, found, pool)[:wanted]
-        if place is None and len(found) < pool:
+            return candidates, self._ranked(candidates, rows, wanted)[: most + 1]
+        if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
-            found.sort(key=_moment, reverse=self._sort != "oldest")
-        return found
+            is_newest = self._sort != "oldest"
+            rows.sort(key=lambda row: (self._is_edit(row) is is_newest, *_moment(row)))
+            rows = rows[::-1] if is_newest else rows
+        return candidates, rows
 
     def _hits(
-        self,
-        candidates: Candidates,
-        after: int | None = None,
-        batch: int = _BATCH,
-        edits: bool | None = None,
+        self, candidates: Candidates, after: int | None, batch: int
     ) -> Iterator[StoredRow | None]:
-        """Yield the hits in order, and None between two pages."""
-        for ids in candidates.in_time(after):
-            for number, chunk in enumerate(chunks(ids, batch)):
-                if number and self._stopped():
-                    candidates.is_stopped = True
-                    return
-                for row in self._rows(chunk):
-                    is_right = edits is None or self._is_edit(row) is edits
-                    if is_right and row.is_accepted(self.compiled):
-                        yield row
-            yield None
+        """Yield the hits in order, and None between two pages: those that edit one of the files
+        that are looked for, then the others."""
+        passes = [(False, after)]
+        if self._files and (after is None or any(map(self._is_edit, self._rows([after])))):
+            passes = [(True, after), (False, None)]
+        for edits, place in passes:
+            for ids in candidates.in_time(place):
+                for number, chunk in enumerate(chunks(ids, batch)):
+                    if number and self._stopped():
+                        candidates.is_stopped = True
+                        return
+                    for row in self._rows(chunk):
+                        if self._is_edit(row) is edits and row.is_accepted(self.compiled):
+                            yield row
+                yield None
 
     def _rows(self, ids: Sequence[int]) -> list[StoredRow]:
         return read_rows(self._reader, ids, in_reasoning=self.compiled.in_reasoning)
@@ -252,7 +235,9 @@ class Search:
             [self.compiled.match, min(row.id for row in rows)],
         )
         places = {as_int(key): place for place, (key,) in enumerate(ranked)}
-        return sorted(rows, key=lambda row: places.get(row.id, len(places)))
+        return sorted(
+            rows, key=lambda row: (not self._is_edit(row), places.get(row.id, len(places)))
+        )
 
     def _without_broken_index(self, work: Callable[[], _T]) -> _T:
         """Do some work; if the index is at fault, do it again without: the rows themselves are

@@ -89,7 +89,7 @@ _MOST = 40
 
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
     """Return the values that occur in a store; tools of the newest messages only."""
-    sessions = catalog.forest.sessions.values()
+    sessions = catalog.sessions.values()
     tool = reader.schema.message("tool_name")
     tools = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
     return Vocabulary(

@@ -54,7 +54,7 @@ def find_hits(
     after: Hit | None = None,
     stopped: Callable[[], bool] = never,
     tell: Callable[[float], None] = lambda share: None,
-    portion: Callable[[Found], None] | None = None,
+    portion: Callable[[Found], None] = lambda found: None,
 ) -> Found:
     """Search for a page of hits.
 
@@ -93,22 +93,7 @@ def find_hits(
     def found(answer: Answer) -> Found:
         return Found(answer, shown, conversations_of(reader, whole, answer.hits, now))
 
-    def report(hits: tuple[Hit, ...]) -> None:
-        if portion is None:
-            return
-        so_far = Answer(
-            query,
-            hits,
-            "scan",
-            complete=False,
-            total=None,
-            stopped=True,
-            more=True,
-            matchers=tuple(search.compiled.matchers),
-        )
-        portion(found(so_far))
-
-    return found(search.page(limit, after=after, portion=report))
+    return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
 
 
 def whole_catalog(
@@ -138,7 +123,7 @@ def conversations_of(
     """Return the conversations of hits by session id, with names; those that the catalog lacks are
     read."""
     unique = list(dict.fromkeys(hit.session_id for hit in hits))
-    known = catalog.forest.sessions if catalog is not None else {}
+    known = catalog.sessions if catalog is not None else {}
     unknown = [each for each in unique if each not in known]
     read = read_neighbourhood(reader, unknown, now) if unknown else None
     roots: dict[str, str] = {}

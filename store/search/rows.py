@@ -8,7 +8,7 @@ needs most of the same rows.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from sys import getsizeof
 
@@ -85,38 +85,23 @@ class StoredRow:
 
     @cached_property
     def _folded(self) -> str:
-        """The texts as Hermes indexes them (0.13 and later), and the spoken one; folded."""
-        texts = (self.spoken, self.content, self.tool_name, self.tool_calls)
-        return fold(" ".join(dict.fromkeys(texts)))
+        """All searched texts."""
+        return fold(" ".join(self.texts()))
 
-    @cached_property
-    def _unescaped(self) -> list[str]:
-        """The JSON of a tool's result and of its calls without escapes, where there are some."""
-        texts = []
+    def texts(self) -> list[str]:
+        """Return the searched texts: the spoken one first, then those stored, and the JSON of a
+        tool's result and of its calls without escapes, where there are some."""
+        texts = [self.spoken, self.content, self.tool_name, self.tool_calls]
         if "\\" in self.stored and IS_JSON.match(self.stored):
             texts.append(unescaped(self.stored))
         if "\\" in self.tool_calls:  # the arguments of a call are JSON in JSON
             texts.append(unescaped(unescaped(self.tool_calls)))
-        return texts
-
-    @cached_property
-    def _all_folded(self) -> str:
-        return " ".join([self._folded, *map(fold, self._unescaped)])
-
-    def texts(self) -> Iterator[str]:
-        """Yield each searched text: the spoken one first, then those stored."""
-        stored = (self.spoken, self.content, self.tool_name, self.tool_calls, *self._unescaped)
-        yield from dict.fromkeys(stored)
+        return list(dict.fromkeys(texts))
 
     def is_accepted(self, compiled: CompiledQuery) -> bool:
         """Whether the row contains the terms of a query, and none that it excludes."""
-        if not compiled.groups and not compiled.excluded:
-            return True
-        # Most rows have the terms as they are stored, and their JSON need not be read.
-        if not compiled.excluded and compiled.accepts(self._folded):
-            return True
-        has_more = self._unescaped or compiled.excluded
-        return bool(has_more) and compiled.accepts(self._all_folded)
+        is_asked = bool(compiled.groups or compiled.excluded)
+        return not is_asked or compiled.accepts(self._folded)
 
 
 _CHANGES = re.compile(r"write|edit|patch|create|replace|append|insert|delete|remove|rename|move")

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from ..cleanup.sizes import Sizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
-from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.catalog import Catalog
 from ..sessions.models import View
 from ..sessions.relations import is_stale
 from ..text import as_text, text_of
@@ -132,18 +132,9 @@ def make_scope(
         rows = all_of([rows, Condition(among, (names,))])
     if catalog is None or (not conditions.needs_catalog and view is View.ALL and not sources):
         return Scope(rows)
-    chosen = map(catalog.forest.chain_of, roots_in(reader, conditions, catalog, view))
+    chosen = map(catalog.conversation, roots_in(reader, conditions, catalog, view))
     admitted = (each for each in chosen if not sources or each.source in sources)
     return Scope(rows, frozenset(segment.id for each in admitted for segment in each.segments))
-
-
-def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
-    """Return the scope of a query's filters in the whole store; reads all sessions where a filter
-    tests those."""
-    moment = time.time() if now is None else now
-    conditions = compile_filters(query, moment)
-    catalog = read_catalog(reader, moment) if conditions.needs_catalog else None
-    return make_scope(reader, conditions, catalog)
 
 
 def roots_in(
@@ -166,12 +157,12 @@ class ConversationTable:
     """The table `conversations c` of one catalog; used by any thread."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self._forest = catalog.forest
+        self._catalog = catalog
         self._lock = threading.Lock()
         self._has_gateway = False
         self._table = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         self._table.execute(f"CREATE TABLE conversations ({', '.join(_COLUMNS)})")
-        rows = [self._row(root) for root in catalog.forest.listed(View.ALL)]
+        rows = [self._row(root) for root in catalog.listed(View.ALL)]
         marks = ", ".join("?" * len(_COLUMNS))
         self._table.execute("BEGIN")
         self._table.executemany(f"INSERT OR REPLACE INTO conversations VALUES ({marks})", rows)
@@ -205,7 +196,7 @@ class ConversationTable:
         """Count or measure some conversations; what was done stays if it is interrupted."""
         sizes: _Known = {} if known is None else known
         for batch in chunks(roots, _BATCH):
-            chains = [self._forest.chain_of(root).segments for root in batch]
+            chains = [self._catalog.conversation(root).segments for root in batch]
             segments = [segment for chain in chains for segment in chain]
             if column == "messages":
                 counted = count_rows(reader, [segment.id for segment in segments])
@@ -229,7 +220,7 @@ class ConversationTable:
                 _lines([user]),
                 _lines([chat, kind]),
                 _lines([provider]),
-                self._forest.root_of(text_of(key)),
+                self._catalog.root_of(text_of(key)),
             )
             for key, user, chat, kind, provider in reader.rows(
                 f"SELECT s.id, {columns} FROM sessions s"
@@ -240,12 +231,12 @@ class ConversationTable:
         self._has_gateway = True
 
     def _row(self, root: str) -> tuple[object, ...]:
-        chat = self._forest.chain_of(root)
+        chat = self._catalog.conversation(root)
         segments = chat.segments
         return (
             root,
             *(getattr(chat, name) for name in _PLAIN),
-            is_stale(chat, self._forest.now),
+            is_stale(chat, self._catalog.now),
             chat.root.started_at if chat.last_active is None else chat.last_active,
             float(chat.tokens.total),
             *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),

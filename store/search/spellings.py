@@ -127,15 +127,13 @@ def _joined(each: Matcher, starts: Sequence[str]) -> Iterator[str]:
         yield f"({' AND '.join([_word(each, place, starts), *rest])})"
 
 
-def loose_match(
-    reader: Reader, index: FtsIndex, group: Sequence[Matcher], wide: Collection[Matcher]
-) -> str:
+def loose_match(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
     """Return for MATCH on the word index: rows that have the words of a group in any spelling and
-    any order, the prefixes of some terms aside; empty where there is nothing else."""
+    any order, prefixes aside; empty where there is nothing else."""
     starts = ["", *_LINES, *_escapes(reader, index, _SIGNS)]
     found = []
     for each in group:
-        whole = len(each.words) - (each in wide)
+        whole = len(each.words) - each.is_prefix
         if whole:
             words = " AND ".join(_word(each, place, starts) for place in range(whole))
             found.append(_any(f"({expression})" for expression in (words, *_in_escapes(each))))

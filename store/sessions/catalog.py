@@ -1,26 +1,51 @@
-"""The list of conversations: order, counts, titles and ids, and what has changed since it was read.
-
-A `Catalog` is immutable data built from all sessions of a store (`read_catalog`), from an earlier
-catalog and what has changed since (`updated`), or from the newest sessions
-(`first_page.read_first_page`).
-"""
+"""The list of conversations: sessions folded into compression chains, with order, counts and names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from heapq import merge
+from typing import Any, TypeVar
 
-from ..connection.reader import Reader
-from ..connection.stored_values import as_int, first_texts
-from .conversations import Forest, sort_in_pieces
-from .models import FAR_PAST, Conversation, Hidden, Sort, View
+from ..connection.reader import Reader, chunks
+from ..wording import _
+from .models import (
+    FAR_PAST,
+    Conversation,
+    ConversationKind,
+    Hidden,
+    Relation,
+    Sort,
+    View,
+    known_sum,
+    newest_activity,
+    start_key,
+)
+from .parent_links import ParentLinks
+from .relations import AUTOMATION_SOURCES, ORPHANED, status
 from .session import Session
-from .session_rows import read_all, read_busy, read_sessions
+from .session_rows import read_all
 
-_REREAD = 200
-"""Most recently used conversations whose sessions an increment always reads again."""
-_MAX_MESSAGES = 20_000
-"""If there are more new messages than this (an import), everything is read again."""
+_T = TypeVar("_T")
+_PIECE = 5000
+"""Items sorted in one go: a few milliseconds."""
+
+
+def sort_in_pieces(
+    items: Sequence[_T], key: Callable[[_T], Any], *, reverse: bool = False
+) -> list[_T]:
+    """Return the items as `sorted` does, equal ones in their order; other threads run in between.
+
+    One `sorted` of 100,000 keys holds Python's lock for a tenth of a second, and the screen with
+    it.
+    """
+    pieces = [sorted(piece, key=key, reverse=reverse) for piece in chunks(items, _PIECE)]
+    return list(merge(*pieces, key=key, reverse=reverse))
+
+
+def rank(conversation: Conversation) -> tuple[float, str]:
+    """Sort key: the newest activity of a conversation, then the id of its tip."""
+    active = conversation.last_active
+    return FAR_PAST if active is None else active, conversation.id
 
 
 def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation], float | str]:
@@ -47,21 +72,96 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation],
     return key
 
 
-class Catalog:
-    """All conversations of a store at one moment."""
+def _kind(root: Session, relation: Relation) -> ConversationKind:
+    is_agent = relation is Relation.DELEGATED or root.source == "subagent"
+    if relation in (Relation.ROOT, Relation.ORPHAN):  # a subagent whose parent is gone
+        is_agent = is_agent or root.delegate_from not in (None, ORPHANED)
+    if is_agent:
+        return ConversationKind.SUBAGENT
+    is_automation = root.source in AUTOMATION_SOURCES
+    return ConversationKind.AUTOMATION if is_automation else ConversationKind.CHAT
 
-    def __init__(self, forest: Forest, *, exact: bool = True) -> None:
-        self.forest = forest
-        """All sessions, or those of a neighbourhood."""
-        self.exact = exact
-        """Whether it holds all conversations of the store; False for a first page."""
+
+class Catalog(ParentLinks):
+    """All sessions of a store at one moment, or those of a neighbourhood, folded into
+    conversations, each built once.
+
+    Immutable data, without access to the store. If an id occurs twice, the later session replaces
+    the earlier one.
+
+    Args:
+        now: Unix seconds when it was read; determines what is live.
+        exact: It holds all conversations of the store.
+    """
+
+    def __init__(
+        self, sessions: Iterable[Session], now: float = 0.0, *, exact: bool = True
+    ) -> None:
+        super().__init__({session.id: session for session in sessions})
+        self.now, self.exact = now, exact
+        roots = [session for session in self.sessions.values() if self.previous(session) is None]
+        chains = {root.id: self.segments(root) for root in roots}
+        self._root_ids = {
+            segment.id: root for root, (_root, *others) in chains.items() for segment in others
+        }
+        """Of the sessions that continue another."""
+        self._conversations = {root: self._alone(chains[root]) for root in chains}
+        self._count_children()
+        self._lists: dict[View | None, list[str]] = {}
+        """Root ids by view, made when they are first asked for."""
         self._names: dict[str, str] = {}
         """Folded name of each conversation by root id, newest first; empty until asked for."""
 
-    @property
-    def now(self) -> float:
-        """Unix seconds when it was read; determines what is live."""
-        return self.forest.now
+    def _alone(self, segments: tuple[Session, ...]) -> Conversation:
+        """Build a conversation as if it had no children; nearly all have none."""
+        root, active = segments[0], newest_activity(segments)
+        relation, note = self.relation(root)
+        above = None if root.id in self.cycle_roots else root.parent_id
+        if root.hidden:
+            hidden = _("hidden by Hermes, {note}").format(note=note)
+            note = hidden if note else _("hidden by Hermes")
+        titles = [segment.title for segment in reversed(segments) if segment.title]
+        return Conversation(
+            segments=segments,
+            relation=relation,
+            kind=_kind(root, relation),
+            status=status(segments, self.now),
+            title=titles[0] if titles else None,
+            last_active=active if active != FAR_PAST else None,
+            note=note,
+            tree_cost_usd=known_sum(segment.cost_usd for segment in segments),
+            parent_root_id=self.root_of(above) if above not in (None, root.id) else None,
+        )
+
+    def _count_children(self) -> None:
+        """Count branches and subagents of each conversation, and add the costs of its subagents."""
+        conversations = self._conversations
+        children: dict[str | None, list[str]] = {}
+        for root, conversation in conversations.items():
+            children.setdefault(conversation.parent_root_id, []).append(root)
+        parents_first = list(children.get(None, ()))
+        for root in parents_first:  # it grows while it is read
+            parents_first += children.get(root, ())
+        for root in reversed(parents_first):
+            if root not in children:
+                continue
+            whole = conversations[root]
+            below = [conversations[child] for child in children[root]]
+            agents = [child for child in below if child.relation is Relation.DELEGATED]
+            costs = [whole.tree_cost_usd, *(agent.tree_cost_usd for agent in agents)]
+            conversations[root] = whole._replace(
+                branches=sum(child.relation is Relation.BRANCHED for child in below),
+                subagents=sum(1 + agent.subagents for agent in agents),
+                tree_cost_usd=known_sum(costs),
+            )
+
+    def root_of(self, session_id: str) -> str | None:
+        """Return the root id of a session's conversation; None if there is no such session."""
+        return self._root_ids.get(session_id, session_id) if session_id in self.sessions else None
+
+    def is_root(self, session_id: str) -> bool:
+        """Whether a session exists and is the first of its conversation."""
+        return session_id in self._conversations
 
     def conversation(self, session_id: str) -> Conversation:
         """Return the conversation that a session is a segment of.
@@ -69,11 +169,50 @@ class Catalog:
         Raises:
             KeyError: There is no such session.
         """
-        return self.forest.chain_of(session_id)
+        return self._conversations[self._root_ids.get(session_id, session_id)]
 
     def of_session(self, session_id: str) -> Conversation | None:
         """Return the conversation that a session is a segment of; None without such a session."""
-        return self.forest.chain_of(session_id) if session_id in self.forest.sessions else None
+        return self.conversation(session_id) if session_id in self.sessions else None
+
+    def chains(self) -> Iterable[Conversation]:
+        """Return all conversations, subagents included, in the order of the sessions."""
+        return self._conversations.values()
+
+    def parent_chain(self, conversation: Conversation) -> Conversation | None:
+        """Return the conversation that this one is a child of; None at the top."""
+        above = conversation.parent_root_id
+        return self._conversations[above] if above is not None else None
+
+    def top_chain(self, conversation: Conversation) -> Conversation:
+        """Return the topmost conversation above another, or that itself."""
+        while (above := self.parent_chain(conversation)) is not None:
+            conversation = above
+        return conversation
+
+    def child_chains(self, conversation: Conversation) -> list[Conversation]:
+        """Return the conversations whose parent is a segment of this one, oldest first."""
+        sessions = [
+            child for segment in conversation.segments for child in self.children_of(segment.id)
+        ]
+        below = [self._conversations[child.id] for child in sessions if self.is_root(child.id)]
+        attached = [child for child in below if child.parent_root_id == conversation.root_id]
+        return sorted(attached, key=lambda child: start_key(child.root))
+
+    def listed(self, view: View | None) -> Sequence[str]:
+        """Return the root ids of a view, ordered by `rank`; for None, those that only `View.ALL`
+        shows."""
+        if not self._lists:
+            lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
+            for conversation in sort_in_pieces(list(self.chains()), rank):
+                for shown in (conversation.view, View.ALL):
+                    lists[shown].append(conversation.root_id)
+            self._lists = lists
+        return self._lists[view]
+
+    def counts(self) -> dict[View, int]:
+        """Return the number of conversations in each view."""
+        return {view: len(self.listed(view)) for view in View}
 
     def named(self, words: Sequence[str]) -> Iterator[str]:
         """Yield the root ids of conversations whose titles or ids contain all of these words.
@@ -81,15 +220,14 @@ class Catalog:
         Case is ignored; the newest come first. The first call folds all names: call it on a worker.
         """
         if not self._names:
-            newest_first = reversed(list(self.forest.in_view(View.ALL)))
-            self._names = {each.root_id: _folded_name(each) for each in newest_first}
+            self._names = {each.root_id: _folded_name(each) for each in self.select(View.ALL)}
         folded = [word.casefold() for word in words]
         return (root for root, name in self._names.items() if all(word in name for word in folded))
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """Count the conversations that are not on screen: with the `shown` ones of a view they sum
         up to all."""
-        counts = self.forest.counts()
+        counts = self.counts()
         automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
         archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
         return Hidden(automation, archived, counts[View.ALL] - shown - automation - archived)
@@ -110,7 +248,7 @@ class Catalog:
         """
         roots = [
             root
-            for root in reversed(self.forest.listed(view))
+            for root in reversed(self.listed(view))
             if not sources or self.conversation(root).source in sources
         ]
         if sort is Sort.ACTIVITY:
@@ -131,95 +269,4 @@ def _folded_name(conversation: Conversation) -> str:
 
 def read_catalog(reader: Reader, now: float) -> Catalog:
     """Read all conversations of a store; `now` is in Unix seconds."""
-    return Catalog(Forest(read_all(reader), now))
-
-
-def catalog_of(sessions: Iterable[Session], now: float, known: Catalog | None = None) -> Catalog:
-    """Return the catalog of all sessions of a store.
-
-    Sessions of the `known` catalog that have not changed are used again, so that two catalogs need
-    not be in memory.
-    """
-    earlier = known.forest.sessions if known is not None else {}
-    again = (before if (before := earlier.get(each.id)) == each else each for each in sessions)
-    return Catalog(Forest(again, now))
-
-
-class StoreState(NamedTuple):
-    """The state of a store when it was read, to find later changes."""
-
-    message: int
-    """The largest message id."""
-    session: int
-    """The largest rowid of a session."""
-    sessions: int
-    """Number of sessions."""
-    busy: frozenset[str]
-    """Ids named by live leases and locks, see `read_busy`."""
-
-
-def read_state(reader: Reader) -> StoreState:
-    """Read the state of a store; call it before reading the catalog, so that no change is missed
-    between the two."""
-    row = reader.rows(
-        "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), "
-        "(SELECT count(id) FROM sessions)"
-    )[0]
-    message, session, sessions = map(as_int, row)
-    return StoreState(message, session, sessions, read_busy(reader))
-
-
-class StoreChanges(NamedTuple):
-    """What a store has that a catalog may not have."""
-
-    state: StoreState
-    sessions: list[Session]
-    """Those with new messages, new ones, and those that were asked for."""
-
-
-def read_changes(
-    reader: Reader, state: StoreState, session_ids: Sequence[str]
-) -> StoreChanges | None:
-    """Read what has changed since a state, and some sessions again; None if the ids started over,
-    or too much has changed.
-
-    Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per
-    second. New messages and sessions are found by id and rowid. Changes without such a trace (a
-    title, an end, an archiving by another program) are found only in the sessions asked for, see
-    `unseen`; others need a new catalog.
-    """
-    new = read_state(reader)
-    is_older = new.message < state.message or new.session < state.session
-    if is_older or new.message - state.message > _MAX_MESSAGES:
-        return None
-    rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [state.message])
-    rows += reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
-    ids = dict.fromkeys([*first_texts(rows), *(state.busy ^ new.busy), *session_ids])
-    return StoreChanges(new, read_sessions(reader, list(ids), busy=new.busy))
-
-
-def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
-    """Return the ids of sessions whose changes leave no trace: the most recently used, those that
-    were touched, and their children."""
-    forest = catalog.forest
-    recent = map(forest.chain_of, forest.listed(View.ALL)[-_REREAD:])
-    ids = [session.id for conversation in recent for session in conversation.segments]
-    for each in touched:
-        ids += [each, *(child.id for child in forest.children_of(each))]
-    return list(dict.fromkeys(ids))
-
-
-def updated(
-    catalog: Catalog, changes: StoreChanges, now: float, touched: Collection[str]
-) -> tuple[Catalog, StoreState] | None:
-    """Return a catalog with changes, and its state; None if sessions are missing.
-
-    `touched` are the ids of sessions that are known to have been changed, deleted or restored.
-    """
-    read = {session.id: session for session in changes.sessions}
-    known = catalog.forest.sessions
-    kept = {key: each for key, each in known.items() if key in read or key not in touched}
-    kept |= {key: each for key, each in read.items() if known.get(key) != each}
-    if len(kept) != changes.state.sessions:
-        return None
-    return Catalog(Forest(kept.values(), now)), changes.state
+    return Catalog(read_all(reader), now)

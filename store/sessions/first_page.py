@@ -9,7 +9,6 @@ from itertools import pairwise
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, as_time, first_texts
 from .catalog import Catalog
-from .conversations import Forest
 from .models import View
 from .relations import AUTOMATION_SOURCES
 from .session import Session
@@ -120,8 +119,8 @@ def read_first_page(
         beyond = reader.value(
             "SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1]
         )
-        catalog = Catalog(Forest(known.values(), now), exact=beyond == len(known))
-        if catalog.exact or catalog.forest.counts()[view] >= limit or len(known) > _MAX_CANDIDATES:
+        catalog = Catalog(known.values(), now, exact=beyond == len(known))
+        if catalog.exact or catalog.counts()[view] >= limit or len(known) > _MAX_CANDIDATES:
             break
     return catalog
 
@@ -130,4 +129,4 @@ def read_neighbourhood(reader: Reader, session_ids: Sequence[str], now: float) -
     """Read a catalog of some sessions with their ancestors and all descendants of these."""
     known: dict[str, Session] = {}
     _gather(reader, known, session_ids, read_busy(reader))
-    return Catalog(Forest(known.values(), now), exact=False)
+    return Catalog(known.values(), now, exact=False)

@@ -9,7 +9,7 @@ from ..errors import NotFoundError
 from ..messages.preview import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
-from .conversations import Forest
+from .catalog import Catalog
 from .first_page import read_neighbourhood
 from .models import (
     Conversation,
@@ -34,7 +34,7 @@ _CHAINS_END_AT_RESETS = 30
 does)."""
 
 
-def predict_resume(forest: Forest, session_id: str, schema_version: int | None) -> str:
+def predict_resume(catalog: Catalog, session_id: str, schema_version: int | None) -> str:
     """Return the session that `hermes --resume=ID` opens (`resolve_resume_session_id`, 0.18 to
     0.22).
 
@@ -43,20 +43,20 @@ def predict_resume(forest: Forest, session_id: str, schema_version: int | None) 
     an unmarked branch instead of the requested session, and up to 0.20.0 also a chat after a reset.
     Hermes does not check whether a marker names the parent.
 
-    The forest must hold the descendants of the session. The schema version of the store implies
+    The catalog must hold the descendants of the session. The schema version of the store implies
     that of Hermes; None means the newest.
     """
-    session = forest.sessions.get(session_id)
+    session = catalog.sessions.get(session_id)
     if session is None:
         return session_id
     version = _CHAINS_END_AT_RESETS if schema_version is None else schema_version
-    *_before, tip = _follow(forest, session, version >= _CHAINS_END_AT_RESETS, is_chain=True)
-    walk = list(_follow(forest, tip, version >= _WALKS_PAST_RESETS, is_chain=False))
+    *_before, tip = _follow(catalog, session, version >= _CHAINS_END_AT_RESETS, is_chain=True)
+    walk = list(_follow(catalog, tip, version >= _WALKS_PAST_RESETS, is_chain=False))
     return next((each.id for each in reversed(walk) if each.has_messages), tip.id)
 
 
 def _follow(
-    forest: Forest, first: Session, skips_resets: bool, *, is_chain: bool
+    catalog: Catalog, first: Session, skips_resets: bool, *, is_chain: bool
 ) -> Iterator[Session]:
     """Yield the path of Hermes from a session on: along compressions, or from each session to its
     newest child."""
@@ -68,7 +68,7 @@ def _follow(
         seen.add(session.id)
         children = [
             child
-            for child in forest.children_of(session.id)
+            for child in catalog.children_of(session.id)
             if child.branched_from is None
             and child.delegate_from is None
             and child.source != "tool"
@@ -97,17 +97,17 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     Raises:
         NotFoundError: There is no such session.
     """
-    forest = read_neighbourhood(reader, [session_id], now).forest
-    if session_id not in forest.sessions:
+    catalog = read_neighbourhood(reader, [session_id], now)
+    if session_id not in catalog.sessions:
         raise NotFoundError(
             _("There is no session {session} in this store.").format(session=session_id)
         )
-    focus = forest.chain_of(session_id)
+    focus = catalog.conversation(session_id)
     target = resume_target(focus)
-    predicted = predict_resume(forest, target.id, reader.schema.version)
-    nodes = list(_nodes(forest, forest.top_chain(focus), focus, now))
-    counts = count_rows(reader, list(forest.sessions))
-    costs = _tree_costs(nodes, forest)
+    predicted = predict_resume(catalog, target.id, reader.schema.version)
+    nodes = list(_nodes(catalog, catalog.top_chain(focus), focus, now))
+    counts = count_rows(reader, list(catalog.sessions))
+    costs = _tree_costs(nodes, catalog)
     untitled = [node.session for node in nodes if not node.session.title]
     previews = read_previews(reader, {session.id: [session] for session in untitled})
     whole = (
@@ -121,7 +121,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     return Lineage(session_id, target, predicted, tuple(whole))
 
 
-def _tree_costs(nodes: Sequence[Node], forest: Forest) -> dict[str, float | None]:
+def _tree_costs(nodes: Sequence[Node], catalog: Catalog) -> dict[str, float | None]:
     """Return by session the cost of itself and all below it: later segments of its conversation,
     and subagents of these."""
     below: dict[str | None, list[float | None]] = {}
@@ -129,7 +129,7 @@ def _tree_costs(nodes: Sequence[Node], forest: Forest) -> dict[str, float | None
     for node in reversed(nodes):  # children before their parents
         session = node.session
         costs[session.id] = cost = known_sum([session.cost_usd, *below.get(session.id, ())])
-        if node.relation is Relation.DELEGATED or not forest.is_root(session.id):
+        if node.relation is Relation.DELEGATED or not catalog.is_root(session.id):
             below.setdefault(node.parent_id, []).append(cost)
     return costs
 
@@ -170,14 +170,14 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
     return lines
 
 
-def _nodes(forest: Forest, top: Conversation, focus: Conversation, now: float) -> Iterator[Node]:
+def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float) -> Iterator[Node]:
     """Yield the nodes of a conversation and of everything below it, parents before children, as
     far as sessions tell."""
     stack = [top]
     while stack:
         conversation = stack.pop()
         root = conversation.root
-        relation, note = forest.relation(root)
+        relation, note = catalog.relation(root)
         if root.delegate_from == ORPHANED:
             note = _("possibly a subagent")
         above = None if conversation is top else root.parent_id
@@ -192,4 +192,4 @@ def _nodes(forest: Forest, top: Conversation, focus: Conversation, now: float) -
             )
             above, relation, note = session.id, Relation.CONTINUED, ""
         # The oldest child is pushed last, because it is to be popped first.
-        stack += reversed(forest.child_chains(conversation))
+        stack += reversed(catalog.child_chains(conversation))

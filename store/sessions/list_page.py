@@ -42,10 +42,10 @@ def read_list_page(
     counts: dict[str, int] = {}
     if sort in (Sort.SIZE, Sort.MESSAGES):
         read = content_bytes if sort is Sort.SIZE else count_rows
-        counts = read(reader, list(catalog.forest.sessions))
+        counts = read(reader, list(catalog.sessions))
     amounts = {
         chain.root_id: sum(counts.get(segment.id, 0) for segment in chain.segments)
-        for chain in catalog.forest.in_view(view)
+        for chain in catalog.select(view)
         if counts
     }
     roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
@@ -53,5 +53,5 @@ def read_list_page(
     page = with_details(reader, [catalog.conversation(root) for root in roots])
     if sort is Sort.SIZE:
         page = [each._replace(size=amounts.get(each.root_id, 0)) for each in page]
-    total = catalog.forest.counts()[View.ALL]
+    total = catalog.counts()[View.ALL]
     return ListPage(page, total, catalog.hidden(view, len(page)))

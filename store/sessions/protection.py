@@ -10,7 +10,7 @@ from collections.abc import Set
 from typing import NamedTuple
 
 from ..wording import _
-from .conversations import Forest
+from .catalog import Catalog
 from .models import Conversation, Status
 from .relations import LIVE_SECONDS
 
@@ -25,12 +25,12 @@ class SpareReason(NamedTuple):
 
 
 def why_protected(
-    forest: Forest, conversation: Conversation, busy: Set[str], now: float
+    catalog: Catalog, conversation: Conversation, busy: Set[str], now: float
 ) -> SpareReason | None:
     """Return why a conversation is protected; None if it is not.
 
     Args:
-        forest: Has its family.
+        catalog: Has its family.
         conversation: One of it.
         busy: From `read_busy`, just read: leases and locks come and go within a turn.
         now: Unix seconds.
@@ -42,7 +42,7 @@ def why_protected(
         return SpareReason("leased", _("a turn or a compression is running in it"))
     # Hermes keys a turn lease by the topmost session over all parent links (0.20), branches and
     # subagents included.
-    root = forest.top_chain(conversation).root.id if busy else ""
+    root = catalog.top_chain(conversation).root.id if busy else ""
     if root in busy:
         leased = _("a turn is running in its family (the lease names {root})")
         return SpareReason("leased", leased.format(root=root))

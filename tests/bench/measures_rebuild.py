@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from figures import Bench, Figure, Line
 
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session import Session
 
@@ -66,9 +65,8 @@ def _pauses() -> Iterator[list[float]]:
 
 
 def _rebuild(sessions: dict[str, Session]) -> None:
-    forest = Forest(dict(sessions).values(), 2e9)
-    forest.counts()
-    catalog = Catalog(forest)
+    catalog = Catalog(dict(sessions).values(), 2e9)
+    catalog.counts()
     catalog.order(View.ALL, sort=Sort.TITLE)
     catalog.order(View.CHATS, sort=Sort.COST)
     list(catalog.named(["title", "999"]))

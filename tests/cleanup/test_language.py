@@ -19,7 +19,7 @@ from hermes_browse.store.cleanup.space_map import read_file_space
 from hermes_browse.store.cleanup.spared import Standing, standing
 from hermes_browse.store.search.filters import FILTERS, help_lines, kinds_for
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 
@@ -236,8 +236,8 @@ def one(**columns: object) -> Conversation:
     """A conversation of one session that was used 30 days ago and ended."""
     used = NOW - 30 * DAY
     named: dict[str, object] = {"last_active": used, "started_at": used - DAY, "ended_at": used}
-    forest = Forest([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
-    return forest.chain_of("s")
+    catalog = Catalog([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
+    return catalog.conversation("s")
 
 
 def test_standing() -> None:

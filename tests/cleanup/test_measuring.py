@@ -78,7 +78,7 @@ def test_a_piece_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             measure(reader, plan.unmeasured(), known=known, most=PIECE)
         more = plan.measured(known)
         assert 0 < sum(each.is_measured for each in more.selected) < len(plan.selected)
-        whole = measure(reader, catalog.forest.sessions.values())
+        whole = measure(reader, catalog.sessions.values())
         assert known and all(whole[key] == each for key, each in known.items())
 
 

@@ -33,7 +33,7 @@ def forecasts(path: Path, rules: RetentionRules) -> dict[str, Forecast]:
     with opened(path, rules.now) as (_, catalog):
         return {
             chain.tip.id: rules.forecast(catalog.conversation(chain.root.id))
-            for chain in catalog.forest.chains()
+            for chain in catalog.chains()
         }
 
 
@@ -46,7 +46,7 @@ def due(rules: RetentionRules, catalog: Catalog) -> list[str]:
 
 def roots_of(catalog: Catalog, sessions: Iterable[str]) -> list[str]:
     """Root ids of the conversations of some sessions."""
-    return sorted({catalog.forest.chain_of(each).root.id for each in sessions})
+    return sorted({catalog.conversation(each).root.id for each in sessions})
 
 
 def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
@@ -57,11 +57,9 @@ def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
     with opened(path, now) as (_, catalog):
         conversations, closing = due(rules, catalog), rules.closing(catalog)
         doomed = {
-            segment.id
-            for root in conversations
-            for segment in catalog.forest.chain_of(root).segments
+            segment.id for root in conversations for segment in catalog.conversation(root).segments
         }
-        sources = {catalog.forest.sessions[each].source for each in closing}
+        sources = {catalog.sessions[each].source for each in closing}
     assert (len(doomed), len(closing)) == (30, 33) and sources == {
         "cli",
         "acp",

@@ -44,7 +44,7 @@ def test_content_is_counted_to_the_byte(fixture_store: Fixture, tmp_path: Path, 
     path = hostile_store(tmp_path / "state.db") if is_hostile else fixture_store(name)
     wanted = raw_bytes(path)
     with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.forest.sessions.values())
+        found = measure(reader, catalog.sessions.values())
     assert {id: sizes.content for id, sizes in found.items()} == {
         id: wanted.get(id, 0) for id in found
     }
@@ -56,7 +56,7 @@ def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.Mon
     the rows."""
     path = big_store(tmp_path / "state.db", 200, 3000)
     with opened(path) as (reader, catalog):
-        sessions = list(catalog.forest.sessions.values())
+        sessions = list(catalog.sessions.values())
         whole = measure(reader, sessions)
         few = measure(reader, sessions[::7])
         assert {key: whole[key] for key in few} == few and len(few) == len(sessions[::7])
@@ -82,7 +82,7 @@ def test_each_column_with_text_counts(tmp_path: Path) -> None:
     sessions = [aged("a", 5, system_prompt="you are")]
     path = make_store(tmp_path / "state.db", "22", sessions, messages)
     with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.forest.sessions.values())["a"]
+        found = measure(reader, catalog.sessions.values())["a"]
     assert (found.rows, found.content) == (4, raw_bytes(path)["a"])
     assert found.search > 3 * found.content / 2  # two copies of its own, and the trigrams
 
@@ -99,7 +99,7 @@ def test_the_index_is_estimated_by_its_shape(tmp_path: Path, shape: str, copies:
     sessions = [aged("chat", 5), aged("tools", 5), aged("cron", 5, source="cron")]
     path = make_store(tmp_path / "state.db", shape, sessions, messages)
     with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.forest.sessions.values())
+        found = measure(reader, catalog.sessions.values())
     sizes = {key: each.search for key, each in found.items()}
     if copies:
         assert sizes["chat"] == sizes["tools"] == sizes["cron"] > copies * 100_000
@@ -119,15 +119,15 @@ def test_a_store_without_an_index(tmp_path: Path) -> None:
         fts=False,
     )
     with opened(path) as (reader, catalog):
-        assert measure(reader, catalog.forest.sessions.values())["a"].search == 0
+        assert measure(reader, catalog.sessions.values())["a"].search == 0
 
 
 def test_the_map_adds_up(tmp_path: Path) -> None:
     """Every conversation with the bytes of all of its segments, biggest first."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         found = read_space_map(reader, catalog)
-        measured = measure(reader, catalog.forest.sessions.values())
-        chains = list(catalog.forest.chains())
+        measured = measure(reader, catalog.sessions.values())
+        chains = list(catalog.chains())
     assert found.total == added(measured.values()).total
     assert dict(found.conversations) == {
         chain.tip.id: added(measured[each.id] for each in chain.segments).total for chain in chains
@@ -191,7 +191,7 @@ def test_what_a_delete_frees_is_estimated_within_a_quarter(tmp_path: Path, shape
     path = make_store(tmp_path / "state.db", shape, sessions, messages)
     going = [f"s{number:02}" for number in range(15)]
     with opened(path) as (reader, catalog):
-        found = added(measure(reader, map(catalog.forest.sessions.__getitem__, going)).values())
+        found = added(measure(reader, map(catalog.sessions.__getitem__, going)).values())
     connection = sqlite3.connect(path, isolation_level=None)
     free_before, size_before = _free_and_size(connection)
     for each in going:

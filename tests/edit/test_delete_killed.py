@@ -44,7 +44,7 @@ transaction.PATIENCE = 20.0
 def prune(store, trash, names):
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)
-        there = [name for name in names if name in catalog.forest.sessions]
+        there = [name for name in names if name in catalog.sessions]
         plan = make_plan(reader, catalog, Selection(parse_line("", NOW), frozenset(there)), NOW)
     error = delete_planned(store, plan, catalog, trash, None).error
     if error is not None:

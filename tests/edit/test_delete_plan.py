@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.edit.delete_plan import DeletePlan, affected_by_delete
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.session import Session
 
 
@@ -31,7 +31,7 @@ def ended(
 
 def affected(*sessions: Session, of: str = "a1") -> DeletePlan:
     """What a delete of one takes."""
-    return affected_by_delete(Forest(sessions), of)
+    return affected_by_delete(Catalog(sessions), of)
 
 
 def test_all_segments_and_what_lost_a_race() -> None:
@@ -130,11 +130,11 @@ ANY = st.builds(
 def test_any_family_is_parted_cleanly(sessions: list[Session], data: st.DataObject) -> None:
     """Whole conversations go, and all others stay; whoever loses a parent is named, rings or
     not."""
-    forest = Forest(sessions)
-    found = affected_by_delete(forest, data.draw(st.sampled_from([each.id for each in sessions])))
+    catalog = Catalog(sessions)
+    found = affected_by_delete(catalog, data.draw(st.sampled_from([each.id for each in sessions])))
     gone = set(found.sessions)
     assert len(found.sessions) == len(gone)
-    for chain in forest.chains():
+    for chain in catalog.chains():
         ids = {segment.id for segment in chain.segments}
         assert ids <= gone or not ids & gone
     losing = {each.id for each in sessions if each.id not in gone and each.parent_id in gone}

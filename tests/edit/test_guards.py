@@ -223,9 +223,9 @@ def test_a_trigger_that_meddles_is_found_out(path: Path, monkeypatch: pytest.Mon
 def reasons(path: Path, now: float = NOW) -> dict[str, str]:
     """What is protected."""
     with Store(path).reader() as reader:
-        forest, busy = read_catalog(reader, now).forest, read_busy(reader, now)
+        catalog, busy = read_catalog(reader, now), read_busy(reader, now)
         found = {
-            chain.root.id: why_protected(forest, chain, busy, now) for chain in forest.chains()
+            chain.root.id: why_protected(catalog, chain, busy, now) for chain in catalog.chains()
         }
     return {root: why.words for root, why in found.items() if why is not None}
 

@@ -23,12 +23,10 @@ def conversations(path: Path, *ids: str) -> list[Conversation]:
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
         if ids:
-            sessions = [
-                next(key for key in catalog.forest.sessions if key.endswith(each)) for each in ids
-            ]
+            sessions = [next(key for key in catalog.sessions if key.endswith(each)) for each in ids]
             found = [catalog.of_session(each) for each in sessions]
         else:
-            found = [catalog.conversation(chain.root.id) for chain in catalog.forest.chains()]
+            found = [catalog.conversation(chain.root.id) for chain in catalog.chains()]
         return with_details(reader, [each for each in found if each is not None])
 
 

@@ -59,7 +59,7 @@ def there(
 def _answers(store: OpenStore) -> Iterator[object]:
     """What the list, the transcript, the search, the insights and the clean-up read."""
     catalog = store.catalog(NOW)
-    yield list(catalog.forest.sessions.values())
+    yield list(catalog.sessions.values())
     first = store.first_page(NOW)
     yield first.order(View.CHATS), first.exact
     conversations = store.with_details(
@@ -85,7 +85,7 @@ def _answers(store: OpenStore) -> Iterator[object]:
         yield store.roots(query, catalog, View.ALL, NOW)
     for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
         yield store.plan(Selection(parse_line(line, NOW)), catalog, NOW)
-    sessions = list(catalog.forest.sessions.values())
+    sessions = list(catalog.sessions.values())
     yield dict(store.measure(sessions)), store.content_bytes([each.id for each in sessions])
     yield store.space_map(catalog), store.file_space(), store.vocabulary(catalog)
     for of_tools in (False, True):
@@ -95,7 +95,7 @@ def _answers(store: OpenStore) -> Iterator[object]:
     state = store.state()
     changed = store.increment(catalog, state, NOW)
     assert changed is not None
-    yield state, list(changed[0].forest.sessions.values()), changed[1]
+    yield state, list(changed[0].sessions.values()), changed[1]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def everything(shelf: OldTranscripts) -> tuple[Catalog, dict[str, list[ChatMessa
         catalog = read_catalog(reader, 1.8e9)
         messages = {
             chain.root.id: read_messages(reader, read_outline(reader, chain.segments).rows)
-            for chain in catalog.forest.chains()
+            for chain in catalog.chains()
         }
     return catalog, messages
 
@@ -271,7 +271,7 @@ def test_only_what_is_named_is_read(folder: Path) -> None:
         write_lines(folder / f"{name}.jsonl", SAID[0])
     with OldTranscripts(folder, (), only=["alpha"]) as shelf:
         catalog, _ = everything(shelf)
-        assert {chain.root.id for chain in catalog.forest.chains()} == {
+        assert {chain.root.id for chain in catalog.chains()} == {
             "alpha_1.jsonl",
             "alpha_2.jsonl",
         }

@@ -179,9 +179,7 @@ def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> 
     for bundle in list_bundles(trash_of(copy)):
         assert not bundle.damage, what
         try:
-            restore(
-                store, trash_of(copy), bundle.name, sessions_folder=files, any_store=True
-            )
+            restore(store, trash_of(copy), bundle.name, sessions_folder=files, any_store=True)
         except BrowseError as error:
             raise AssertionError((what, str(error))) from error
     assert dump(store.path) == case.whole, what

@@ -55,7 +55,7 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
     before = digest(store)
     with Store(store).reader() as reader:
         catalog = read_catalog(reader, time.time())
-        assert sorted(catalog.forest.sessions) == said["ids"]
+        assert sorted(catalog.sessions) == said["ids"]
         for row in said["list"]:
             ours = catalog.of_session(row["id"])
             assert ours is not None and ours.id == row["id"]
@@ -70,9 +70,9 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
             )
         tell("rows of its lists", len(said["list"]))
         for each in said["ids"]:
-            assert catalog.forest.chain_of(each).tip.id == said["tips"][each]
+            assert catalog.conversation(each).tip.id == said["tips"][each]
             if said["schema"] >= 17:  # before that Hermes opens what it is given
-                assert predict_resume(catalog.forest, each, said["schema"]) == said["resume"][each]
+                assert predict_resume(catalog, each, said["schema"]) == said["resume"][each]
             _compare_messages(reader, each, said, tell)
         tell("resume targets", len(said["ids"]))
         for title, expected in said["titles"].items():
@@ -187,7 +187,7 @@ def upgraded(store: Path, release: Path | None, tell: Tell) -> int:
     said = open_and_ask(release, store, *words)
     with Store(store).reader() as reader:
         assert reader.value("SELECT count(*) FROM messages") == rows
-        assert sorted(read_catalog(reader, time.time()).forest.sessions) == said["ids"]
+        assert sorted(read_catalog(reader, time.time()).sessions) == said["ids"]
         for each, expected in said["messages"].items():
             rows = read_outline(reader, [Session(each, "")], Reading.LIVE).rows
             assert [row.id for row in rows] == expected, each

@@ -78,12 +78,12 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
         assert ours["tip"].root_id == theirs["tip"]["_lineage_root_id"] == "root"
         assert (ours["tip"].branches, ours["tip"].subagents) == (1, 1)
         for session in ("root", "tip", "agent", "branch"):
-            assert catalog.forest.chain_of(session).tip.id == db.get_compression_tip(session)
+            assert catalog.conversation(session).tip.id == db.get_compression_tip(session)
             assert predict_resume(
-                catalog.forest, session, reader.schema.version
+                catalog, session, reader.schema.version
             ) == db.resolve_resume_session_id(session)
             shown = read_messages(
-                reader, read_outline(reader, [catalog.forest.sessions[session]], Reading.LIVE).rows
+                reader, read_outline(reader, [catalog.sessions[session]], Reading.LIVE).rows
             )
             assert [message.id for message in shown] == [
                 row["id"] for row in db.get_messages(session)

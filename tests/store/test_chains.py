@@ -11,8 +11,7 @@ from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import parent_links
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import draw_tree, read_lineage
 from hermes_browse.store.sessions.models import Node, Relation, Status, View
@@ -40,13 +39,13 @@ def chained(length: int, name: str) -> list[Session]:
 
 def test_a_chain_knows_its_ends_its_title_and_its_newest_activity() -> None:
     sessions = chained(4, "long")
-    forest = Forest([*reversed(sessions), *chained(1, "one"), *chained(2, "two")])
-    assert sorted(chain.root_id for chain in forest.chains()) == ["long0", "one0", "two0"]
-    chain = forest.chain_of("long2")
+    catalog = Catalog([*reversed(sessions), *chained(1, "one"), *chained(2, "two")])
+    assert sorted(chain.root_id for chain in catalog.chains()) == ["long0", "one0", "two0"]
+    chain = catalog.conversation("long2")
     assert (chain.segments, chain.title, chain.last_active) == (tuple(sessions), "long 1", 100.0)
-    assert forest.root_of("nobody") is None and not forest.is_root("nobody")
+    assert catalog.root_of("nobody") is None and not catalog.is_root("nobody")
     with pytest.raises(KeyError):
-        forest.chain_of("nobody")
+        catalog.conversation("nobody")
 
 
 def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
@@ -58,7 +57,7 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
             name, "cli", parent, started_at=float(ord(name[-1])), end_reason=reason, **fields
         )
 
-    forest = Forest(
+    catalog = Catalog(
         [
             session("ring-b", "ring-a", "compression"),
             session("ring-a", "ring-b", "compression"),
@@ -71,7 +70,7 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
     )
     found = {
         chain.root.id: ([each.id for each in chain.segments], chain.relation)
-        for chain in forest.chains()
+        for chain in catalog.chains()
     }
     assert found == {
         "ring-a": (["ring-a", "ring-b"], Relation.ORPHAN),
@@ -80,7 +79,7 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
         "own-a": (["own-a", "own-b"], Relation.ORPHAN),
         "self": (["self"], Relation.ORPHAN),
     }
-    assert sorted(forest.listed(View.ALL)) == sorted(found)
+    assert sorted(catalog.listed(View.ALL)) == sorted(found)
 
 
 @pytest.mark.parametrize("is_long", [False, True])
@@ -109,9 +108,9 @@ def test_large_families_cost_no_more_for_each_session(
         return edge(child, parent)
 
     monkeypatch.setattr(parent_links, "edge", counted)
-    forest = Forest(sessions)
-    roots = {forest.root_of(each.id) for each in sessions}
-    assert len(roots) == forest.counts()[View.ALL] == (1 if is_long else count - 1)
+    catalog = Catalog(sessions)
+    roots = {catalog.root_of(each.id) for each in sessions}
+    assert len(roots) == catalog.counts()[View.ALL] == (1 if is_long else count - 1)
     assert asked.total() < 20 * count
 
 

@@ -103,7 +103,7 @@ def test_a_column_added_meanwhile_is_seen(fixture_store: Copy) -> None:
         connection.execute("ALTER TABLE sessions ADD COLUMN archived INTEGER NOT NULL DEFAULT 1")
     with store.reader() as reader:
         assert "archived" in reader.schema.session_columns
-        assert all(chain.root.archived for chain in read_catalog(reader, 0.0).forest.chains())
+        assert all(chain.root.archived for chain in read_catalog(reader, 0.0).chains())
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
@@ -216,7 +216,7 @@ def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> Non
         half = "SELECT count(*) FROM messages WHERE content = 'half of it'"
         assert connection.execute(half).fetchone() == (0,)
     with store.reader() as reader:
-        assert read_catalog(reader, 0.0).forest.counts()[View.ALL] == 56
+        assert read_catalog(reader, 0.0).counts()[View.ALL] == 56
 
 
 _AS_NOBODY = pytest.mark.skipif(

@@ -283,7 +283,7 @@ class TestHome:
         for each in profiles:
             with Store(each.path).reader() as reader:
                 catalog = read_catalog(reader, NOW)
-            titles |= {session.title for session in catalog.forest.sessions.values()}
+            titles |= {session.title for session in catalog.sessions.values()}
         assert {"Fix auth bug #3", "Berths for the regatta"} <= titles
 
     def test_hermes_would_delete_something_at_once_and_more_later(self, here: Location) -> None:
@@ -296,9 +296,7 @@ class TestHome:
             if forecast.prune_in_days is not None
         ]
         assert days[0] < 1 and sum(each < 100 for each in days) >= 5
-        old = [
-            each for each in catalog.forest.chains() if (each.last_active or NOW) < NOW - 541 * DAY
-        ]
+        old = [each for each in catalog.chains() if (each.last_active or NOW) < NOW - 541 * DAY]
         assert {(each.pinned, each.tip.ended_at is None) for each in old} == {
             (True, False),
             (False, True),

@@ -62,7 +62,7 @@ def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
         first = read_first_page(reader, NOW, limit=20)
         assert not first.exact
-        assert set(first.forest.sessions) == set(read)
+        assert set(first.sessions) == set(read)
         assert set(read.values()) == {1}
         exact = read_catalog(reader, NOW).order()[:20]
         assert first.order()[:20] == exact

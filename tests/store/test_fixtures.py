@@ -94,7 +94,6 @@ def listed(said: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterator[tuple[str, str]]:
     """Cases and ids where we do not say what Hermes said."""
-    chain_of = catalog.forest.chain_of
     details = {each.id: each for each in with_details(reader, catalog.select(View.ALL))}
     for _, row in listed(said):
         ours = details.get(row["id"])
@@ -120,22 +119,20 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
             yield "preview", row["id"]
     default = {row["id"] for row in said["list_default"]}
     shown = {
-        chain.tip.id
-        for view in (View.CHATS, View.AUTOMATION)
-        for chain in catalog.forest.in_view(view)
+        chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in catalog.select(view)
     }
     yield from (("shown by Hermes alone", each) for each in default - shown)
     yield from (("shown by us alone", each) for each in shown - default)
     theirs = [row["id"] for row in said["list_by_last_active"]]
-    ours_in_order = [chain_of(root).tip.id for root in catalog.order(View.ALL)]
+    ours_in_order = [catalog.conversation(root).tip.id for root in catalog.order(View.ALL)]
     ours_in_order = [each for each in ours_in_order if each in theirs]
     yield from (
         ("order", one) for one, other in zip(theirs, ours_in_order, strict=True) if one != other
     )
     for session, lineage in said["lineage"].items():
-        if chain_of(session).tip.id != lineage["compression_tip"]:
+        if catalog.conversation(session).tip.id != lineage["compression_tip"]:
             yield "tip", session
-        if predict_resume(catalog.forest, session, reader.schema.version) != lineage["resume"]:
+        if predict_resume(catalog, session, reader.schema.version) != lineage["resume"]:
             yield "resume", session
         family = {node.session.id for node in read_lineage(reader, session, 0.0).nodes}
         if lineage["conversation_root"] not in (None, *family):

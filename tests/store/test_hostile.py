@@ -100,42 +100,42 @@ def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Ca
     """All rows but the one without an id, which is said; each under a conversation that is on top
     of something."""
     rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
-    segments = [segment.id for chain in catalog.forest.chains() for segment in chain.segments]
+    segments = [segment.id for chain in catalog.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == rows
     assert any("no id" in each.text for each in warnings_of(reader))
     reached: set[str] = set()
     stack = [
         chain
         for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED)
-        for chain in catalog.forest.in_view(view)
+        for chain in catalog.select(view)
     ]
     while stack:
         chain = stack.pop()
         if chain.root.id not in reached:
             reached.update(segment.id for segment in chain.segments)
-            stack.extend(catalog.forest.child_chains(chain))
+            stack.extend(catalog.child_chains(chain))
     assert reached == set(segments)
-    counts = catalog.forest.counts()
+    counts = catalog.counts()
     for view in View:
         hidden = catalog.hidden(view, counts[view])
         assert (
             counts[view] + hidden.automation + hidden.archived + hidden.other
-            == catalog.forest.counts()[View.ALL]
+            == catalog.counts()[View.ALL]
         )
 
 
 def test_rings_and_selves(catalog: Catalog) -> None:
     """One's own parent is an orphan; of a ring of compressions one session is the root, with the
     rest behind it."""
-    alone = catalog.forest.chain_of("self")
+    alone = catalog.conversation("self")
     assert (alone.relation, alone.note) == (Relation.ORPHAN, "its parent is itself")
-    ring = catalog.forest.chain_of("ring-a")
+    ring = catalog.conversation("ring-a")
     assert {segment.id for segment in ring.segments} == {"ring-a", "ring-b", "ring-c"}
     assert (ring.relation, ring.note) == (Relation.ORPHAN, "its parents form a cycle")
-    assert catalog.forest.parent_chain(ring) is None
-    loop = catalog.forest.chain_of("loop-a")  # of two that name each other the older one is on top
+    assert catalog.parent_chain(ring) is None
+    loop = catalog.conversation("loop-a")  # of two that name each other the older one is on top
     assert (loop.relation, loop.note) == (Relation.ORPHAN, "its parents form a cycle")
-    assert catalog.forest.chain_of("loop-b").relation is Relation.DELEGATED
+    assert catalog.conversation("loop-b").relation is Relation.DELEGATED
 
 
 def test_markers_that_were_inherited(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_markers_that_were_inherited(tmp_path: Path) -> None:
         rows.append({"id": name, "parent_session_id": "root", **config, **ended})
         rows.append({"id": f"{name}-2", "parent_session_id": name, **config})
     with Store(builders.make_store(tmp_path / "state.db", "31", rows)).reader() as reader:
-        chains = list(read_catalog(reader, NOW).forest.chains())
+        chains = list(read_catalog(reader, NOW).chains())
     assert {chain.root.id: (chain.relation, chain.tip.id) for chain in chains} == {
         "root": (Relation.ROOT, "tip"),
         "branch": (Relation.BRANCHED, "branch-2"),
@@ -167,17 +167,17 @@ def test_markers_that_were_inherited(tmp_path: Path) -> None:
 def test_markers_that_are_none(catalog: Catalog) -> None:
     """Malformed, list, string and endless model_config: roots like any other."""
     for number in range(5):
-        session = catalog.forest.sessions[f"config-{number}"]
+        session = catalog.sessions[f"config-{number}"]
         assert session.branched_from is session.delegate_from is session.reset_from is None
-        assert catalog.forest.chain_of(session.id).relation is Relation.ROOT
-    assert catalog.forest.sessions["config-6"].delegate_from is None
+        assert catalog.conversation(session.id).relation is Relation.ROOT
+    assert catalog.sessions["config-6"].delegate_from is None
 
 
 def test_times_that_are_none(catalog: Catalog) -> None:
     """Words, blobs and the far future are no time; an ISO time is one."""
     times = {
         each.id: each.started_at
-        for each in catalog.forest.sessions.values()
+        for each in catalog.sessions.values()
         if each.id.startswith("time-")
     }
     assert times == {
@@ -188,11 +188,11 @@ def test_times_that_are_none(catalog: Catalog) -> None:
 
 def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
     """Nothing is lost to a missing time, title or cost, whichever way round."""
-    sizes = content_bytes(reader, list(catalog.forest.sessions))
+    sizes = content_bytes(reader, list(catalog.sessions))
     for sort in Sort:
         for reverse in (False, True):
             order = catalog.order(View.ALL, sort=sort, reverse=reverse, amounts=sizes)
-            assert sorted(order) == sorted(chain.root.id for chain in catalog.forest.chains())
+            assert sorted(order) == sorted(chain.root.id for chain in catalog.chains())
     first = read_first_page(reader, NOW, view=View.ALL)
     # The quick page seeks by text, so the id that is a blob is for the exact reading, which it says
     # is still to come.
@@ -217,7 +217,7 @@ def test_previews_are_printable_and_counts_are_counts(reader: Reader, catalog: C
 def test_every_message_reads(reader: Reader, catalog: Catalog, reading: Reading) -> None:
     """Blobs, broken JSON, roles that are escape sequences: each is a chat message with a text."""
     rows = 0
-    for session in catalog.forest.sessions.values():
+    for session in catalog.sessions.values():
         outline = read_outline(reader, [session], reading)
         messages = read_messages(reader, outline.rows)
         assert [message.id for message in messages] == [row.id for row in outline.rows]
@@ -251,11 +251,8 @@ def test_lineage_and_resume_of_each(reader: Reader, catalog: Catalog, path: Path
     """The tree is finite and holds its focus; a plan is one printable line, or a refusal with a
     reason."""
     location = locate_file(path)
-    for session in catalog.forest.sessions.values():
-        assert (
-            predict_resume(catalog.forest, session.id, reader.schema.version)
-            in catalog.forest.sessions
-        )
+    for session in catalog.sessions.values():
+        assert predict_resume(catalog, session.id, reader.schema.version) in catalog.sessions
         if session.id == BLOB:  # no text finds it again
             continue
         lineage = read_lineage(reader, session.id, NOW)

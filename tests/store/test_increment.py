@@ -18,8 +18,8 @@ from store_builder import T0
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions.catalog import Catalog, StoreState
-from hermes_browse.store.sessions.conversations import Forest, rank
+from hermes_browse.store.sessions.catalog import Catalog, rank
+from hermes_browse.store.sessions.increment import StoreState
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session import Session
 
@@ -43,10 +43,9 @@ def increment(
 
 def picture(catalog: Catalog) -> dict[str, object]:
     """Everything a list shows of a catalog."""
-    forest = catalog.forest
     return {
-        "conversations": {chain.root_id: chain for chain in forest.chains()},
-        "roots": {each: forest.root_of(each) for each in ("nobody", *forest.sessions)},
+        "conversations": {chain.root_id: chain for chain in catalog.chains()},
+        "roots": {each: catalog.root_of(each) for each in ("nobody", *catalog.sessions)},
         "views": {
             (view, sort, reverse): catalog.order(
                 view, sort=sort, reverse=reverse, amounts={"s1": 3, "s2": 5}
@@ -57,13 +56,13 @@ def picture(catalog: Catalog) -> dict[str, object]:
         },
         "sources": catalog.order(View.ALL, sources=["cron", "tool"]),
         "below": {
-            chain.root_id: [child.root_id for child in forest.child_chains(chain)]
-            for chain in forest.chains()
+            chain.root_id: [child.root_id for child in catalog.child_chains(chain)]
+            for chain in catalog.chains()
         },
         "named": {word: names(catalog, word) for word in ("", "c2", "an", "kid")},
         "children": {
-            parent: sorted(child.id for child in forest.children_of(parent))
-            for parent in ("gone", *forest.sessions)
+            parent: sorted(child.id for child in catalog.children_of(parent))
+            for parent in ("gone", *catalog.sessions)
         },
     }
 
@@ -102,25 +101,24 @@ def test_every_session_is_in_one_conversation_and_that_in_its_lists(
     given_rows: list[Session],
 ) -> None:
     """Of any links, damaged ones too; each list goes by activity, then by the id of the tip."""
-    catalog = Catalog(Forest(given_rows, NOW))
-    forest = catalog.forest
-    found = list(forest.chains())
+    catalog = Catalog(given_rows, NOW)
+    found = list(catalog.chains())
     assert sorted(segment.id for each in found for segment in each.segments) == sorted(
-        forest.sessions
+        catalog.sessions
     )
     assert all(
         catalog.conversation(segment.id) is each for each in found for segment in each.segments
     )
     by_rank = [each.root_id for each in sorted(found, key=rank)]
-    assert list(forest.listed(View.ALL)) == by_rank
+    assert list(catalog.listed(View.ALL)) == by_rank
     apart = (None, View.CHATS, View.AUTOMATION, View.ARCHIVED)
     for view in apart:
-        assert list(forest.listed(view)) == [
+        assert list(catalog.listed(view)) == [
             root for root in by_rank if catalog.conversation(root).view is view
         ]
     for each in found:
-        for child in forest.child_chains(each):
-            assert forest.parent_chain(child) is each
+        for child in catalog.child_chains(each):
+            assert catalog.parent_chain(child) is each
 
 
 @pytest.fixture(params=["14", "22", "31"])
@@ -157,8 +155,8 @@ def test_changes_are_seen(store: Path, what: str) -> None:
     assert anew != picture(before[0])
     again = increment(store, step)
     assert again is not None and picture(again[0]) == anew, "nothing has changed since"
-    sessions_of = again[0].forest.sessions
-    assert all(sessions_of[key] is known for key, known in step[0].forest.sessions.items())
+    sessions_of = again[0].sessions
+    assert all(sessions_of[key] is known for key, known in step[0].sessions.items())
 
 
 def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> None:
@@ -176,7 +174,7 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> Non
         change(store, sql)
     assert increment(store, before) is None
     step = increment(store, before, ["c7", "c9"])
-    assert step is not None and "c7" not in step[0].forest.sessions
+    assert step is not None and "c7" not in step[0].sessions
     assert picture(step[0]) == picture(read(store)[0])
     change(
         store,

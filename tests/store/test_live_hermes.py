@@ -152,13 +152,13 @@ def same_lists(db: Any, catalog: Catalog) -> None:
                 and ours.tip.message_count == row["message_count"]
             )
             view = View.AUTOMATION if row["source"] in AUTOMATION_SOURCES else View.CHATS
-            chain = catalog.forest.chain_of(row["id"])
+            chain = catalog.conversation(row["id"])
             # Below a session that ended as branched Hermes lists a subagent as a branch; ours
             # stands under its parent.
             under = chain.is_attached_subagent and row["source"] in ("subagent", "tool")
             assert under or chain.view is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
-    for chain in catalog.forest.chains():
+    for chain in catalog.chains():
         attached = chain.is_attached_subagent
         assert chain.tip.id in listed or attached or chain.note, chain
 
@@ -166,13 +166,13 @@ def same_lists(db: Any, catalog: Catalog) -> None:
 def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> None:
     """Tip, resume, messages and names of each session."""
     kept = [session for session in ids if db.get_session(session) is not None]
-    assert sorted(catalog.forest.sessions) == sorted(kept)
+    assert sorted(catalog.sessions) == sorted(kept)
     for session in kept:
-        assert catalog.forest.chain_of(session).tip.id == db.get_compression_tip(session)
+        assert catalog.conversation(session).tip.id == db.get_compression_tip(session)
         assert predict_resume(
-            catalog.forest, session, reader.schema.version
+            catalog, session, reader.schema.version
         ) == db.resolve_resume_session_id(session)
-        row = [catalog.forest.sessions[session]]
+        row = [catalog.sessions[session]]
         live = [each["id"] for each in db.get_messages(session)]
         every = [each["id"] for each in db.get_messages(session, include_inactive=True)]
         assert [each.id for each in read_outline(reader, row, Reading.LIVE).rows] == live

@@ -112,7 +112,7 @@ def test_delete_journal_mode(fixture_store: Copy) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
     with Store(path).reader() as reader:
-        assert read_catalog(reader, 0.0).forest.counts()[View.ALL] == 56
+        assert read_catalog(reader, 0.0).counts()[View.ALL] == 56
         connection.execute("PRAGMA busy_timeout=0")
         connection.execute(
             "UPDATE sessions SET title = 'changed' WHERE id = '20260116_090000_abc001'"

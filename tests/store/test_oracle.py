@@ -50,11 +50,9 @@ def oracle(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Oracle]:
 def test_every_session_is_in_exactly_one_chain(oracle: Oracle) -> None:
     """Reachable, and counted once."""
     count = oracle.reader.value("SELECT count(*) FROM sessions")
-    segments = [
-        segment.id for chain in oracle.catalog.forest.chains() for segment in chain.segments
-    ]
+    segments = [segment.id for chain in oracle.catalog.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == count == oracle.said["counts"]["sessions"]
-    counts = oracle.catalog.forest.counts()
+    counts = oracle.catalog.counts()
     for view in View:
         hidden = oracle.catalog.hidden(view, counts[view])
         assert counts[view] + hidden.automation + hidden.archived + hidden.other == counts[View.ALL]

@@ -92,9 +92,9 @@ def test_a_chat_after_a_reset_is_one_of_its_own_only_where_hermes_says_so(
     none."""
     path = family(version, pairs(), tmp_path / "state.db")
     with Store(path).reader() as reader:
-        forest = read_catalog(reader, T0).forest
+        catalog = read_catalog(reader, T0)
         opened = {
-            name: predict_resume(forest, f"{name}-parent", reader.schema.version) for name in PAIRS
+            name: predict_resume(catalog, f"{name}-parent", reader.schema.version) for name in PAIRS
         }
         assert read_lineage(reader, "open-parent", T0).predicted == "open-child"
     expected = {name: f"{name}-{'parent' if name in STAYS[version] else 'child'}" for name in PAIRS}
@@ -105,10 +105,10 @@ def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path: Path) -> N
     """As 0.22 does."""
     path = family(31, pairs(), tmp_path / "state.db")
     with Store(path).reader() as reader:
-        forest = read_catalog(reader, T0).forest
-        assert predict_resume(forest, "reset-parent", None) == "reset-parent"
-        assert predict_resume(forest, "nowhere", None) == "nowhere"
-        relations = {name: forest.chain_of(f"{name}-child").relation for name in PAIRS}
+        catalog = read_catalog(reader, T0)
+        assert predict_resume(catalog, "reset-parent", None) == "reset-parent"
+        assert predict_resume(catalog, "nowhere", None) == "nowhere"
+        relations = {name: catalog.conversation(f"{name}-child").relation for name in PAIRS}
     resets = {name for name, relation in relations.items() if relation is Relation.RESET}
     assert resets == {"reset", "daily", "marked", "inherited", "compressed-reset"}
 
@@ -154,6 +154,6 @@ def test_random_families_open_as_in_the_real_hermes(tmp_path: Path) -> None:
     finally:
         db.close()
     with Store(path).reader() as reader:
-        forest = read_catalog(reader, T0).forest
-        assert {each: predict_resume(forest, each, reader.schema.version) for each in said} == said
+        catalog = read_catalog(reader, T0)
+        assert {each: predict_resume(catalog, each, reader.schema.version) for each in said} == said
     assert sum(key != value for key, value in said.items()) > 50

@@ -88,16 +88,13 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
         Conversations, chat messages of all kinds, and hits for every word there is.
     """
     catalog = read_catalog(reader, NOW)
-    sessions = list(catalog.forest.sessions)
+    sessions = list(catalog.sessions)
     sizes = content_bytes(reader, sessions)
     for sort in Sort:
-        assert (
-            len(catalog.order(View.ALL, sort=sort, amounts=sizes))
-            == catalog.forest.counts()[View.ALL]
-        )
+        assert len(catalog.order(View.ALL, sort=sort, amounts=sizes)) == catalog.counts()[View.ALL]
     conversations = with_details(reader, catalog.select(View.ALL))
     first = read_first_page(reader, NOW, view=View.ALL)
-    assert set(first.forest.sessions) <= set(sessions)
+    assert set(first.sessions) <= set(sessions)
     for each in conversations:
         outline = read_outline(reader, each.segments)
         assert each.message_count == len(outline.rows) == len(read_messages(reader, outline.rows))
@@ -106,9 +103,7 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
         assert each.id in {node.session.id for node in read_lineage(reader, each.id, NOW).nodes}
         assert read_neighbourhood(reader, [each.id], NOW).of_session(each.id) is not None
         assert resolve_session(reader, each.id) == each.id
-    messages = len(
-        read_outline(reader, list(catalog.forest.sessions.values()), Reading.EVERYTHING).rows
-    )
+    messages = len(read_outline(reader, list(catalog.sessions.values()), Reading.EVERYTHING).rows)
     assert messages == reader.value("SELECT count(*) FROM messages")
     resolve_title(reader, "Harbour")
     resolve_last(reader)
@@ -150,7 +145,7 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
             "m",
         )
         assert found.cwd == ("/src" if "cwd" in reader.schema.session_columns else None)
-        assert catalog.forest.chain_of("agent").relation is Relation.DELEGATED
+        assert catalog.conversation("agent").relation is Relation.DELEGATED
         (detailed,) = with_details(reader, [found])
         assert (detailed.preview, detailed.rows) == ("the lantern of the harbour", 5)
         shown = read_messages(reader, read_outline(reader, found.segments).rows)
@@ -247,7 +242,7 @@ def test_any_layout_reads(name: str, data: st.DataObject) -> None:
         with Store(path).reader() as reader:
             _, messages, _ = read_all(reader)
             assert messages == len(rows(name, "messages"))
-            assert len(read_catalog(reader, NOW).forest.sessions) == len(rows(name, "sessions"))
+            assert len(read_catalog(reader, NOW).sessions) == len(rows(name, "sessions"))
 
 
 @pytest.mark.parametrize("name", FIXTURES)

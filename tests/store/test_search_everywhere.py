@@ -44,6 +44,7 @@ _SAID: list[dict[str, object]] = [
     {"content": "大别山项目 会议记录 🚀 launch"},
     {"content": "桂林山水 … 50% of a/b"},
     {"content": "a 🦊 b, 5 ₽ kopek"},
+    {"content": "dock the boat, snake_case_name x=y 1 12 123\tStraße ΣΊΣΥΦΟΣ Йод 한국어 “curly”"},
     {"content": ""},
     {
         "content": None,
@@ -69,7 +70,8 @@ _ROWS: list[dict[str, object]] = [
     for number, row in enumerate(_SAID)
 ]
 _PIECES = ["docker", "the", "don't", "c++", "src/main.py", "café", "cafe", "a", "大别山", "别", "桂林", "日本語", "🚀",
-           "một", "50%", ".env", "terminal", "nothing", "…", "b", "kopek", "*cafe*", "*afés*", "*ope*"]  # fmt: skip
+           "một", "50%", ".env", "terminal", "nothing", "…", "b", "kopek", "*cafe*", "*afés*", "*ope*", "dock", "deploy",
+           "x=y", "snake_case_name", "123", "strasse", "σίσυφος", "йод", "curly"]  # fmt: skip
 
 
 def _run(path: Path, *statements: str) -> None:
@@ -191,20 +193,23 @@ def test_hits_are_what_a_plain_scan_finds(
 @given(
     st.text(max_size=40)
     | st.lists(
-        st.sampled_from(
-            [*_PIECES, '"', "(", ")", "OR", "NOT", "-", "*", "in:reasoning", "role:tool"]
-        )
+        st.sampled_from([*_PIECES, *'"()-*:', "OR", "NOT", "AND", "in:reasoning", "role:tool"])
     ).map(" ".join)
 )
 @example("\ud800")
 @example('"\x00" OR -"')
+@example("on:" + "9" * 400 + "d")
+@example("NEAR(a b, 2) ^x {y}: +z")
 def test_anything_typed_is_a_search(reader: Reader, texts: Texts, typed: str) -> None:
     """It never raises, and no row is given that lacks the letters of the words asked for."""
     query = parse(typed)
+    for problem in query.problems:
+        assert 0 <= problem.start <= problem.end <= len(query.text)
     for prefix_last in (False, True):
         answer = search(reader, query, limit=0, prefix_last=prefix_last)
         assert answer.complete
         for hit in answer.hits:
+            assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)
             if query.in_reasoning or not query.groups:
                 continue
             text = fold(texts[hit.message_id])

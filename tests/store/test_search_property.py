@@ -1,4 +1,4 @@
-"""Search held to a plain reading of the rows, and to FTS5 itself, for whatever is typed."""
+"""Search held to FTS5 itself, for whatever is typed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from effort import examples
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from search_stores import contains, write_store
-from searching import count, search
+from search_stores import write_store
+from searching import search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
@@ -28,8 +28,6 @@ TEXTS = [
     "🚀 launch 👩‍💻 now", "snake_case_name and camelCase", "don’t use “curly”", "", "a b c", "tab\tand\nnewline",
     "filler " * 500 + "docker at the end", "zero\x00docker", "{'json': [1, 2]}", "--amend the -x", "1 12 123 1234",
 ]  # fmt: skip
-PIECES = ["docker", "dock", "deploy", "the", "don't", "c++", "src/main.py", "café", "cafe", "a", "x=y", "大别山", "桂",
-          "🚀", "một", "snake_case_name", "50%", ".env", "123", "nothing"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -59,53 +57,6 @@ def _found(reader: Reader, text: str, **options: object) -> list[int]:
     answer = search(reader, parse(text), **({"limit": 0} | options))  # type: ignore[arg-type]  # test options
     assert answer.complete
     return [hit.message_id for hit in answer.hits]
-
-
-@SLOW
-@given(
-    st.text(max_size=60)
-    | st.lists(st.sampled_from([*PIECES, '"', "(", ")", "OR", "NOT", "AND", "-", "*", ":"])).map(
-        " ".join
-    )
-)
-@example("\ud800")
-@example('"\x00" OR -"')
-@example("on:" + "9" * 400 + "d")
-@example("NEAR(a b, 2) ^x {y}: +z")
-def test_anything_typed_is_a_search(reader: Reader, text: str) -> None:
-    query = parse(text)
-    for problem in query.problems:
-        assert 0 <= problem.start <= problem.end <= len(query.text)
-    for prefix_last in (False, True):
-        answer = search(reader, query, limit=0, prefix_last=prefix_last)
-        assert answer.complete
-        assert [hit.message_id for hit in answer.hits] == sorted(
-            (h.message_id for h in answer.hits), reverse=True
-        )
-        for hit in answer.hits:
-            assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)
-
-
-@SLOW
-@given(
-    st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), min_size=1, max_size=2),
-    st.lists(st.sampled_from(PIECES), max_size=1),
-)
-def test_hits_are_the_rows_that_contain_the_terms(
-    reader: Reader, groups: list[list[str]], excluded: list[str]
-) -> None:
-    text = " OR ".join(" ".join(group) for group in groups) + "".join(
-        f" -{piece}" for piece in excluded
-    )
-    expected = [
-        number
-        for number, row in enumerate(TEXTS * 4, 1)
-        if any(all(contains(row, piece) for piece in group) for group in groups)
-        and not any(contains(row, piece) for piece in excluded)
-    ]
-    assert _found(reader, text) == expected[::-1]
-    total = count(reader, parse(text), cap=0)
-    assert (total.count, total.at_least) == (len(expected), False)
 
 
 def _match(raw: sqlite3.Connection, match: str) -> list[int]:

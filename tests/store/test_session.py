@@ -10,7 +10,8 @@ from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.sessions.catalog import catalog_of, read_catalog
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.increment import catalog_of
 from hermes_browse.store.sessions.session import Session, Tokens
 from hermes_browse.store.sessions.session_rows import read_all
 
@@ -47,7 +48,7 @@ def read(path: Path, *sessions: Mapping[str, object]) -> dict[str, Session]:
     """The sessions of a store with these rows."""
     messages = [{"session_id": "a", "content": "hi", "timestamp": T0 + 3}]
     with Store(make_store(path, "31", sessions, messages)).reader() as reader:
-        return dict(read_catalog(reader, T0).forest.sessions)
+        return dict(read_catalog(reader, T0).sessions)
 
 
 def test_every_column_comes_out_as_it_went_in(tmp_path: Path) -> None:
@@ -65,8 +66,8 @@ def test_every_column_comes_out_as_it_went_in(tmp_path: Path) -> None:
 def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
         known = read_catalog(reader, T0)
-        sessions = known.forest.sessions
-        again = catalog_of(read_all(reader), T0, known).forest.sessions
+        sessions = known.sessions
+        again = catalog_of(read_all(reader), T0, known).sessions
     for name in ("source", "model", "end_reason", "session_key"):
         texts = [getattr(each, name) for each in sessions.values()]
         assert len(set(map(id, texts))) == len(set(texts))
@@ -95,5 +96,5 @@ def test_all_sessions_are_read_in_short_statements(tmp_path: Path) -> None:
             return found
 
         reader.rows = rows  # type: ignore[method-assign]  # counts the rows of each statement
-        assert len(read_catalog(reader, T0).forest.sessions) == 1_200
+        assert len(read_catalog(reader, T0).sessions) == 1_200
     assert max(longest) == 250

@@ -11,7 +11,6 @@ import pytest
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation, Relation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
 
@@ -59,13 +58,13 @@ def test_a_cost_is_its_own_and_with_all_subagents(seed: int) -> None:
     stays unknown."""
     sessions = list(FAMILY)
     random.Random(seed).shuffle(sessions)
-    assert costs(Catalog(Forest(sessions, NOW))) == OWN_AND_WHOLE
+    assert costs(Catalog(sessions, NOW)) == OWN_AND_WHOLE
 
 
 def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high
     nor low."""
-    catalog = Catalog(Forest(FAMILY, NOW))
+    catalog = Catalog(FAMILY, NOW)
     in_order = [each.id for each in catalog.select(View.ALL, sort=Sort.COST)]
     assert in_order[:4] == ["reset", "branch-of-helper", "branch", "of-branch"]
     assert set(in_order[-2:]) == {"bare", "unknown"}
@@ -115,7 +114,7 @@ def _rings() -> Iterator[tuple[str, list[Session]]]:
 )
 def test_a_ring_counts_each_session_once(name: str, sessions: list[Session]) -> None:
     """In a damaged file nothing is counted twice, and nothing hangs."""
-    catalog = Catalog(Forest(sessions, NOW))
+    catalog = Catalog(sessions, NOW)
     total = sum(each.cost_usd or 0.0 for each in sessions)
     whole = {each.id: each for each in catalog.select(View.ALL)}
     for conversation in whole.values():
@@ -143,8 +142,8 @@ def test_ten_thousand_nested_subagents_are_added_up_at_once(
         added += len(listed)
         return known_sum(listed)
 
-    monkeypatch.setattr("hermes_browse.store.sessions.conversations.known_sum", counted)
-    catalog = Catalog(Forest(sessions, NOW))
+    monkeypatch.setattr("hermes_browse.store.sessions.catalog.known_sum", counted)
+    catalog = Catalog(sessions, NOW)
     assert [catalog.conversation(f"s{at}").tree_cost_usd for at in (0, 1, count - 1)] == [
         count,
         count - 1,

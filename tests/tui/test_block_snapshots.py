@@ -195,7 +195,6 @@ def states() -> TranscriptModel:
         messages,
         2,
         gaps={12: (2, 3), END: (1, 0)},
-        lost_calls=frozenset({13}),
         copies={10: 11},
     )
 

@@ -35,7 +35,7 @@ async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: P
         assert isinstance(row, ConversationRow) and row.conversation.title == "Fix auth bug #3"
         header = browser.text("#header")
         catalog = browser.screen.catalog
-        counts = catalog.forest.counts()
+        counts = catalog.counts()
         assert f"{counts[View.CHATS]} of {counts[View.ALL]} shown" in header
         assert f"{counts[View.AUTOMATION]} automation" in header and "archived" in header
         model = browser.screen.transcript.model

@@ -47,7 +47,7 @@ def test_counts_are_exact_where_there_is_room(catalog: Catalog) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_views_are_painted_ahead_as_they_are_shown(catalog: Catalog, width: int) -> None:
     """A narrow terminal showed counts first that the line had no room for."""
-    first = Catalog(catalog.forest, exact=False)
+    first = Catalog(catalog.sessions.values(), catalog.now, exact=False)
     painted = _view_line(first, PALETTES["hermes-dark"], width)
     shown = header.views(first, View.CHATS, Sort.ACTIVITY, False, "", width=width)
     assert re.sub(r"\x1b\[[\d;]*m", "", painted) == str(shown)

@@ -15,7 +15,6 @@ from textual.color import Color
 
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.insights.adding_up import GroupedSums, Question
 from hermes_browse.tui.insights.plot import BarPlot, axis, lay_out, quantiles
@@ -55,7 +54,7 @@ def test_parts_are_never_more_than_the_sum() -> None:
     hides no part."""
     whole = [Group("d", sessions=3)]
     parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
-    question, none = Question("", "30d", "day", "model"), Catalog(Forest((), 0.0), exact=True)
+    question, none = Question("", "30d", "day", "model"), Catalog((), 0.0)
     report = Report("day", whole[0], tuple(whole))
     answer = GroupedSums(question, none, 0, report, report, parts)
     stacking = Stacking(answer, "sessions", "m5")

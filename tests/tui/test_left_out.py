@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
-from gone import mixed_store, without
 from store_builder import T0, StoreBuilder
 from test_transcript_view import lines_of, model_of
 
@@ -124,19 +123,6 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
         await browser.press("backslash", *"keep")
         await browser.press("enter", "n", "n")
         assert browser.app.is_running
-
-
-async def test_what_is_gone_is_told_where_it_stood(tmp_path: Path) -> None:
-    """A call that is gone is told in every reading."""
-    path = without(mixed_store(tmp_path / "state.db"), 3, 4, 9)
-    async with browsing(open_app(loose(path))) as browser:
-        await browser.press("tab", "z", "home")
-        shown = browser.text("#transcript")
-        assert "the call of this result is gone" in shown
-        assert shown.index("message 6") < shown.index("the call of") < shown.index("out")
-        await browser.press("v", "v", "home")
-        shown = browser.text("#transcript")
-        assert shown.index("message 6") < shown.index("the call of") < shown.index("out")
 
 
 async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.list.conversation_rows import JobRow
@@ -35,8 +35,8 @@ class _Counted(Sequence[Conversation]):
 
 
 def _runs(count: int) -> list[Conversation]:
-    forest = Forest([Session(id=f"cron_{number}", source="cron") for number in range(count)])
-    return list(forest.chains())
+    catalog = Catalog([Session(id=f"cron_{number}", source="cron") for number in range(count)])
+    return list(catalog.chains())
 
 
 def test_a_frame_does_not_make_all_runs_of_a_job() -> None:

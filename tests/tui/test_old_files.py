@@ -51,10 +51,7 @@ async def arrive(browser: Browser) -> OldScreen:
     """Wait for the view, and until all of it has been read."""
     for _ in range(500):
         await browser.settle()
-        if (
-            isinstance(browser.screen, OldScreen)
-            and browser.screen.catalog.forest.counts()[View.ALL]
-        ):
+        if isinstance(browser.screen, OldScreen) and browser.screen.catalog.counts()[View.ALL]:
             status = browser.text("#status")
             if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
                 await browser.settle()

@@ -3,14 +3,14 @@ once."""
 
 from __future__ import annotations
 
-from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.list.list_model import RowDetails
 
 
 def _conversation(last_active: float) -> Conversation:
-    return Forest([Session("a", "cli", last_active=last_active)]).chain_of("a")
+    return Catalog([Session("a", "cli", last_active=last_active)]).conversation("a")
 
 
 def test_a_row_is_put_together_once_until_something_of_it_changes() -> None:

@@ -93,7 +93,9 @@ def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
     scanned."""
     portions: list[tuple[Hit, ...]] = []
     with Store(bare).reader() as reader:
-        answer = search(reader, parse("needle"), portion=portions.append)
+        answer = search(
+            reader, parse("needle"), portion=lambda answer: portions.append(answer.hits)
+        )
     assert [hit.message_id for hit in answer.hits] == list(_WHERE)
     assert len(portions) > 1
     for portion in portions:
@@ -120,7 +122,7 @@ def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path: Path) -> No
         answer = search(
             reader,
             parse("日本語"),
-            portion=lambda hits: portions.append([hit.message_id for hit in hits]),
+            portion=lambda found: portions.append([hit.message_id for hit in found.hits]),
         )
     assert [hit.message_id for hit in answer.hits] == [5990, 5000, 21, 10]
     assert portions and portions[0][0] == 5990

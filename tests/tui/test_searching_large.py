@@ -51,7 +51,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         await browser.type("ferry")
         status = browser.text("#status")
         catalog = browser.screen.catalog
-        roots = {chain.root.id for chain in map(catalog.forest.chain_of, total.sessions)}
+        roots = {chain.root.id for chain in map(catalog.conversation, total.sessions)}
         assert f"{total.count:,} hits in {len(roots):,} conversations ·" in status
         assert "all 4,000 messages indexed" in status
         await browser.type(" -zzz")

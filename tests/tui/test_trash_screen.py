@@ -86,7 +86,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
         await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))
         await browser.settle()
         inside = browser.screen
-        assert inside.catalog.forest.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text(
+        assert inside.catalog.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text(
             "#header"
         )
         assert "r restore" in browser.text("#keys")

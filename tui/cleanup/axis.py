@@ -123,7 +123,7 @@ class Axis(NamedTuple):
 def read_points(catalog: Catalog) -> list[Point]:
     """Return all chains of the whole catalog that have a time, in any order."""
     points = []
-    for chain in catalog.forest.chains():
+    for chain in catalog.chains():
         segments = chain.segments
         when = chain.last_active if chain.last_active is not None else chain.root.started_at
         if when is None:

@@ -180,7 +180,7 @@ class PlanScreen(SubScreen):
 
     async def _show_measuring(self) -> None:
         while True:
-            total = len(self.main.catalog.forest.sessions)
+            total = len(self.main.catalog.sessions)
             text = _("disk usage · measuring, {count:,} of {total:,} sessions")
             text = text.format(count=min(len(self.main.sizes), total), total=total)
             self.space_title = Content.styled(f"  {text}", "dim")

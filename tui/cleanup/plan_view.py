@@ -151,7 +151,7 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
     for planned in plan.selected:
         freed[planned.conversation.id] = planned.own.total
         for session in planned.subagents:
-            tip = catalog.forest.chain_of(session.id).tip.id
+            tip = catalog.conversation(session.id).tip.id
             share = planned.of_subagents.total // len(planned.subagents)
             freed[tip] = freed.get(tip, 0) + share
     return freed

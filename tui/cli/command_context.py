@@ -77,7 +77,7 @@ class CommandContext:
         ids = [self.store.resolve(word) for word in words]
         catalog = self.store.neighbourhood(ids, self.now)
         for session_id in ids:
-            if session_id not in catalog.forest.sessions:  # deleted since
+            if session_id not in catalog.sessions:  # deleted since
                 sentence = _("There is no session {id} in this store.")
                 raise NotFoundError(sentence.format(id=session_id))
         return [(session_id, catalog.conversation(session_id)) for session_id in ids]

@@ -76,8 +76,8 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
     reading thread."""
     plan = planned.plan
     detailed = plan.with_details(store.with_details, NAMED, SPARED)
-    forest = planned.catalog.forest
-    kept = store.with_details([forest.chain_of(child.id) for child in plan.reparented[:KEPT]])
+    catalog = planned.catalog
+    kept = store.with_details([catalog.conversation(child.id) for child in plan.reparented[:KEPT]])
     warning = long_lock_warning(max(each.rows for each in plan.selected))
     stays = [along_line(plan, planned.selection.marks), spared_line(plan)]
     trash = (

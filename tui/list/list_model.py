@@ -73,7 +73,7 @@ def view_labels(
         width: Cells; 0 for unlimited.
         old: Number of old transcripts beside the store; 0 hides their view.
     """
-    counts = catalog.forest.counts()
+    counts = catalog.counts()
     views = [
         (view_name(each), counts[each] if catalog.exact else None, each is view) for each in View
     ]
@@ -262,7 +262,7 @@ class CatalogRows:
         """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is
         `_roots[i]`."""
         jobs: dict[str, array[int]] = {}
-        sessions = catalog.forest.sessions
+        sessions = catalog.sessions
         # The prefix test is cheap and rules most out.
         for place in (
             [place for place, root in enumerate(roots) if root.startswith("cron_")]
@@ -376,9 +376,7 @@ def make_rows(
     The arguments are those of `CatalogRows`.
     """
     roots = catalog.order(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
-    nothing = _(
-        _EMPTY[View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view]
-    )
+    nothing = _(_EMPTY[View.ALL if catalog.exact and not catalog.counts()[View.ALL] else view])
     is_newest_first = order.sort is Sort.ACTIVITY and not order.reverse
     # No chat is a cron run, and looking for runs among 100,000 chats takes a frame.
     has_runs = view is not View.CHATS
@@ -389,7 +387,7 @@ def make_rows(
 def shown_line(catalog: Catalog, view: View) -> str:
     """Return the counts of shown and hidden ones: `214 of 21,703 shown · 20,912 automation · 577
     archived`."""
-    counts = catalog.forest.counts()
+    counts = catalog.counts()
     if not catalog.exact:
         return _("{count:,} newest shown · counting…").format(count=counts[view])
     parts = [_("{count:,} of {every:,} shown").format(count=counts[view], every=counts[View.ALL])]

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.sessions.catalog import (
-    Catalog,
-    StoreState,
-)
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.increment import StoreState
 from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
@@ -65,13 +63,13 @@ _NEWEST = 50
 def _is_written_to(catalog: Catalog, state: StoreState | None = None) -> bool:
     """Return whether somebody writes: a lease or lock says so, or one of the newest conversations
     is live."""
-    newest = islice(reversed(catalog.forest.listed(View.ALL)), _NEWEST)
+    newest = islice(reversed(catalog.listed(View.ALL)), _NEWEST)
     is_live = any(catalog.conversation(root).status is Status.LIVE for root in newest)
     return (state is not None and bool(state.busy)) or is_live
 
 
 def _is_large(catalog: Catalog) -> bool:
-    return len(catalog.forest.sessions) > _LARGE
+    return len(catalog.sessions) > _LARGE
 
 
 def _read_catalog(
@@ -100,7 +98,7 @@ def _read_catalog(
             step = store.catalog(now, catalog), new_state
             jobs = read_job_names(home) if home is not None else {}
         rows = make(step[0])
-        step[0].forest.counts()
+        step[0].counts()
     finally:
         # Seldom after an increment: what the screen drops later is not freed until the next full
         # read.

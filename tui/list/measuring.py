@@ -75,14 +75,14 @@ class _Pass:
 
     def _unmeasured(self) -> list[_Unmeasured]:
         """Return the conversations not measured in their current state, newest first."""
-        forest = self._catalog.forest
+        catalog = self._catalog
         unmeasured = []
         for root in self._catalog.order(self._view):
-            chain = forest.chain_of(root)
+            chain = catalog.conversation(root)
             sessions: Sequence[Session] = chain.segments
             if self.sort is Sort.SIZE:
                 sessions = [
-                    forest.sessions[each] for each in affected_by_delete(forest, root).sessions
+                    catalog.sessions[each] for each in affected_by_delete(catalog, root).sessions
                 ]
             state = (
                 sum(each.message_count for each in sessions),

@@ -102,7 +102,7 @@ class MainScreen(KeyScreen):
     def watch_catalog(self) -> None:
         self.show_header_soon()
         if self.marks:  # drop those of conversations that are gone
-            self.marks.keep(self.catalog.forest.is_root)
+            self.marks.keep(self.catalog.is_root)
         self.refresh_place()
         if self.searched is not None:
             self.search.retry()

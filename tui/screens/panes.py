@@ -128,7 +128,7 @@ class Panes(Context):
         """Update header, line of views and column names."""
         self._is_header_due = False
         width, catalog = self.size.width, self.catalog
-        counts, is_searching = catalog.forest.counts(), self.searched is not None
+        counts, is_searching = catalog.counts(), self.searched is not None
         shown = shown_line(catalog, self.view)
         if is_searching and catalog.exact:
             shown = _("search in {count:,} of {total:,} conversations").format(

@@ -23,7 +23,6 @@ from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import Conditions
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
@@ -79,7 +78,7 @@ def count_hits(
         total = store.count_hits(
             found.query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING
         )
-        root_of = catalog.forest.root_of
+        root_of = catalog.root_of
         counts = replace(
             counts, total=total, roots=len({root_of(each) or each for each in total.sessions})
         )
@@ -132,7 +131,7 @@ def _suggest_profiles(
     suggestions: list[SuggestionRow] = []
     notes: list[str] = []
     others = [each for each in location.profiles() if each.path != location.path]
-    nothing = Catalog(Forest((), now), exact=False)
+    nothing = Catalog((), now, exact=False)
     for other in others[:_MOST_PROFILES]:
         name = other.profile or ""
         if cancelled():

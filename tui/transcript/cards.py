@@ -374,9 +374,8 @@ async def _show_details(context: Context, app: App[Any], conversation: Conversat
             store.with_details([conversation])[0] if conversation.rows is None else conversation
         )
         if detailed.size is None and catalog.of_session(detailed.id) is not None:
-            forest = catalog.forest
             sessions = [
-                forest.sessions[each] for each in affected_by_delete(forest, detailed.id).sessions
+                catalog.sessions[each] for each in affected_by_delete(catalog, detailed.id).sessions
             ]
             detailed = detailed._replace(size=added(store.measure(sessions).values()).total)
         if store.store.is_several:  # each has rules of its own

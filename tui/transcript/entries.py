@@ -28,7 +28,6 @@ class EntryKind(StrEnum):
     GAP = "gap"
     SEAM = "seam"
     LEFT_OUT = "left out"
-    GONE = "gone"
     MESSAGE = "message"
 
 
@@ -108,9 +107,6 @@ def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
         last = row.timestamp if row.timestamp is not None else last
         if row.id in outline.gaps:
             entries.append(_left_out(*outline.gaps[row.id]))
-        if row.id in outline.lost_calls:
-            words = _("the call of this result is gone: no row of this conversation has it")
-            entries.append(Entry(EntryKind.GONE, words))
         entries.append(Entry(EntryKind.MESSAGE, row=index))
     if END in outline.gaps:
         entries.append(_left_out(*outline.gaps[END]))

@@ -78,7 +78,7 @@ def read_deleted(bundle: Bundle, now: float) -> list[DeletedConversation]:
         conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
         detailed = store.with_details(conversations)
     return [
-        DeletedConversation(each, affected_by_delete(catalog.forest, each.id).sessions)
+        DeletedConversation(each, affected_by_delete(catalog, each.id).sessions)
         for each in detailed
     ]
 
@@ -285,8 +285,8 @@ class BundleScreen(MainScreen):
 
         def work() -> Restored:
             with open_store(store) as lease:
-                forest = lease.catalog(now).forest
-            plans = plans_of(forest, [each.id for each in conversations])
+                catalog = lease.catalog(now)
+            plans = plans_of(catalog, [each.id for each in conversations])
             only = [session for plan in plans for session in plan.sessions]
             return restore(
                 beside.store, trash, name, sessions_folder=files, only=only, progress=progress
