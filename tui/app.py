@@ -34,6 +34,7 @@ from .bindings import bindings, key_names
 from .commands.main_commands import APP
 from .config.start import LastState, Start
 from .context import Arrival
+from .lineage.tree import LineageTree
 from .list.conversation_list import AGES_SECONDS, ConversationList
 from .logfile import log_failure
 from .screens.by_name import load
@@ -267,8 +268,10 @@ class BrowseApp(_App):
 
     def _refresh_ages(self) -> None:
         """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
-        for each in self.screen.query(ConversationList):
-            each.refresh_rows()
+        for rows in self.screen.query(ConversationList):
+            rows.refresh_rows()
+        for tree in self.screen.query(LineageTree):
+            tree.refresh_rows()
 
     def _end(self, number: int) -> None:
         """End the browser by a signal; before its first screen is up, remember it until then."""

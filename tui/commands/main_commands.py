@@ -438,6 +438,36 @@ TRANSCRIPT = at(
     Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools"),
     Shown("reasoning", "r", N_("reasoning"), N_("Reasoning folded or shown"), "toggle_reasoning"),
 )
+LINEAGE = at(
+    "lineage",
+    N_("Move"),
+    Command("down", "down,j", N_("down"), call="move(1)"),
+    Command("up", "up,k", N_("up"), call="move(-1)"),
+    Command("page-down", "pagedown,ctrl+f", N_("page down"), call="page(1)"),
+    Command("page-up", "pageup,ctrl+b", N_("page up"), call="page(-1)"),
+    Command("half-a-page-down", "ctrl+d", N_("half a page down"), call="page(0.5)"),
+    Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
+    Command("first", "home,g", N_("first"), call="jump(0)"),
+    Command("last", "end,G", N_("last"), call="jump(-1)"),
+    N_("Read"),
+    Command(
+        "read",
+        "enter,ctrl+j",
+        N_("read"),
+        N_("Read this session, or inspect this compression"),
+        "select",
+    ),
+    Shown("fold", "space", N_("fold"), N_("Fold or unfold what is below"), "fold"),
+    Command("inwards", "right", N_("unfold"), N_("Unfold; then to the first below"), "inwards"),
+    Command("outwards", "left", N_("fold"), N_("Fold; then to what it is below"), "outwards"),
+    Shown(
+        "compactions",
+        "M",
+        N_("compactions"),
+        N_("What Hermes compressed here, and what was lost"),
+        does="open_compactions",
+    ),
+)
 LINES = at(
     "lines",
     N_("Move"),
@@ -496,7 +526,7 @@ def changed(
     )
 
 
-PLACES = by_place(MAIN, LIST, TRANSCRIPT, APP)
+PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
-PANES = ("list", "transcript")
+PANES = ("list", "transcript", "lineage")
 """Places whose keys work only while they have the focus."""

@@ -15,9 +15,9 @@ from hermes_browse.store.wording import ngettext
 
 from ..bindings import BoundKeys
 from ..commands.main_commands import MAIN
-from ..compression.tree import LineageLoader
 from ..context import Application, Arrival
 from ..legacy.old_files import OldFiles
+from ..lineage.loader import FamilyLoader
 from ..list.listing import Listing
 from ..store_paths import trash_folder
 from ..transcript.loader import TranscriptLoader
@@ -68,7 +68,7 @@ class Parts(BoundKeys, CurrentPanes):
         self.rows.resumes = self.RESUMES and self.options.enter == "resume"
         self.listing = Listing(self)
         self.loader = TranscriptLoader(self)
-        self.family = LineageLoader(self)
+        self.family_loader = FamilyLoader(self)
         self.old = OldFiles(self)
         self.way_back: WayBack | None = None
 

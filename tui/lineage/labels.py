@@ -1,0 +1,99 @@
+"""What the lines of the lineage tree say, as styled text of a given width."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+
+from hermes_browse.store.sessions.models import Node, Relation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
+
+from .. import formats
+from ..shared.styled import Line, clip_line, line_width
+from .family import CompactionEntry, SessionEntry
+
+_EDGES = {
+    Relation.ROOT: "◆",
+    Relation.CONTINUED: "≡",
+    Relation.BRANCHED: "⑂",
+    Relation.DELEGATED: "⊕",
+    Relation.RESET: "↺",
+    Relation.UNKNOWN: "?",
+    Relation.ORPHAN: "◇",
+}
+_COSTS_FROM, _COST_FROM, _STATE_FROM = 66, 44, 100
+"""The narrowest pane, in cells, with a column: own cost and that with all below, the latter alone,
+how the session stands."""
+
+
+def _facts(node: Node, width: int, now: float) -> str:
+    """Return the columns on the right of a session: as many as a pane of this width has room for."""
+    session, messages = node.session, formats.messages(node.rows)
+    columns = [(max(8, cell_len(messages)), messages)]
+    if width >= _STATE_FROM:
+        columns.insert(0, (18, _state(node)))
+    if width >= _COSTS_FROM:
+        costs = formats.own_and_tree(session.cost_usd, node.tree_cost_usd)
+        columns.append((18, costs))
+    elif width >= _COST_FROM:
+        columns.append((8, formats.money(node.tree_cost_usd)))
+    columns.append((formats.AGE_WIDTH + 1, formats.age(session.last_active, now)))
+    return "".join(formats.fit(text, cells, right=True) for cells, text in columns)
+
+
+def _state(node: Node) -> str:
+    reason = node.session.end_reason
+    if reason == "compression":  # the next line says so
+        return ""
+    return formats.end_reason(reason) or formats.status(node.status)
+
+
+def session_line(entry: SessionEntry, room: int, width: int, now: float) -> Line:
+    """Return the line of a session in exactly `room` cells of a pane of `width` cells: relation,
+    title, resume target, columns."""
+    node = entry.node
+    tail = f" {_facts(node, width, now)} "
+    sign = f"{_EDGES[node.relation]} "
+    room -= cell_len(sign) + cell_len(tail)
+    name = one_line(node.name, 300)
+    label = formats.related(node.relation, name)
+    target = f" ▶ {_('resumes here')}" if entry.is_target else ""
+    if cell_len(target) + cell_len(label) > room:
+        target = target[:2]
+    before = label.removesuffix(name)
+    line: Line = [(before, "dim"), (label[len(before) :], "title" if node.on_path else "plain")]
+    line = clip_line(line, room - cell_len(target))
+    line.append((target, "accent"))
+    room -= line_width(line)
+    note = formats.clip(f"  {one_line(node.note)}", room) if node.note and room > 12 else ""
+    return [
+        (sign, "accent" if node.on_path else "dim"),
+        *line,
+        (note, "note"),
+        (" " * max(room - cell_len(note), 0), "plain"),
+        (tail, "dim"),
+    ]
+
+
+def compaction_line(entry: CompactionEntry, lost: str, room: int, now: float) -> Line:
+    """Return the line of a compression in exactly `room` cells: what became of how many messages,
+    then as much as fits of the size of the context, what was lost, and the age."""
+    compaction = entry.compaction
+    sign = ("! ", "accent") if compaction.is_broken else ("⇣ ", "dim")
+    line: Line = [sign, (entry.outcome, "plain")]
+    for text, look in ((entry.tokens, "dim"), (lost, "accent")):
+        wider: Line = [*line, (pgettext("clauses", ", "), "dim"), (text, look)]
+        if text and line_width(wider) <= room:
+            line = wider
+    line = clip_line(line, room)
+    free = room - line_width(line)
+    age = f" {formats.age(compaction.at, now)} "
+    if free < cell_len(age):
+        age = ""
+    return [*line, (" " * (free - cell_len(age)), "dim"), (age, "dim")]
+
+
+def more_line(count: int, room: int) -> Line:
+    """Return the line that stands for children that are not shown."""
+    words = ngettext("… 1 more", "… {count:,} more", count).format(count=count)
+    return [(formats.fit(words, room), "note")]
