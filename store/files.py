@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterable
 from io import BufferedReader
 from pathlib import Path
@@ -142,3 +143,27 @@ def read_regular(path: Path, most: int) -> bytes:
             errno.EFBIG, _("it is larger than {most:,} bytes").format(most=most), str(path)
         )
     return raw
+
+
+_NAME = "hermes-browse"
+_XDG = {"config": ("XDG_CONFIG_HOME", ".config"), "data": ("XDG_DATA_HOME", ".local/share")}
+_XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))
+"""Kind of folder to its variable, and its place in the home folder where that is not set."""
+
+
+def user_folder(kind: str) -> Path:
+    """Return this user's folder for files of a kind (`config`, `data`, `state`, `log`); it need not
+    exist.
+
+    Importing platformdirs takes as long as painting the first rows, so the folders of Linux and the
+    BSDs are computed by the same rule (XDG Base Directory Specification); a test compares the two.
+    """
+    if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
+        import platformdirs  # start: Linux does without it
+
+        folder: Path = getattr(platformdirs, f"user_{kind}_path")(_NAME, appauthor=False)
+        return folder
+    variable, default = _XDG[kind]
+    base = os.environ.get(variable, "").strip()
+    folder = (Path(base) if base else Path.home() / default) / _NAME
+    return folder / "log" if kind == "log" else folder

@@ -155,3 +155,20 @@ def tool_call(name: str, arguments: object = None, *, id: str = "call_1") -> dic
         "type": "function",
         "function": {"name": name, "arguments": given},
     }
+
+
+def add_tool_use(
+    builder: StoreBuilder,
+    call_id: str,
+    name: str,
+    arguments: object,
+    result: object,
+    **columns: object,
+) -> int:
+    """Add a tool call of the session `s` and its result; return the id of the message with the
+    call. `columns` are those of both messages."""
+    call = tool_call(name, arguments, id=call_id)
+    message = builder.message("s", "assistant", "", tool_calls=[call], **columns)
+    text = result if isinstance(result, str) else json.dumps(result)
+    builder.message("s", "tool", text, tool_call_id=call_id, tool_name=name, **columns)
+    return message

@@ -18,10 +18,12 @@ from hermes_browse.store.edit import guards
 from hermes_browse.store.edit import restore as restoring
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
-from hermes_browse.store.edit.values import select_values
 
 NOW = T0 + 200 * 86_400.0
 """Half a year after the rows of test stores: nothing is live."""
+
+PLAIN = "typeof({0}), CASE typeof({0}) WHEN 'text' THEN CAST({0} AS BLOB) ELSE {0} END"
+"""Storage class and bytes of a column."""
 
 Dump = dict[str, list[tuple[object, ...]]]
 
@@ -51,9 +53,8 @@ def dump(path: Path) -> Dump:
                 for row in connection.execute(f"PRAGMA table_info({sql_name(name)})").fetchall()
             ]
             rowid = "rowid" if "without rowid" not in sql.lower() else "0"
-            select = (
-                f"SELECT {rowid}, {select_values(columns)} FROM {sql_name(name)} ORDER BY 1, 2, 3"
-            )
+            values = ", ".join(PLAIN.format(sql_name(column)) for column in columns)
+            select = f"SELECT {rowid}, {values} FROM {sql_name(name)} ORDER BY 1, 2, 3"
             found[name] = connection.execute(select).fetchall()
         return found
 

@@ -14,7 +14,7 @@ from builders import make_store
 
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.guards import Needs
-from hermes_browse.store.edit.transaction import Transaction
+from hermes_browse.store.edit.transaction import Writer
 from hermes_browse.store.errors import BrowseError, WriteUnverifiedError
 
 NEEDS = Needs(frozenset({"sessions", "messages"}))
@@ -32,7 +32,7 @@ def small_store(path: Path, journal: str = "wal") -> Path:
     return make_store(path, "31", sessions, messages, journal=journal)
 
 
-def retitle(unit: Transaction) -> str:
+def retitle(unit: Writer) -> str:
     """Some work."""
     assert unit.execute("UPDATE sessions SET title = ? WHERE id = ?", ["Quay", "a"]) == 1
     return "Quay"

@@ -7,19 +7,8 @@ import os
 from pathlib import Path
 
 from hermes_browse.store.hermes.homes import Location, default_root
-
-from .config.folders import user_folder
-
-
-def trash_folder(location: Location) -> Path:
-    """The folder of deleted conversations: the sample store's is beside it, all others share the
-    user's."""
-    return (location.path.parent if location.demo else user_folder("data")) / "trash"
-
-
-def sessions_folder(location: Location) -> Path | None:
-    """The folder where Hermes keeps files of sessions; None for a store outside a Hermes home."""
-    return location.path.parent / "sessions" if location.root is not None else None
+from hermes_browse.store.hermes.homes import sessions_folder as sessions_folder
+from hermes_browse.store.hermes.homes import trash_folder as trash_folder
 
 
 def env_files(location: Location) -> list[Path]:

@@ -14,23 +14,23 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, first_texts
+from ..connection.stored_values import as_int
+from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
-from ..search.conversation_table import Condition
-from ..search.loop import Loop
+from ..search.engine import Search
 from ..search.query import parse, query_word
-from ..search.sources import SearchPlan, read_edges
-from ..search.terms import compile_query
-from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..text import as_text
-from .document import EditedFile, Line
-from .edits import EDITORS, Edit, FileStep, FileStepKind, Paths, steps_of
-from .tool_uses import ToolUse, copied_rows, json_at_start, read_results, read_tool_uses
+from .edited_file import Edit, EditedFile, Line, split
+from .edits import FILE_TOOLS, replay_uses
+from .replay import Replay
+from .tool_uses import read_tool_uses
 
-_TOOLS = ("read_file", "terminal", "execute_code", *EDITORS)
 _PROMPTS = 8
 """Rows of a user that are read at once, to find one that is no summary."""
+_TELLING = 12
+"""Characters: a shorter line may well stand among the unknown ones too, unless the lines around it
+are those of the edit."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -42,75 +42,79 @@ class BlameLine(NamedTuple):
     """From 1."""
     text: str
     """Without its end."""
-    message_id: int | None = None
-    """The message that wrote it; None if no message of this store did, as far as is known."""
-    session_id: str | None = None
-    prompt_id: int | None = None
+    edit: Edit | None
+    """None if no message of this store wrote it, as far as is known."""
+    prompt: ChatMessage | None
     """The message of the user that asked for it."""
-    prompt: str | None = None
 
 
-class Blame(NamedTuple):
-    """A file by the messages that wrote it."""
-
-    path: str
-    on_disk: bool
-    """Whether the lines are those on the disk; else those that were last left."""
-    lines: tuple[BlameLine, ...]
-
-
-def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) -> Blame:
+def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) -> list[BlameLine]:
     """Read which messages wrote the lines of a file.
 
     Args:
         reader: Of the store.
         path: Absolute.
-        text: The file as it stands on the disk; None if it is not there.
+        text: The file as it stands on the disk; None if it is not there, then the lines are those
+            that were last left.
         now: Unix seconds.
     """
     path = posixpath.normpath(path)
-    sessions = _sessions_naming(reader, posixpath.basename(path))
-    documents = _replayed(reader, path, sessions, now)
-    prompts = _Prompts(reader)
-    owners = enumerate(_owners(documents, text), 1)
-    lines = [_blame_line(number, line, edit, prompts) for number, (line, edit) in owners]
-    return Blame(path, text is not None, tuple(lines))
+    name = posixpath.basename(path)
+    session_ids = sorted(Search(reader, parse(f"file:{query_word(name)}")).count(0).sessions)
+    catalog = read_neighbourhood(reader, session_ids, now)
+    conversations = {catalog.of_session(id): None for id in session_ids}
+    known = [conversation for conversation in conversations if conversation is not None]
+    escaped = json.dumps(name)[1:-1]
+    telling = [
+        use
+        for use in read_tool_uses(reader, known, name)
+        if use.name in ("terminal", *FILE_TOOLS)
+        if name in use.arguments or escaped in use.arguments
+    ]
+    replay = Replay(name)
+    replay.file(path)
+    replay_uses(reader, replay, telling, catalog.forest.sessions)
+    owners = _owners(replay.file(path).versions, text)
+    prompts = {edit: _prompt_before(reader, edit) for _line, edit in owners if edit is not None}
+    return [
+        BlameLine(number, line.rstrip("\r\n"), edit, prompts[edit] if edit is not None else None)
+        for number, (line, edit) in enumerate(owners, 1)
+    ]
 
 
-def _owners(documents: Sequence[EditedFile], text: str | None) -> list[tuple[str, Edit | None]]:
+def _owners(versions: Sequence[EditedFile], text: str | None) -> list[tuple[str, Edit | None]]:
     """Return each line of the file, and the edit it comes from."""
-    last = documents[-1]
-    left = [line for line in last.lines() if line.sign != "-" and line.text is not None]
-    texts = [line.text or "" for line in left if last.exists]
-    if text is not None:
-        texts = text.splitlines(keepends=True)
-    is_untouched = text in (None, last.text()) and not last.is_disturbed
-    if is_untouched and len(documents) == 1:
-        return list(zip(texts, map(_owner, left), strict=False))
-    once = _owners_by_text(documents, texts)
-    return [(each, once.get(each)) for each in texts]
+    last = versions[-1]
+    left = [(line.text, _owner(line)) for line in last.lines if line.text is not None]
+    if len(versions) == 1 and last.is_certain and text in (None, last.text()):
+        return left
+    texts = [line for line, _edit in left] if text is None else split(text)
+    once = _owners_by_text(versions, texts)
+    return [(line, once.get(line)) for line in texts]
 
 
 def _owner(line: Line) -> Edit | None:
-    return None if line.is_copied else line.edit
+    return None if line.is_copied else line.added_by
 
 
-def _blame_line(number: int, text: str, edit: Edit | None, prompts: _Prompts) -> BlameLine:
-    text = text.rstrip("\r\n")
-    if edit is None:
-        return BlameLine(number, text)
-    prompt_id, prompt = prompts.before(edit.session_id, edit.message_id)
-    return BlameLine(number, text, edit.message_id, edit.session_id, prompt_id, prompt)
-
-
-def _owners_by_text(documents: Sequence[EditedFile], texts: Sequence[str]) -> dict[str, Edit]:
+def _owners_by_text(versions: Sequence[EditedFile], texts: Sequence[str]) -> dict[str, Edit]:
     """Return who wrote the lines that occur once in the file and once in what was left."""
-    there = Counter(texts)
+    there, around_there = Counter(texts), _neighbours(texts)
     left: dict[str, list[Edit | None]] = {}
-    for document in documents:
-        own = _owners_in(document)
-        gone = {line.text for line in document.lines() if line.sign == "-"}
-        is_whole = document.text() is not None
+    unsure: set[str] = set()
+    for version in versions:
+        own: dict[str, list[Edit | None]] = {}
+        for line in version.lines:
+            own.setdefault(line.text or "", []).append(_owner(line))
+        gone = {line.text for line in version.before if line.removed_by is not None}
+        is_whole = version.text() is not None
+        if not is_whole:
+            around = _neighbours([line.text for line in version.lines])
+            unsure |= {
+                text
+                for text in own
+                if len(text.strip()) < _TELLING and around.get(text) != around_there.get(text)
+            }
         left = {
             text: owners
             for text, owners in left.items()
@@ -123,150 +127,34 @@ def _owners_by_text(documents: Sequence[EditedFile], texts: Sequence[str]) -> di
         text: owners[0]
         for text, owners in left.items()
         if there[text] == 1 and len(owners) == 1 and owners[0] is not None
+        if text not in unsure
     }
 
 
-def _owners_in(document: EditedFile) -> dict[str, list[Edit | None]]:
-    """Return the edits behind the known lines of a document, by text."""
-    owners: dict[str, list[Edit | None]] = {}
-    for line in document.lines():
-        if line.sign != "-" and line.text is not None:
-            owners.setdefault(line.text, []).append(_owner(line))
-    return owners
+def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | None, str | None]]:
+    """Return the lines before and after each line; of equal ones, those around the last."""
+    lines = [None, *texts, None]
+    return {
+        line: (before, after) for before, line, after in zip(lines, texts, lines[2:], strict=False)
+    }
 
 
-def _sessions_naming(reader: Reader, name: str) -> list[str]:
-    """Return the sessions with an editing call that names a file, by the search index where there
-    is one."""
-    query = compile_query(parse(f"file:{query_word(name)}"))
-    edges = read_edges(reader)
+def _prompt_before(reader: Reader, edit: Edit) -> ChatMessage | None:
+    """Return the last message of the user before an edit, in its session or in those above."""
     schema = reader.schema
-    calls = schema.message("tool_calls")
-    is_edit = " OR ".join(f"instr({calls}, '{tool}')" for tool in ("execute_code", *EDITORS))
-    scope = Condition(f"COALESCE({calls}, '') <> '' AND ({is_edit})")
-    plan = SearchPlan(reader, query, edges, oldest=True)
-    sessions: dict[str, None] = {}
-    for ids in Loop(reader, plan.sources, scope, edges, oldest=True).pages():
-        found = "SELECT DISTINCT session_id FROM messages WHERE id IN ({keys})"
-        sessions |= dict.fromkeys(first_texts(reader.rows_in(found, ids)))
-    return list(sessions)
-
-
-def _replayed(
-    reader: Reader, path: str, session_ids: Sequence[str], now: float
-) -> list[EditedFile]:
-    """Return the file after all edits; a new document begins where an edit does not fit to what is
-    known, because somebody else has changed the file."""
-    tracked = _Tracked(path)
-    catalog = read_neighbourhood(reader, session_ids, now)
-    name = posixpath.basename(path)
-    uses = _uses(reader, catalog, session_ids, name)
-    results = read_results(reader, uses)
-    for use in uses:
-        text = results.get(use.result_id) if use.result_id is not None else None
-        if use.name == "terminal":
-            tracked.show(text or "")
-        steps, _is_failed = steps_of(use, text, Paths(_directory(catalog, use.session_id)))
-        for step in steps:
-            tracked.add(step)
-    return tracked.documents
-
-
-def _uses(reader: Reader, catalog: Catalog, session_ids: Sequence[str], name: str) -> list[ToolUse]:
-    """Read the tool calls of sessions that may tell something about a file of this name."""
-    conversations = {
-        conversation.root_id: conversation
-        for conversation in map(catalog.of_session, session_ids)
-        if conversation is not None
-    }
-    uses: list[ToolUse] = []
-    for conversation in conversations.values():
-        copies = copied_rows(reader, conversation)
-        ids = [segment.id for segment in conversation.segments]
-        uses += read_tool_uses(reader, ids, copies, name)
-    escaped = json.dumps(name)[1:-1]
-    telling = [
-        use
-        for use in uses
-        if use.name in _TOOLS and (name in use.arguments or escaped in use.arguments)
-    ]
-    return sorted(telling, key=lambda use: use.order)
-
-
-def _directory(catalog: Catalog, session_id: str) -> str | None:
-    """Return the directory of a session, or else that of the nearest one above it."""
-    current: str | None = session_id
+    role, parent = schema.message("role"), schema.session("parent_session_id")
+    prompts = (
+        f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {role} = 'user' "
+        f"AND m.id < ? ORDER BY m.id DESC LIMIT {_PROMPTS}"
+    )
+    above = f"SELECT {parent} FROM sessions s WHERE s.id = ?"
+    session_id: str | None = edit.session_id
     for _step in range(_DEPTH):
-        session = catalog.forest.sessions.get(current or "")
-        if session is None:
-            return None
-        if session.cwd:
-            return session.cwd
-        current = session.parent_id
+        ids = [as_int(row[0]) for row in reader.rows(prompts, [session_id, edit.message_id])]
+        for message in read_messages_of(reader, ids):
+            if message.said and not message.is_hidden:
+                return message
+        session_id = as_text(reader.value(above, [session_id]))
+        if session_id is None:
+            break
     return None
-
-
-class _Tracked:
-    """One file through the steps of conversations, also where it was moved."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self.documents: list[EditedFile] = [EditedFile()]
-
-    @property
-    def _last(self) -> EditedFile:
-        return self.documents[-1]
-
-    def show(self, result: str) -> None:
-        """Take down what a terminal printed: what a message writes after that may be a copy."""
-        output = json_at_start(result).get("output")
-        lines = str(output or "").splitlines()
-        self._last.show([*lines, *(f"{line}\n" for line in lines)])
-
-    def add(self, step: FileStep) -> None:
-        """Do what a step says, if it is about this file."""
-        is_here = step.path == self._path
-        if step.kind is FileStepKind.MOVE and self._path in (step.path, step.to):
-            self._begin()
-        elif is_here and not self._last.apply(step):
-            self._begin()
-            self._last.apply(step)
-
-    def _begin(self) -> None:
-        shown = self._last.shown
-        self.documents.append(EditedFile())
-        self._last.shown = shown
-
-
-class _Prompts:
-    """Finds the message of the user that a message answers."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._found: dict[int, tuple[int | None, str | None]] = {}
-
-    def before(self, session_id: str, message_id: int) -> tuple[int | None, str | None]:
-        """Return the id and the text of the last prompt before a message, in its session or in
-        those above."""
-        if message_id not in self._found:
-            self._found[message_id] = self._find(session_id, message_id)
-        return self._found[message_id]
-
-    def _find(self, session_id: str, message_id: int) -> tuple[int | None, str | None]:
-        schema = self._reader.schema
-        role, parent = schema.message("role"), schema.session("parent_session_id")
-        rows = (
-            f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {role} = 'user' "
-            f"AND m.id < ? ORDER BY m.id DESC LIMIT {_PROMPTS}"
-        )
-        current: str | None = session_id
-        for _step in range(_DEPTH):
-            ids = [as_int(row[0]) for row in self._reader.rows(rows, [current, message_id])]
-            for message in read_messages_of(self._reader, ids):
-                if message.said and not message.is_hidden:
-                    return message.id, message.said
-            above = f"SELECT {parent} FROM sessions s WHERE s.id = ?"
-            current = as_text(self._reader.value(above, [current]))
-            if current is None:
-                break
-        return None, None

@@ -1,7 +1,7 @@
 """One unified diff of all edits of a file, with the message behind each line.
 
-`difflib` needs both texts whole; here the lines between the edits may not be known, and each keeps
-the edit it comes from.
+Lines are the same if no edit touched them, not if their texts are equal: between the edits the
+texts may not be known.
 """
 
 from __future__ import annotations
@@ -9,79 +9,64 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, takewhile
+from operator import is_not
 from typing import NamedTuple
 
-from .document import EditedFile, Line
+from .edited_file import EditedFile, Line
 
 _CONTEXT = 3
 _NO_END = "\\ No newline at end of file\n"
 _NOTHING = "/dev/null"
-_OTHER_ENDS = "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-"""What ends a line for Python and not for Git."""
+
+SignedLine = tuple[str, Line]
+"""A line of a diff: blank if it is in both versions, minus or plus."""
 
 
 class DiffLine(NamedTuple):
     """A line of a diff."""
 
-    kind: str
-    """`header`, `hunk`, `context`, `added`, `removed` or `note`."""
     text: str
     """The whole line, with its sign."""
     message_id: int | None = None
     """The message whose edit added or removed it."""
 
 
-_KINDS = {" ": "context", "+": "added", "-": "removed"}
-
-
-def net_lines(document: EditedFile) -> list[Line]:
-    """Return the lines of a document without what edits took back again: a line that was deleted
-    and added anew is unchanged."""
-    lines: list[Line] = []
-    removed: list[Line] = []
+def compare(version: EditedFile) -> list[SignedLine]:
+    """Compare a file before and after its edits. What edits took back again is unchanged."""
+    lines: list[SignedLine] = []
+    before = iter(version.before)
     added: list[Line] = []
-    for line in document.lines():
-        if line.sign == " ":
-            lines += _net_change(removed, added)
-            removed, added = [], []
-            lines.append(line)
-        else:
-            (added if line.sign == "+" else removed).append(line)
-    return lines + _net_change(removed, added)
+    for line in version.lines:
+        if line.added_by is not None:
+            added.append(line)
+            continue
+        removed = list(takewhile(partial(is_not, line), before))
+        if removed or added:
+            lines += _changed(removed, added)
+            added = []
+        lines.append((" ", line))
+    return [*lines, *_changed(list(before), added)]
 
 
-def _net_change(removed: Sequence[Line], added: Sequence[Line]) -> list[Line]:
-    if not (removed and added):
-        return [*removed, *added]
+def _changed(removed: Sequence[Line], added: Sequence[Line]) -> Iterator[SignedLine]:
     old, new = [line.text for line in removed], [line.text for line in added]
-    lines: list[Line] = []
     for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
         if tag == "equal":
-            lines += (Line(" ", text) for text in old[start:end])
-        else:
-            lines += [*removed[start:end], *added[new_start:new_end]]
-    return lines
+            yield from ((" ", line) for line in removed[start:end])
+            continue
+        yield from (("-", line) for line in removed[start:end])
+        yield from (("+", line) for line in added[new_start:new_end])
 
 
-def count_changes(lines: Sequence[Line]) -> tuple[int, int]:
-    """Count the lines that edits added, and those they removed."""
-    signs = [line.sign for line in lines if line.edit is not None]
-    return signs.count("+"), signs.count("-")
-
-
-def can_be_applied(lines: Sequence[Line]) -> bool:
+def can_be_applied(lines: Sequence[SignedLine]) -> bool:
     """Whether all changed lines are known, and lines end as they do for Git: with a line feed,
     except the last."""
-    if any(line.text is None and line.sign != " " for line in lines):
+    if any(line.text is None and sign != " " for sign, line in lines):
         return False
-    return all(_ends_plainly([line for line in lines if line.sign != sign]) for sign in "+-")
-
-
-def _ends_plainly(lines: Sequence[Line]) -> bool:
-    texts = [line.text for line in lines if line.text is not None]
-    is_last_one = texts[-1:] == ["".join(texts[-1:]).strip(_OTHER_ENDS)]
-    return all(text.endswith("\n") for text in texts[:-1]) and (not texts or is_last_one)
+    versions = ([line.text for sign, line in lines if sign != other] for other in "+-")
+    return all(text is None or text.endswith("\n") for version in versions for text in version[:-1])
 
 
 def relative(path: str, directory: str) -> str:
@@ -93,91 +78,83 @@ def relative(path: str, directory: str) -> str:
 
 
 def unified_diff(
-    document: EditedFile, lines: Sequence[Line], before: str, after: str
+    version: EditedFile, lines: Sequence[SignedLine], before: str, after: str
 ) -> Iterator[DiffLine]:
     """Yield the diff of a file, as `git apply` takes it; nothing if there is no change.
 
     Args:
-        document: The file.
-        lines: Its `net_lines`.
+        version: The file.
+        lines: What `compare` returns for it.
         before: Its path before the first edit.
         after: Its path after the last.
     """
-    hunks = list(_hunks(lines))
-    is_new = document.was_absent and document.exists
-    is_gone = not document.exists and not document.was_absent
-    if not (hunks or is_new or is_gone or before != after):
-        return
-    yield DiffLine("header", f"diff --git {_quoted('a/' + before)} {_quoted('b/' + after)}\n")
-    if is_new:
-        yield DiffLine("header", "new file mode 100644\n")
-    elif is_gone:
-        yield DiffLine("header", "deleted file mode 100644\n")
+    old, new = _quoted(f"a/{before}"), _quoted(f"b/{after}")
+    headers = [f"diff --git {old} {new}\n"]
+    if version.was_absent and version.exists:
+        headers.append("new file mode 100644\n")
+        old = _NOTHING
+    elif not (version.exists or version.was_absent):
+        headers.append("deleted file mode 100644\n")
+        new = _NOTHING
     elif before != after:
-        yield DiffLine("header", f"rename from {_quoted(before)}\n")
-        yield DiffLine("header", f"rename to {_quoted(after)}\n")
-    if not hunks:
-        return
-    yield DiffLine("header", f"--- {_NOTHING if is_new else _quoted('a/' + before)}\n")
-    yield DiffLine("header", f"+++ {_NOTHING if is_gone else _quoted('b/' + after)}\n")
-    for hunk in hunks:
-        yield from hunk
+        headers += [f"rename from {_quoted(before)}\n", f"rename to {_quoted(after)}\n"]
+    hunks = _hunks(lines)
+    if hunks:
+        headers += [f"--- {old}\n", f"+++ {new}\n"]
+    if len(headers) > 1:
+        yield from map(DiffLine, headers)
+        numbers = [
+            list(accumulate((sign != other for sign, _line in lines), initial=0)) for other in "+-"
+        ]
+        for start, end in hunks:
+            (old_start, old_end), (new_start, new_end) = ((at[start], at[end]) for at in numbers)
+            ranges = _range(old_start, old_end), _range(new_start, new_end)
+            yield DiffLine("@@ -{} +{} @@\n".format(*ranges))
+            for line in lines[start:end]:
+                yield from _printed(*line)
 
 
 def _quoted(path: str) -> str:
     """Return a path as Git writes it: quoted, with escapes, if it has signs that would mislead."""
     if all(" " < letter <= "~" and letter not in '"\\' for letter in path):
         return path
-    escaped = [chr(byte) if 0x20 <= byte <= 0x7E else f"\\{byte:03o}" for byte in path.encode()]
-    return '"' + "".join(f"\\{each}" if each in '"\\' else each for each in escaped) + '"'
+    signs = (
+        f"\\{byte:03o}" if not 0x20 <= byte <= 0x7E or chr(byte) in '"\\' else chr(byte)
+        for byte in path.encode()
+    )
+    return f'"{"".join(signs)}"'
 
 
-def _hunks(lines: Sequence[Line]) -> Iterator[list[DiffLine]]:
-    """Yield the hunks: the changes with the lines around them, as far as these are known."""
-    old = list(accumulate((line.sign != "+" for line in lines), initial=0))
-    new = list(accumulate((line.sign != "-" for line in lines), initial=0))
-    start = 0
-    for start, end in _ranges(lines):
-        part = lines[start:end]
-        old_count, new_count = old[end] - old[start], new[end] - new[start]
-        old_start = old[start] + (old_count > 0)
-        new_start = new[start] + (new_count > 0)
-        header = f"@@ -{old_start},{old_count} +{new_start},{new_count} @@\n"
-        yield [DiffLine("hunk", header), *_printed(part)]
-
-
-def _ranges(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """Yield where hunks begin and end; changes that are near each other share one."""
-    begin = end = -1
-    for at, line in enumerate(lines):
-        if line.sign == " ":
+def _hunks(lines: Sequence[SignedLine]) -> list[tuple[int, int]]:
+    """Return where hunks begin and end; changes that are near each other share one."""
+    hunks: list[tuple[int, int]] = []
+    for place, (sign, _line) in enumerate(lines):
+        if sign == " ":
             continue
-        first, last = _known_around(lines, at)
-        if begin >= 0 and first > end:
-            yield begin, end
-            begin = -1
-        begin = first if begin < 0 else begin
-        end = last
-    if begin >= 0:
-        yield begin, end
+        above, below = (
+            lines[max(0, place - _CONTEXT) : place],
+            lines[place + 1 : place + 1 + _CONTEXT],
+        )
+        start = place - len(list(takewhile(_is_known, reversed(above))))
+        end = place + 1 + len(list(takewhile(_is_known, below)))
+        if hunks and start <= hunks[-1][1]:
+            start, _end = hunks.pop()
+        hunks.append((start, end))
+    return hunks
 
 
-def _known_around(lines: Sequence[Line], at: int) -> tuple[int, int]:
-    """Return where the known context of a changed line begins and ends."""
-    first, last = at, at + 1
-    while first > 0 and at - first < _CONTEXT and lines[first - 1].text is not None:
-        first -= 1
-    while last < len(lines) and last - at <= _CONTEXT and lines[last].text is not None:
-        last += 1
-    return first, last
+def _is_known(signed: SignedLine) -> bool:
+    return signed[1].text is not None
 
 
-def _printed(lines: Sequence[Line]) -> Iterator[DiffLine]:
-    for line in lines:
-        message_id = line.edit.message_id if line.edit is not None else None
-        text = f"{line.sign}{line.text}"
-        if text.endswith("\n"):
-            yield DiffLine(_KINDS[line.sign], text, message_id)
-        else:
-            yield DiffLine(_KINDS[line.sign], f"{text}\n", message_id)
-            yield DiffLine("note", _NO_END)
+def _range(start: int, end: int) -> str:
+    return f"{start + (end > start)},{end - start}"
+
+
+def _printed(sign: str, line: Line) -> Iterator[DiffLine]:
+    edit = {"+": line.added_by, "-": line.removed_by}.get(sign)
+    message_id = edit.message_id if edit is not None else None
+    text = f"{sign}{line.text or ''}"
+    yield DiffLine(text.removesuffix("\n") + "\n", message_id)
+    if not text.endswith("\n"):
+        yield DiffLine(_NO_END)

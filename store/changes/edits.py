@@ -1,4 +1,4 @@
-"""What a tool call did to files: steps that `document` replays.
+"""What tool calls did to files, and saw of them.
 
 Seen in the tools of Hermes 0.14 to 0.19: `write_file`, `patch` in both of its modes, `read_file`,
 and `execute_code`, whose program calls the former.
@@ -8,231 +8,223 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
-from enum import StrEnum
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
+from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_mapping
 from ..messages.decode import has_failed
-from .hunks import DiffError, FileDiff, Hunk, parse_diff
-from .programs import CodeCall, file_calls
-from .tool_uses import ToolUse, json_at_start
+from ..sessions.session import Session
+from .edited_file import Edit, EditedFile, split
+from .hunks import DiffError, FileDiff, parse_diff
+from .programs import read_program
+from .replay import Replay, Step
+from .tool_uses import ToolUse, json_at_start, read_results
 
 _LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
 _NOT_FOUND = "File not found"
-_WARNING = "_warning"
 _OUTSIDE = "was modified since you last read it"
 """Another program, or one that the tool does not know of, changed the file before this edit."""
 _SIBLING = "sibling subagent"
 """Another agent did."""
 EDITORS = ("write_file", "patch")
 """Tools that change files, each call one edit."""
+FILE_TOOLS = ("read_file", "execute_code", *EDITORS)
+_DEPTH = 100
+"""Sessions above another that are looked at."""
 
 
-class FileStepKind(StrEnum):
-    """What happened to a file, or what was seen of it."""
+def replay_uses(
+    reader: Reader, replay: Replay, uses: Sequence[ToolUse], sessions: Mapping[str, Session]
+) -> int:
+    """Do what tool calls did to files; return how many edits failed.
 
-    READ = "read"
-    """Its whole text was read."""
-    SHOWN = "shown"
-    """Lines of it were shown to the model."""
-    ABSENT = "absent"
-    """It was not there."""
-    WRITE = "write"
-    PATCH = "patch"
-    REPLACE = "replace"
-    DELETE = "delete"
-    MOVE = "move"
-    UNCLEAR = "unclear"
-    """It was changed, and what changed is not stored."""
+    `sessions` has the sessions of the calls and those above them, by id.
+    """
+    results = read_results(reader, uses)
+    failed = 0
+    for use in uses:
+        directory = _directory(sessions, use.session_id)
+        failed += replay_call(replay, use, results.get(use.result_id), directory)
+    return failed
 
 
-class Edit(NamedTuple):
-    """One change of one file by a tool call."""
-
-    message_id: int
-    session_id: str
-    tool: str
-    at: float | None
-    ok: bool
-
-
-class FileStep(NamedTuple):
-    """Something that happened to a file, or was seen of it."""
-
-    kind: FileStepKind
-    path: str
-    edit: Edit | None = None
-    """None for what only looks."""
-    text: str = ""
-    """What was read, shown, written or deleted; of a replacement the new text."""
-    hunks: tuple[Hunk, ...] = ()
-    to: str = ""
-    """Where it was moved."""
-    old: str = ""
-    """The text that a replacement looks for."""
-    replaces_all: bool = False
-    size: int | None = None
-    """Bytes of the file after a write."""
-    is_certain: bool = True
-    """False if the result of the edit is not stored, or says that another program had changed the
-    file."""
-    follows_agent: bool = False
-    """Its result says that another agent had changed the file; those edits may be known."""
+def _directory(sessions: Mapping[str, Session], session_id: str) -> str:
+    """Return the directory of a session, or else that of the nearest one above it."""
+    session = sessions.get(session_id)
+    for _step in range(_DEPTH):
+        if session is None or session.cwd:
+            break
+        session = sessions.get(session.parent_id or "")
+    return session.cwd or "" if session is not None else ""
 
 
-class Paths:
-    """Turns the paths of one session's calls into absolute ones, as far as the directory is
-    known."""
-
-    def __init__(self, directory: str | None) -> None:
-        self.directory = directory or ""
-        """Where relative paths begin; empty if not known."""
-
-    def resolve(self, path: str, result: Json) -> str:
-        """Return the path of a call: as its result names it (0.15 and later), or by the
-        directory."""
-        if path.startswith("/"):
-            return posixpath.normpath(path)
-        if path.startswith("~"):
-            return self._named(path.lstrip("~"), result) or path
-        plain = posixpath.normpath(path)
-        if named := self._named(f"/{plain}", result):
-            return named
-        return posixpath.normpath(posixpath.join(self.directory, path)) if self.directory else plain
-
-    def _named(self, end: str, result: Json) -> str:
-        """Return the absolute path with this end in a result; empty if it names none."""
-        modified = result.get("files_modified")
-        names = [result.get("resolved_path"), *(modified if isinstance(modified, list) else ())]
-        found = [str(name) for name in names if str(name).startswith("/")]
-        # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
-        return min((name for name in found if name.endswith(end)), key=len, default="")
-
-
-def _is_failed(text: str, result: Json) -> bool:
-    """Whether the result of an edit says that it changed nothing, or not all it should."""
-    if not result:
-        return has_failed(text, None)
-    return bool(result.get("error")) or result.get("success") is False
-
-
-def steps_of(use: ToolUse, text: str | None, paths: Paths) -> tuple[list[FileStep], bool]:
-    """Return what a tool call did to files, or saw of them, in order; and whether it is an edit
-    that failed.
+def replay_call(replay: Replay, use: ToolUse, text: str | None, directory: str) -> bool:
+    """Do what a tool call did to files, and tell whether it is an edit that failed.
 
     Args:
+        replay: Of the files.
         use: The call.
         text: Its result; None if none is stored: whether it was done is not known.
-        paths: Of the session.
+        directory: Where relative paths begin; empty if not known.
     """
-    arguments = as_mapping(use.arguments)
-    result = json_at_start(text or "")
-    edit = Edit(use.message_id, use.session_id, use.name, use.at, ok=True)
-    if use.name == "read_file":
-        return list(_reads(arguments, result, paths)), False
-    if use.name == "execute_code":
-        return list(_code_steps(arguments, result, edit, paths)), False
-    if use.name not in EDITORS:
-        return [], False
-    if text is not None and _is_failed(text, result):
-        # A patch of several files may have changed some of them; its diff has those.
-        return list(_patched(arguments, result, edit, paths)) if result.get("diff") else [], True
-    if use.name == "patch" and result:
-        return list(_patched(arguments, result, edit, paths)), False
-    if result:
-        return [_warned(_write(arguments, result, edit, paths), result)], False
-    where = paths.resolve(str(arguments.get("path")), {})
-    return [FileStep(FileStepKind.UNCLEAR, where, edit._replace(ok=False))], False
+    call = _FileCall(replay, use, text, directory)
+    if use.name == "terminal":
+        call.show()
+    elif use.name == "read_file":
+        call.read()
+    elif use.name == "execute_code":
+        call.run_program()
+    elif use.name in EDITORS:
+        return call.edit_files()
+    return False
 
 
-def _reads(arguments: Json, result: Json, paths: Paths) -> Iterator[FileStep]:
-    path, content = arguments.get("path"), result.get("content")
-    if not isinstance(path, str):
-        return
-    where = paths.resolve(path, result)
-    if str(result.get("error", "")).startswith(_NOT_FOUND):
-        yield FileStep(FileStepKind.ABSENT, where)
-    elif isinstance(content, str) and not result.get("error"):
-        text = _LINE_NUMBER.sub("", content)
-        # Long lines are cut and secrets are masked, so that the size differs.
-        is_whole = len(text.encode("utf-8", "replace")) == result.get("file_size")
-        yield FileStep(FileStepKind.READ if is_whole else FileStepKind.SHOWN, where, text=text)
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
-def _warned(step: FileStep, result: Json) -> FileStep:
-    """Return a step with what the warning in its result says about edits by others."""
-    warning = str(result.get(_WARNING, ""))
-    return step._replace(
-        is_certain=step.is_certain and _OUTSIDE not in warning,
-        follows_agent=_SIBLING in warning,
-    )
+def _unclear(_version: EditedFile) -> bool:
+    """It was changed, and what changed is not stored."""
+    return False
 
 
-def _write(arguments: Json, result: Json, edit: Edit, paths: Paths) -> FileStep:
-    path, content = arguments.get("path"), arguments.get("content")
-    where = paths.resolve(str(path), result)
-    if not isinstance(content, str):
-        return FileStep(FileStepKind.UNCLEAR, where, edit)
-    size = result.get("bytes_written")
-    known = size if isinstance(size, int) else None
-    return FileStep(FileStepKind.WRITE, where, edit, text=content, size=known)
+class _FileCall:
+    """A tool call that is done again."""
 
+    def __init__(self, replay: Replay, use: ToolUse, text: str | None, directory: str) -> None:
+        self._replay = replay
+        self._text = text
+        self._directory = directory
+        self._arguments = as_mapping(use.arguments)
+        self._result = json_at_start(text or "")
+        self._edit = Edit(use.message_id, use.session_id, use.name, use.at)
+        modified = self._result.get("files_modified")
+        self._modified = list(map(str, modified)) if isinstance(modified, list) else []
 
-def _patched(arguments: Json, result: Json, edit: Edit, paths: Paths) -> Iterator[FileStep]:
-    """Yield the steps of a `patch` by its diff; without a readable one, by its arguments."""
-    try:
-        files = parse_diff(str(result.get("diff", "")))
-    except DiffError:
-        files = []
-    for each in files:
-        yield _warned(_diff_step(each, edit, result, paths), result)
-    if files:
-        return
-    path = arguments.get("path")
-    if isinstance(path, str) and path:
-        where = paths.resolve(path, result)
-        yield _warned(_replacement(arguments, where, edit), result)
-        return
-    modified = result.get("files_modified")
-    for name in modified if isinstance(modified, list) else ():
-        yield FileStep(FileStepKind.UNCLEAR, paths.resolve(str(name), result), edit)
+    def _resolve(self, path: object) -> str:
+        """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
+        path = str(path)
+        if path.startswith("/"):
+            return posixpath.normpath(path)
+        is_of_home = path.startswith("~")
+        end = path.lstrip("~") if is_of_home else f"/{posixpath.normpath(path)}"
+        names = [str(self._result.get("resolved_path")), *self._modified]
+        named = [name for name in names if name.startswith("/") and name.endswith(end)]
+        # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
+        plain = path if is_of_home else posixpath.normpath(posixpath.join(self._directory, path))
+        return min(named, key=len, default=plain)
 
+    def show(self) -> None:
+        """Take down what a terminal printed: what is written after that may be a copy."""
+        output = str(self._result.get("output") or "").splitlines()
+        for file in self._replay.files.values():
+            file.last.show([*output, *(f"{line}\n" for line in output)])
 
-def _replacement(arguments: Json, path: str, edit: Edit) -> FileStep:
-    old, new = arguments.get("old_string"), arguments.get("new_string")
-    if not (isinstance(old, str) and old and isinstance(new, str)):
-        return FileStep(FileStepKind.UNCLEAR, path, edit)
-    is_all = arguments.get("replace_all") is True
-    return FileStep(FileStepKind.REPLACE, path, edit, text=new, old=old, replaces_all=is_all)
+    def read(self) -> None:
+        """Take over what `read_file` showed."""
+        path, content = self._arguments.get("path"), self._result.get("content")
+        error = str(self._result.get("error") or "")
+        if not isinstance(path, str):
+            return
+        where = self._resolve(path)
+        if error.startswith(_NOT_FOUND):
+            self._replay.take(where, EditedFile.miss)
+        elif isinstance(content, str) and not error:
+            text = _LINE_NUMBER.sub("", content)
+            # Long lines are cut and secrets are masked, so that the size differs.
+            is_whole = _size(text) == self._result.get("file_size")
+            self._replay.take(
+                where,
+                lambda version: version.read(text) if is_whole else version.show(split(text)),
+            )
 
+    def edit_files(self) -> bool:
+        """Do an edit; return whether it failed."""
+        result = self._result
+        has_error = bool(result.get("error")) or result.get("success") is False
+        if self._text is not None and (has_error if result else has_failed(self._text, None)):
+            # A patch of several files may have changed some of them; its diff has those.
+            self._apply_diff()
+            return True
+        if not result:
+            self._edit = self._edit._replace(ok=False)
+            self._change(self._arguments.get("path"), _unclear)
+        elif self._edit.tool == "write_file":
+            self._write(self._arguments)
+        elif not self._apply_diff():
+            self._replace(self._arguments)
+        return False
 
-def _diff_step(each: FileDiff, edit: Edit, result: Json, paths: Paths) -> FileStep:
-    if not each.before:
-        where = paths.resolve(each.after, result)
-        return FileStep(FileStepKind.WRITE, where, edit, text=each.text)
-    where = paths.resolve(each.before, result)
-    if not each.after:
-        return FileStep(FileStepKind.DELETE, where, edit, hunks=each.hunks)
-    if each.before != each.after:
-        return FileStep(FileStepKind.MOVE, where, edit, to=paths.resolve(each.after, result))
-    return FileStep(FileStepKind.PATCH, where, edit, hunks=each.hunks)
+    def run_program(self) -> None:
+        """Do the edits of a program that ended well and names them outright; their own results are
+        not stored."""
+        calls = read_program(str(self._arguments.get("code", ""))).calls
+        result, edit = self._result, self._edit
+        if result.get("status") != "success" or result.get("tool_calls_made") != len(calls):
+            return
+        self._result = {"_warning": _OUTSIDE}
+        for name, arguments in calls:
+            self._edit = edit._replace(tool=f"{edit.tool}: {name}")
+            if name == "patch":
+                self._replace(arguments)
+            elif name == "write_file":
+                self._write(arguments)
 
+    def _change(self, path: object, step: Step, *, is_certain: bool = True) -> None:
+        """Do a step of this edit; the warning in its result tells of edits by others."""
+        if not isinstance(path, str) or not path:
+            return
+        where = self._resolve(path)
+        warning = str(self._result.get("_warning"))
+        if _SIBLING in warning:  # is the edit of the other agent known?
+            own, known = self._edit.session_id, self._replay.file(where).edits
+            is_certain = is_certain and any(edit.session_id != own for edit in known)
+        is_certain = is_certain and _OUTSIDE not in warning
+        self._replay.take(where, step, self._edit, is_certain=is_certain)
 
-def _code_steps(arguments: Json, result: Json, edit: Edit, paths: Paths) -> Iterator[FileStep]:
-    """Yield the edits of a program that ended well and names them outright; their own results are
-    not stored."""
-    calls = file_calls(str(arguments.get("code", "")))
-    if result.get("status") != "success" or result.get("tool_calls_made") != len(calls):
-        return
-    for call in calls:
-        if call.name in EDITORS and "path" in call.arguments:
-            yield _code_step(call, edit, paths)
+    def _write(self, arguments: Json) -> None:
+        path, text = arguments.get("path"), arguments.get("content")
+        if not isinstance(text, str):
+            self._change(path, _unclear)
+            return
+        size = self._result.get("bytes_written")
+        with_returns = text.replace("\n", "\r\n")
+        if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
+            text = with_returns
+        is_certain = size in (None, _size(text))
+        self._change(path, lambda version: version.write(text, self._edit), is_certain=is_certain)
 
+    def _replace(self, arguments: Json) -> None:
+        """Do a `patch` by its arguments."""
+        old, new = arguments.get("old_string"), arguments.get("new_string")
+        everywhere = arguments.get("replace_all") is True
+        path = arguments.get("path")
 
-def _code_step(call: CodeCall, edit: Edit, paths: Paths) -> FileStep:
-    where = paths.resolve(str(call.arguments["path"]), {})
-    edit = edit._replace(tool=f"{edit.tool}: {call.name}")
-    if call.name == "patch":
-        return _replacement(call.arguments, where, edit)._replace(is_certain=False)
-    return _write(call.arguments, {}, edit, paths)._replace(path=where, is_certain=False)
+        def step(version: EditedFile) -> bool:
+            if not (isinstance(old, str) and isinstance(new, str)):
+                return False
+            return version.replace(old, new, self._edit, everywhere=everywhere)
+
+        for name in [path] if path else self._modified:
+            self._change(name, step)
+
+    def _apply_diff(self) -> bool:
+        """Do a `patch` by its diff; return whether it has one that can be read."""
+        try:
+            files = parse_diff(str(self._result.get("diff") or ""))
+        except DiffError:
+            return False
+        for file in files:
+            self._apply(file)
+        return bool(files)
+
+    def _apply(self, file: FileDiff) -> None:
+        edit = self._edit
+        if not file.before:
+            self._change(file.after, lambda version: version.write(file.text, edit))
+        elif not file.after:
+            self._change(file.before, lambda version: version.delete(file.hunks, edit))
+        elif file.before == file.after:
+            self._change(file.before, lambda version: version.patch(file.hunks, edit))
+        else:
+            self._replay.move(self._resolve(file.before), self._resolve(file.after), edit)

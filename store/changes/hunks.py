@@ -8,11 +8,13 @@ joined by a line end, with or without one before it.
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import NamedTuple
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _MOVED = re.compile(r"# Moved: (.+?) -> (.+?)\n?")
 _DELETED = re.compile(r"# Deleted: (.+?)\n?")
+_NEXT_FILE = ("--- ", "# Moved: ", "# Deleted: ")
 _NOTHING = "/dev/null"
 
 
@@ -31,12 +33,6 @@ class Hunk(NamedTuple):
     def before(self) -> list[str]:
         """The lines before the edit."""
         return [text for sign, text in self.lines if sign != "+"]
-
-    @property
-    def context_below(self) -> int:
-        """How many unchanged lines it ends with."""
-        signs = [sign for sign, _text in self.lines]
-        return next((n for n, sign in enumerate(reversed(signs)) if sign != " "), len(signs))
 
 
 class FileDiff(NamedTuple):
@@ -57,7 +53,18 @@ def parse_diff(diff: str) -> list[FileDiff]:
     Raises:
         DiffError: It is none of Hermes', or is ambiguous.
     """
-    return _DiffReader(diff.splitlines(keepends=True)).files()
+    lines = deque(diff.splitlines(keepends=True))
+    files: list[FileDiff] = []
+    while lines:
+        if lines[0] == "\n":  # between the diffs of two files
+            lines.popleft()
+        else:
+            files.append(_file(lines))
+    return files
+
+
+def _peek(lines: deque[str]) -> str:
+    return lines[0] if lines else ""
 
 
 def _path(line: str) -> str:
@@ -66,86 +73,54 @@ def _path(line: str) -> str:
     return "" if name == _NOTHING else name[2:]
 
 
-class _DiffReader:
-    """Parses the lines of a diff, first to last."""
+def _file(lines: deque[str]) -> FileDiff:
+    line = lines.popleft()
+    if moved := _MOVED.fullmatch(line):
+        return FileDiff(moved[1], moved[2])
+    if deleted := _DELETED.fullmatch(line):
+        return FileDiff(deleted[1], "")
+    if not (line.startswith("--- ") and _peek(lines).startswith("+++ ")):
+        raise DiffError(line[:80])
+    before, after = _path(line), _path(lines.popleft())
+    if not before:
+        return FileDiff("", after, text=_new_text(lines))
+    hunks: list[Hunk] = []
+    while _peek(lines).startswith("@@ "):
+        hunks.append(_hunk(lines))
+    if hunks and _peek(lines).startswith(_NEXT_FILE):  # the last line end only separates the two
+        *above, (sign, text) = hunks[-1].lines
+        hunks[-1] = hunks[-1]._replace(lines=(*above, (sign, text.removesuffix("\n"))))
+    return FileDiff(before, after, tuple(hunks))
 
-    def __init__(self, lines: list[str]) -> None:
-        self._lines = lines
-        self._at = 0
 
-    def _peek(self) -> str:
-        return self._lines[self._at] if self._at < len(self._lines) else ""
+def _new_text(lines: deque[str]) -> str:
+    """Return the text of a new file; Hermes joins its lines without an end after the last."""
+    text = ""
+    while _peek(lines).startswith("+"):
+        text += lines.popleft()[1:]
+    return text.removesuffix("\n") if lines else text
 
-    def _next(self) -> str:
-        line = self._peek()
-        self._at += 1
-        return line
 
-    def files(self) -> list[FileDiff]:
-        files: list[FileDiff] = []
-        while self._at < len(self._lines):
-            if self._peek() == "\n":  # between the diffs of two files
-                self._at += 1
-                continue
-            files.append(self._file())
-        return files
-
-    def _file(self) -> FileDiff:
-        line = self._next()
-        if moved := _MOVED.fullmatch(line):
-            return FileDiff(moved[1], moved[2])
-        if deleted := _DELETED.fullmatch(line):
-            return FileDiff(deleted[1], "")
-        below = self._next()
-        if not line.startswith("--- ") or not below.startswith("+++ "):
-            raise DiffError(line[:80])
-        before, after = _path(line), _path(below)
-        if not before:
-            return FileDiff("", after, text=self._new_text())
-        hunks: list[Hunk] = []
-        while self._peek().startswith("@@ "):
-            hunks.append(self._hunk())
-        if hunks and self._is_file_next():
-            hunks[-1] = _without_last_end(hunks[-1])
-        return FileDiff(before, after, tuple(hunks))
-
-    def _is_file_next(self) -> bool:
-        """Whether the next diff follows at once, so that the last line end only separates the
-        two."""
-        return self._peek().startswith(("--- ", "# Moved: ", "# Deleted: "))
-
-    def _new_text(self) -> str:
-        """Return the text of a new file; Hermes joins its lines without an end after the last."""
-        lines: list[str] = []
-        while self._peek().startswith("+"):
-            lines.append(self._next()[1:])
-        text = "".join(lines)
-        return text.removesuffix("\n") if self._peek() else text
-
-    def _hunk(self) -> Hunk:
-        header = _HUNK.match(self._next())
-        if header is None:
-            raise DiffError("hunk")
-        start = int(header[1])
-        old, new = (int(number or "1") for number in (header[2], header[4]))
-        lines: list[tuple[str, str]] = []
-        place = start if not old else start - 1
-        if place < 0:
-            raise DiffError("start")
-        while old or new:
-            line = self._peek()
-            sign = line[:1]
-            if sign not in (" ", "-", "+") or not line:
-                if (old, new) != (0, 1):
-                    raise DiffError("counts")
-                return Hunk(place, _split_joined(lines))
-            self._at += 1
-            old -= sign != "+"
-            new -= sign != "-"
-            if old < 0 or new < 0:
+def _hunk(lines: deque[str]) -> Hunk:
+    header = _HUNK.match(lines.popleft())
+    if header is None:
+        raise DiffError("hunk")
+    old, new = int(header[2] or "1"), int(header[3] or "1")
+    start = int(header[1]) - (old > 0)
+    signed: list[tuple[str, str]] = []
+    while old > 0 or new > 0:
+        sign, text = _peek(lines)[:1], _peek(lines)[1:]
+        if sign not in {" ", "-", "+"}:
+            if (old, new) != (0, 1):
                 raise DiffError("counts")
-            lines.append((sign, line[1:]))
-        return Hunk(place, tuple(lines))
+            return Hunk(start, _split_joined(signed))
+        lines.popleft()
+        signed.append((sign, text))
+        old -= sign != "+"
+        new -= sign != "-"
+    if min(start, old, new) < 0:
+        raise DiffError("counts")
+    return Hunk(start, tuple(signed))
 
 
 def _split_joined(lines: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -155,8 +130,3 @@ def _split_joined(lines: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         raise DiffError("last line")
     deleted, _plus, added = lines[last][1].partition("+")
     return (*lines[:last], ("-", deleted), ("+", added), *lines[last + 1 :])
-
-
-def _without_last_end(hunk: Hunk) -> Hunk:
-    sign, text = hunk.lines[-1]
-    return hunk._replace(lines=(*hunk.lines[:-1], (sign, text.removesuffix("\n"))))

@@ -5,218 +5,163 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from ..connection.stored_values import Json
 
-_READERS = re.compile(
-    r"\[|awk|basename|cat|cd|cmp|column|comm|cut|date|df|diff|dirname|du|echo|egrep|env"
-    r"|false|fd|fgrep|file|find|free|grep|head|hexdump|hostname|id|jq|less|ls|lsof|md5sum"
-    r"|more|nl|nproc|od|pgrep|ping|printenv|printf|ps|pwd|readlink|realpath|rg|sed|seq"
-    r"|sha1sum|sha256sum|sleep|sort|stat|strings|tac|tail|test|top|tr|tree|true|tty|type"
-    r"|uname|uniq|uptime|wc|which|who|whoami"
+_FOLDER = r"(?:\S*/)?"
+_READER = re.compile(
+    rf"""{_FOLDER}(?:
+    \[ | awk | basename | cat | cd | cmp | column | comm | cut | date | df | diff | dirname | du
+    | echo | egrep | false | fd | fgrep | file | find | free | grep | head | hexdump | hostname | id
+    | jq | less | ls | lsof | md5sum | more | nl | nproc | od | pgrep | ping | printenv | printf
+    | ps | pwd | readlink | realpath | rg | sed | seq | sha1sum | sha256sum | sleep | sort | stat
+    | strings | tac | tail | test | top | tr | tree | true | tty | type | uname | uniq | uptime | wc
+    | which | who | whoami
+    | git (?:\ (?:--no-pager|-C\ \S+))* \ (?: blame | describe | diff | grep | log | ls-files
+    | ls-tree | rev-list | rev-parse | shortlog | show | status)
+    )(?:\ |$)""",
+    re.VERBOSE,
 )
-"""Programs that only read, unless an argument of `_CHANGING` or a redirection says otherwise."""
-_CHANGING = {
-    "awk": r"-i|.*>",
-    "find": r"-delete|-exec|-ok|-fprint|-fls",
-    "sed": r"-[A-Za-z]*i|--in-place",
-    "sort": r"-o|--output",
-    "fd": r"-[xX]|--exec",
-}
-"""How an argument begins with which they change files."""
-_GIT_READERS = re.compile(
-    r"blame|describe|diff|grep|log|ls\-files|ls\-tree|rev\-list|rev\-parse|shortlog|show"
-    r"|status"
+"""Commands that only read, unless they are among the next or their output goes into a file."""
+_CHANGING = re.compile(
+    rf"""{_FOLDER}(?:
+    awk\ .*(?:-i|>) | fd\ .*(?:-[xX]|--exec) | find\ .*-(?:delete|exec|ok|fprint|fls)
+    | git\ .*--(?:output|ext-diff) | sed\ (?:.*\ )?(?:-[A-Za-z]*i|--in-place)
+    | sort\ .*(?:-o|--output)
+    )""",
+    re.VERBOSE,
 )
-_GIT_OPTIONS = ("-c", "--config-env", "--output", "--ext-diff")
-"""Options that let a reading command of Git run something else, or write."""
-_OPERATORS = frozenset([";", "&", "&&", "|", "||", "(", ")", "|&", ";;"])
+_WRITER = re.compile(
+    rf"""{_FOLDER}(?:
+    cp | dd | ed | ex | install | ln | mv | patch | rm | rsync | shred | tee | truncate | unlink
+    | (?:sed|perl)\ (?:.*\ )?-i\S* | git\ (?:.*\ )?(?:apply|checkout|mv|restore|rm)
+    )(?:\ |$)""",
+    re.VERBOSE,
+)
+"""Commands that change the files they are given."""
+_OPERATOR = re.compile(r"[;&|()]+")
 _TOOLS = re.compile(r"read_file|search_files|write_file|patch|terminal|web_search|web_extract")
 """What a program of `execute_code` can import (0.14 to 0.19)."""
 _PARAMETERS = {
     "write_file": ("path", "content"),
     "patch": ("path", "old_string", "new_string", "replace_all", "mode", "patch"),
-    "read_file": ("path", "offset", "limit"),
 }
 _HARMLESS = re.compile(
-    r"read_file|search_files|write_file|patch|print|len|str|repr|int|float|list|dict|sorted|range|enumerate|get|join|split"
-    r"|splitlines|strip|dumps|loads|json_parse"
+    r"read_file|search_files|write_file|patch|print|len|str|repr|int|float|list|dict|sorted|range"
+    r"|enumerate|get|join|split|splitlines|strip|dumps|loads|json_parse"
 )
 
 
-class CodeCall(NamedTuple):
-    """A call of a Hermes tool in a program, with the arguments that stand there as they are."""
-
-    name: str
-    arguments: Json
-
-
-def may_change_files(command: str) -> bool:
-    """Whether a shell command may have changed files: all do that are not known to only read."""
-    if "`" in command or "$(" in command or "<(" in command:
-        return True
-    words = _words(command)
-    return words is None or any(_changes(part) for part in _parts(words))
-
-
-_WRITERS = re.compile(r"cp|dd|ed|ex|install|ln|mv|patch|rm|rsync|shred|tee|truncate|unlink")
-"""Programs that change the files they are given."""
-_GIT_WRITERS = re.compile(r"apply|checkout|mv|restore|rm")
-
-
-def written_names(command: str) -> set[str]:
-    """Return the names of files, without folders, that a shell command surely names to change
-    them."""
-    names: set[str] = set()
-    for part in _parts(_words(command) or []):
-        program = part[0].rpartition("/")[2] if part else ""
-        in_place = program in ("sed", "perl") and any(word.startswith("-i") for word in part)
-        is_git = program == "git" and any(map(_GIT_WRITERS.fullmatch, part))
-        if in_place or is_git or _WRITERS.fullmatch(program):
-            names |= {word.rpartition("/")[2] for word in part[1:]}
-        names |= {target.rpartition("/")[2] for target in _targets(part)}
-    return names
-
-
-def _words(command: str) -> list[str] | None:
-    """Split a command line as a shell does; None if it cannot be."""
-    lexer = shlex.shlex(command.replace("\n", " ; "), posix=True, punctuation_chars=True)
+def _commands(line: str) -> list[list[str]]:
+    """Return the simple commands of a shell line as words; ValueError if it cannot be split."""
+    lexer = shlex.shlex(line.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
+    commands: list[list[str]] = [[]]
+    for word in lexer:
+        if _OPERATOR.fullmatch(word):
+            commands.append([])
+        elif commands[-1] or "=" not in word.partition("/")[0]:  # a variable for this command
+            commands[-1].append(word)
+    return commands
+
+
+def may_change_files(line: str) -> bool:
+    """Whether a shell line may have changed files: all do that are not known to only read."""
+    if "`" in line or "$(" in line or "<(" in line:
+        return True
     try:
-        return list(lexer)
+        return any(map(_changes, _commands(line)))
     except ValueError:
-        return None
-
-
-def _parts(words: list[str]) -> Iterator[list[str]]:
-    """Yield the simple commands of a line."""
-    part: list[str] = []
-    for word in words:
-        if word in _OPERATORS:
-            yield part
-            part = []
-        else:
-            part.append(word)
-    yield part
+        return True
 
 
 def _changes(words: list[str]) -> bool:
-    """Whether a simple command may have changed files."""
-    while words and "=" in words[0].partition("/")[0]:
-        words = words[1:]  # a variable for this command
-    if not words:
-        return False
-    if _targets(words):
-        return True
-    name = words[0].rpartition("/")[2]
-    if name == "git":
-        verb = next((word for word in words[1:] if not word.startswith("-")), "")
-        return not _GIT_READERS.fullmatch(verb) or any(
-            word.startswith(_GIT_OPTIONS) for word in words
-        )
-    if name == "env" and len(words) > 1:
-        return True
-    if not _READERS.fullmatch(name):
-        return True
-    changing = _CHANGING.get(name)
-    return changing is not None and any(re.match(changing, word) for word in words[1:])
+    command = " ".join(words)
+    is_reader = _READER.match(command) and not _CHANGING.match(command)
+    return bool(words) and (not is_reader or bool(_targets(words)))
+
+
+def written_names(line: str) -> set[str]:
+    """Return the names of files, without folders, that a shell line surely names to change them."""
+    try:
+        commands = _commands(line)
+    except ValueError:
+        return set()
+    names: set[str] = set()
+    for words in commands:
+        named = words[1:] if _WRITER.match(" ".join(words)) else _targets(words)
+        names |= {name.rpartition("/")[2] for name in named}
+    return names
 
 
 def _targets(words: list[str]) -> list[str]:
     """Return the files that the output of a simple command goes into."""
-    targets = [
+    return [
         target
         for word, target in pairwise([*words, ""])
-        if ">" in word and set(word) <= set("<>&|")
+        if ">" in word and set(word) <= set("<>&|") and target != "/dev/null"
         if not (word.endswith("&") and target.isdigit())
     ]
-    return [target for target in targets if target != "/dev/null"]
 
 
-def _tree_of(code: str) -> ast.Module | None:
+class Program(NamedTuple):
+    """What a program of `execute_code` does to files."""
+
+    calls: tuple[tuple[str, Json], ...] = ()
+    """All its calls of Hermes' tools in order, by name, with their arguments; empty if one stands
+    in a loop, a function or a condition, or edits with arguments that are computed."""
+    may_change_more: bool = True
+    """Whether it may have changed files by other means."""
+
+
+def read_program(code: str) -> Program:
+    """Read what a program does to files."""
     try:
-        return ast.parse(code)
+        tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return Program()
+    called = [_called(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = tuple(_fixed_calls(tree))
+    if len(calls) != sum(bool(_TOOLS.fullmatch(name)) for name in called):
+        calls = ()
+    edits = [arguments for name, arguments in calls if name in _PARAMETERS and "path" in arguments]
+    is_known = len(edits) == sum(name in _PARAMETERS for name in called)
+    return Program(calls, not (is_known and all(map(_HARMLESS.fullmatch, called))))
 
 
-def _called(node: ast.Call) -> str:
+def _called(call: ast.Call) -> str:
     """Return the name that a call names last: `write_file` of `hermes_tools.write_file(…)`."""
-    function = node.func
+    function = call.func
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def code_may_change_files(code: str) -> bool:
-    """Whether a program may have changed files by other means than the file tools it calls."""
-    tree = _tree_of(code)
-    if tree is None:
-        return True
-    calls = [_called(node) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    edits = sum(name in ("write_file", "patch") for name in calls)
-    known = sum(
-        call.name in ("write_file", "patch") and "path" in call.arguments
-        for call in file_calls(code)
-    )
-    return edits != known or not all(map(_HARMLESS.fullmatch, calls))
-
-
-def file_calls(code: str) -> list[CodeCall]:
-    """Return the calls of Hermes' tools in a program that runs from top to bottom, in order.
-
-    Empty if a tool is called elsewhere (in a loop, a function, a condition), or with arguments that
-    are computed.
-    """
-    tree = _tree_of(code)
-    if tree is None:
-        return []
-    values = _constants(tree)
-    calls: list[CodeCall] = []
-    for statement in tree.body:
-        if isinstance(statement, ast.Expr | ast.Assign):
-            calls += _calls_in(statement, values)
-    return calls if len(calls) == len(list(_tool_nodes(tree))) else []
-
-
-def _tool_nodes(tree: ast.AST) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _TOOLS.fullmatch(_called(node)):
-            yield node
-
-
-def _constants(tree: ast.Module) -> dict[str, object]:
-    """Return the names that are set once in a program, to a value that stands there."""
-    stored = (
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
-    times = Counter(stored)
+def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
+    """Yield the calls of tools at the top of a program whose edits have fixed arguments."""
     values: dict[str, object] = {}
     for statement in tree.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
-            target = statement.targets[0]
-            if isinstance(target, ast.Name) and times[target.id] == 1:
-                values[target.id] = statement.value.value
-    return values
-
-
-def _calls_in(statement: ast.stmt, values: dict[str, object]) -> Iterator[CodeCall]:
-    for node in _tool_nodes(statement):
-        name = _called(node)
-        given = dict(zip(_PARAMETERS.get(name, ()), node.args, strict=False))
-        given |= {each.arg: each.value for each in node.keywords if each.arg is not None}
-        arguments = {key: _value(value, values) for key, value in given.items()}
-        if name not in ("write_file", "patch") or None not in arguments.values():
-            yield CodeCall(name, arguments)
+        if not isinstance(statement, ast.Expr | ast.Assign | ast.Import | ast.ImportFrom):
+            values = {}  # any name may have another value now
+            continue
+        for node in ast.walk(statement):
+            if not (isinstance(node, ast.Call) and _TOOLS.fullmatch(_called(node))):
+                continue
+            name = _called(node)
+            given = dict(zip(_PARAMETERS.get(name, ()), node.args, strict=False))
+            given |= {each.arg: each.value for each in node.keywords if each.arg is not None}
+            arguments = {key: _value(value, values) for key, value in given.items()}
+            if name not in _PARAMETERS or None not in arguments.values():
+                yield name, arguments
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            values[statement.targets[0].id] = _value(statement.value, values)
 
 
 def _value(node: ast.expr, values: dict[str, object]) -> object:
+    """Return the value of a constant, or of a name that has one; None for any other."""
     if isinstance(node, ast.Name):
         return values.get(node.id)
     return node.value if isinstance(node, ast.Constant) else None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ..compression.compactions import read_history
-from ..connection.reader import Reader, Row
+from ..compression.compactions import is_compressed, read_history
+from ..connection.reader import Reader
 from ..connection.stored_values import Json, as_int, as_time
 from ..messages.decode import decode_content, decode_tool_calls
 from ..messages.transcript import SLICE
 from ..sessions.models import Conversation
-from ..text import as_text
+from ..text import text_of
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
 """Text that stands in stored JSON as it is."""
@@ -35,106 +35,63 @@ class ToolUse(NamedTuple):
     ended_at: float | None = None
     """When the result was stored."""
 
-    @property
-    def order(self) -> tuple[int, int]:
-        """Sort key over all sessions of a store: rows are numbered as they are written."""
-        return self.result_id or self.message_id, self.message_id
-
-
-class CallRow(NamedTuple):
-    """A row of `messages` with calls or with a result, without its text."""
-
-    id: int
-    role: str
-    call_id: str
-    tool_calls: object
-    at: float | None
-
 
 def json_at_start(text: str) -> Json:
     """Parse the JSON object that a text begins with; an empty one if there is none.
 
     Hermes may append hints for the model to a result (0.14 to 0.19).
     """
-    start = text.lstrip()
-    if not start.startswith("{"):
-        return {}
     try:
-        value, _end = _DECODER.raw_decode(start)
+        value, _end = _DECODER.raw_decode(text.lstrip())
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
-def copied_rows(reader: Reader, conversation: Conversation) -> set[int]:
-    """Read which rows repeat an earlier one, because a compression wrote it again."""
-    if len(conversation.segments) == 1 and not _has_compacted(reader, conversation.id):
-        return set()
-    return set(read_history(reader, conversation.segments).copies)
-
-
-def _has_compacted(reader: Reader, session_id: str) -> bool:
-    compacted = reader.schema.compacted()
-    sql = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {compacted} = 1 LIMIT 1"
-    return bool(reader.rows(sql, [session_id]))
-
-
-def _statement(reader: Reader, naming: str) -> str:
-    schema = reader.schema
-    text = naming if _PLAIN.fullmatch(naming) else ""
-    role, calls = schema.message("role"), schema.message("tool_calls")
-    answered = schema.message("tool_call_id")
-    return (
-        f"SELECT m.id, {role}, {answered}, {calls}, {schema.message('timestamp')} "
-        f"FROM messages m WHERE ({role} = 'tool' OR instr({calls}, '{text}')) "
-        "AND m.session_id = ? AND"
-    )
-
-
-def _call_row(row: Row) -> CallRow:
-    message_id, role, call_id, calls, time = row
-    return CallRow(
-        as_int(message_id), as_text(role) or "", as_text(call_id) or "", calls, as_time(time)
-    )
-
-
 def read_tool_uses(
-    reader: Reader, session_ids: Iterable[str], copies: Collection[int] = (), naming: str = ""
+    reader: Reader, conversations: Iterable[Conversation], naming: str = ""
 ) -> list[ToolUse]:
-    """Read the tool calls of sessions in the order of their results.
+    """Read the tool calls of conversations in the order of their results: rows are numbered as they
+    are written.
 
-    Args:
-        reader: Of the store.
-        session_ids: Of the sessions.
-        copies: Rows that are left out.
-        naming: Only messages whose calls contain this text.
+    Rows that a compression wrote again are left out; `naming` is a text that the calls contain.
     """
-    statement = _statement(reader, naming)
-    uses: list[ToolUse] = []
-    for session_id in session_ids:
-        slices = reader.slices(statement, "m.id", SLICE, [session_id])
-        rows = (_call_row(row) for rows in slices for row in rows)
-        uses += pair(session_id, (row for row in rows if row.id not in copies))
-    return sorted(uses, key=lambda use: use.order)
+    uses = [
+        use for conversation in conversations for use in _read_uses(reader, conversation, naming)
+    ]
+    return sorted(uses, key=lambda use: (use.result_id or use.message_id, use.message_id))
 
 
-def pair(session_id: str, rows: Iterable[CallRow]) -> list[ToolUse]:
-    """Pair the calls of one session with their results, from its rows in order of id."""
-    uses: list[ToolUse] = []
-    open_calls: dict[str, int] = {}
-    for row in rows:
-        if row.role == "tool":
-            index = open_calls.pop(row.call_id, None)
-            if index is not None:
-                uses[index] = uses[index]._replace(result_id=row.id, ended_at=row.at)
-            continue
-        for call in decode_tool_calls(row.tool_calls):
-            open_calls[call.id] = len(uses)
-            uses.append(ToolUse(row.id, session_id, call.name, call.arguments, row.at))
-    return uses
+def _read_uses(reader: Reader, conversation: Conversation, naming: str) -> Iterator[ToolUse]:
+    segments = conversation.segments
+    copies = read_history(reader, segments).copies if is_compressed(reader, segments) else {}
+    message = reader.schema.message
+    role, calls = message("role"), message("tool_calls")
+    statement = (
+        f"SELECT m.id, {role}, {message('tool_call_id')}, {calls}, {message('timestamp')} "
+        f"FROM messages m WHERE ({role} = 'tool' OR instr({calls}, ?)) AND m.session_id = ? AND"
+    )
+    text = naming if _PLAIN.fullmatch(naming) else ""
+    for segment in segments:
+        waiting: dict[str, ToolUse] = {}
+        for rows in reader.slices(statement, "m.id", SLICE, [text, segment.id]):
+            for message_id, kind, call_id, stored, time in rows:
+                id, at = as_int(message_id), as_time(time)
+                if id in copies:
+                    continue
+                if kind == "tool":
+                    use = waiting.pop(text_of(call_id), None)
+                    if use is not None:
+                        yield use._replace(result_id=id, ended_at=at)
+                    continue
+                for call in decode_tool_calls(stored):
+                    if call.id in waiting:
+                        yield waiting[call.id]
+                    waiting[call.id] = ToolUse(id, segment.id, call.name, call.arguments, at)
+        yield from waiting.values()
 
 
-def read_results(reader: Reader, uses: Sequence[ToolUse]) -> dict[int, str]:
+def read_results(reader: Reader, uses: Sequence[ToolUse]) -> dict[int | None, str]:
     """Read the texts of results, by the id of their message."""
     ids = [use.result_id for use in uses if use.result_id is not None]
     content = reader.schema.message("content")

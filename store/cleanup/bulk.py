@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypedDict, TypeVar, Unpack
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..edit.delete import Deleted, Deleting, Doomed, deleting, list_doomed
-from ..edit.delete_plan import plan_delete
+from ..edit.delete import Deleted, deleting
+from ..edit.delete_plan import DeletePlan, plan_delete
 from ..edit.flags import Change, archive
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
@@ -19,9 +19,8 @@ from ..sessions.catalog import Catalog
 from ..sessions.protection import SpareReason
 from ..trash.progress import EVERY, Progress, Stage, never
 from ..wording import _, ngettext, pgettext
-from .plan import Plan, Planned, Spared, changed_since, first_change
+from .plan import Plan, Planned, Spared, first_change
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 Unit = Callable[[Sequence[Planned]], Result]
 """Archives or deletes a few conversations in one transaction, all of them or none.
@@ -65,19 +64,30 @@ class Step(NamedTuple):
         """`120 of 4,000 · 31 a second · 2:05 left`, or within a unit `0 of 1 · saving 500 of 50,000
         messages`."""
         parts = [_("{done:,} of {total:,}").format(done=self.done, total=self.total)]
+        left = None
         if self.inside is not None:
             parts.append(self.inside.words)
-            if self.share > _ESTIMATE_FROM:
-                parts.append(
-                    _("{time} left").format(time=_clock(self.seconds * (1 / self.share - 1)))
-                )
+            left = 1 / self.share - 1 if self.share > _ESTIMATE_FROM else None
         elif self.is_waiting:
             parts.append(_("waiting: another program keeps the store for itself"))
         elif self.done and self.seconds > 0:
-            rate = self.done / self.seconds
-            parts.append(_("{rate:,.0f} a second").format(rate=rate))
-            parts.append(_("{time} left").format(time=_clock((self.total - self.done) / rate)))
+            rate = _("{rate:,.0f} a second").format(rate=self.done / self.seconds)
+            parts.append(rate)
+            left = self.total / self.done - 1
+        if left is not None:
+            parts.append(_("{time} left").format(time=_clock(self.seconds * left)))
         return " · ".join(parts)
+
+
+class Carrying(TypedDict, total=False):
+    """How a plan is carried out."""
+
+    pause: Callable[[float], object]
+    """Sleeps for a number of seconds."""
+    tell: Callable[[Step], object]
+    """Receives a report after each portion."""
+    stop: Callable[[], bool]
+    """Polled between portions."""
 
 
 class Outcome(NamedTuple, Generic[Result]):
@@ -101,55 +111,103 @@ class Outcome(NamedTuple, Generic[Result]):
         """Return a summary; `verb` is translated and in the past tense."""
         count = len(self.plan.selected)
         done = ngettext("{count:,} conversation {done}", "{count:,} conversations {done}", count)
+        doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
+        left = ngettext(
+            "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
+        )
+        spared = _("{count:,} changed meanwhile and were spared")
+        others = ((self.refused, spared), (self.doubtful, doubtful), (self.left, left))
         parts = [done.format(count=count, done=verb)]
-        if self.refused:
-            parts.append(
-                _("{count:,} changed meanwhile and were spared").format(count=self.refused)
-            )
-        if self.doubtful:
-            doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
-            parts.append(doubtful.format(count=self.doubtful))
-        if self.left:
-            left = ngettext(
-                "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
-            )
-            parts.append(left.format(count=self.left))
+        parts += (text.format(count=number) for number, text in others if number)
         return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
 
 
-class _Run(NamedTuple):
-    """What reports on a plan that is carried out, and stops it."""
+class _Run:
+    """A plan that is carried out in portions, with reports."""
 
-    total: int
-    began: float
-    pause: Callable[[float], object]
-    tell: Callable[[Step], object]
-    stop: Callable[[], bool]
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        pause: Callable[[float], object] = time.sleep,
+        tell: Callable[[Step], object] = lambda step: None,
+        stop: Callable[[], bool] = never,
+    ) -> None:
+        self._plan, self._pause, self._tell, self.stop = plan, pause, tell, stop
+        self._began = time.monotonic()
+        self._stage: Stage | None = None
+        self._portions: Portions[Planned] = Portions((), lambda each: each.rows, never)
+        self.spared: list[Spared] = []
 
-    def report(self, done: int, inside: Stage | None = None, *, is_waiting: bool = False) -> None:
-        """Tell how many conversations are done."""
-        seconds = time.monotonic() - self.began
-        self.tell(Step(done, self.total, seconds, inside, is_waiting))
+    def run(
+        self,
+        planned: Sequence[Planned],
+        work: Callable[[list[Planned]], None],
+        version: Callable[[], object],
+    ) -> None:
+        """Do the work on conversations; `version` is as of `Portions`."""
+        self._portions = Portions(
+            planned,
+            lambda each: each.rows,
+            version,
+            self._pause,
+            self.stop,
+            self._report,
+            spares=True,
+        )
+        self._portions.run(work)
+
+    @property
+    def done(self) -> Sequence[Planned]:
+        """The conversations that are done."""
+        return self._portions.done
+
+    def tell_stage(self, stage: Stage) -> None:
+        """Report progress within a portion."""
+        if stage.total >= EVERY:  # too fast to read for fewer messages
+            self._stage = stage
+            self._report(is_waiting=False)
+
+    def _report(self, is_waiting: bool) -> None:
+        done = len(self.done) + len(self._portions.spared)
+        seconds = time.monotonic() - self._began
+        inside = None if is_waiting else self._stage
+        self._tell(Step(done, len(self._plan.selected), seconds, inside, is_waiting))
+
+    def spare(self, planned: Planned, why: RefusedError) -> None:
+        """Leave out a conversation that must not be touched any more."""
+        why.is_unchanged = False  # the others are done
+        self.spared.append(Spared(planned.conversation, SpareReason("changed", why.sentence)))
+
+    def outcome(self, act: Callable[[], None], results: Sequence[Result]) -> Outcome[Result]:
+        """Carry out the plan by `act`, which adds to `results`."""
+        error: BrowseError | None = None
+        try:
+            act()
+        except QueryInterruptedError as failed:
+            error = None if self.stop() else failed
+        except BrowseError as failed:
+            error = failed
+        for planned, why in self._portions.spared:
+            self.spare(planned, why)
+        done, doubtful = self.done, self._portions.doubtful
+        if error is not None and done:
+            error.is_unchanged = False  # it speaks of its own portion alone
+        plan, spared = self._plan, self.spared
+        left = len(plan.selected) - len(done) - len(spared) - doubtful
+        carried_out = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
+        return Outcome(carried_out, tuple(results), len(spared), left, error, doubtful)
 
 
 def carry_out(
-    store: Store,
-    plan: Plan,
-    unit: Unit[Result],
-    *,
-    pause: Callable[[float], object] = time.sleep,
-    tell: Callable[[Step], object] = lambda step: None,
-    stop: Callable[[], bool] = never,
+    store: Store, plan: Plan, unit: Unit[Result], **how: Unpack[Carrying]
 ) -> Outcome[Result]:
     """Carry out a plan. If interrupted, each conversation is either done or unchanged.
 
     After each unit, pause for as long as the unit took, so that a gateway can write. A unit that
     finds the store busy is retried many times, since a clean-up is not urgent.
-
-    `pause` sleeps for a number of seconds; `tell` receives a report after each unit; `stop` is
-    polled between units.
     """
-    run = _Run(len(plan.selected), time.monotonic(), pause, tell, stop)
+    run = _Run(plan, **how)
     results: list[Result] = []
 
     def work(conversations: list[Planned]) -> None:
@@ -162,72 +220,14 @@ def carry_out(
             raise RefusedError(str(why))
         results.append(unit(conversations))
 
-    portions = _portions(run, plan.selected, lambda each: each.rows, lambda: True)
-    # This reader is held open and never read from. Without a gateway, each connection of each unit
-    # would be the only one, and SQLite would make the index of the log anew from the whole log,
-    # which grows with every unit.
-    try:
-        held = nullcontext() if store.is_elsewhere else closing(store.open())
-    except BrowseError as failed:
-        return Outcome(plan._replace(selected=()), (), 0, len(plan.selected), failed)
-    with held:
-        error = _run_portions(run, portions, work)
-    spared = [_spared(each, why) for each, why in portions.spared]
-    return _outcome(plan, portions.done, spared, results, error, portions.doubtful)
+    def act() -> None:
+        # This reader is held open and never read from. Without a gateway, each connection of each
+        # unit would be the only one, and SQLite would make the index of the log anew from the whole
+        # log, which grows with every unit.
+        with nullcontext() if store.is_elsewhere else closing(store.open()):
+            run.run(plan.selected, work, object)  # a pause after each portion
 
-
-def _portions(
-    run: _Run,
-    items: Sequence[Item],
-    rows_of: Callable[[Item], int],
-    has_moved: Callable[[], bool],
-    inside: Callable[[], Stage | None] = lambda: None,
-) -> Portions[Item]:
-    def tell(is_waiting: bool) -> None:
-        done = len(portions.done) + len(portions.spared)
-        run.report(done, None if is_waiting else inside(), is_waiting=is_waiting)
-
-    portions = Portions(items, rows_of, has_moved, run.pause, run.stop, tell, spares=True)
-    return portions
-
-
-def _run_portions(
-    run: _Run, portions: Portions[Item], work: Callable[[list[Item]], None]
-) -> BrowseError | None:
-    """Do the work in portions; return what ended it early."""
-    try:
-        portions.run(work)
-    except QueryInterruptedError as failed:
-        return None if run.stop() else failed
-    except BrowseError as failed:
-        return failed
-    return None
-
-
-def _outcome(
-    plan: Plan,
-    done: Sequence[Planned],
-    spared: Sequence[Spared],
-    results: Sequence[Result],
-    error: BrowseError | None,
-    doubtful: int,
-) -> Outcome[Result]:
-    if error is not None and done:
-        error.is_unchanged = False  # it speaks of its own unit alone
-    left = len(plan.selected) - len(done) - len(spared) - doubtful
-    carried_out = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
-    return Outcome(carried_out, tuple(results), len(spared), left, error, doubtful)
-
-
-def _spared(planned: Planned, why: RefusedError) -> Spared:
-    why.is_unchanged = False  # the others are done
-    return Spared(planned.conversation, SpareReason("changed", why.sentence))
-
-
-def _check_as_planned(reader: Reader, planned: Planned) -> None:
-    reason = changed_since(reader, planned)
-    if reason is not None:
-        raise RefusedError(reason)
+    return run.outcome(act, results)
 
 
 def delete_planned(
@@ -236,10 +236,7 @@ def delete_planned(
     catalog: Catalog,
     trash: Path,
     sessions_folder: Path | None,
-    *,
-    pause: Callable[[float], object] = time.sleep,
-    tell: Callable[[Step], object] = lambda step: None,
-    stop: Callable[[], bool] = never,
+    **how: Unpack[Carrying],
 ) -> Outcome[Deleted]:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.
@@ -247,70 +244,56 @@ def delete_planned(
     `catalog` is the one that the plan was made from; the other arguments are as of `delete` and
     `carry_out`. It pauses only while another process writes.
     """
-    run = _Run(len(plan.selected), time.monotonic(), pause, tell, stop)
-    stage: Stage | None = None
-    by_id = {each.conversation.id: each for each in plan.selected}
-    spared: list[Spared] = []
-    portions: Portions[Doomed] | None = None
-    error: BrowseError | None = None
-    work: Deleting | None = None
+    run = _Run(plan, **how)
+    results: list[Deleted] = []
 
-    def tell_stage(told: Stage) -> None:
-        nonlocal stage
-        if told.total >= EVERY:  # too fast to read for fewer messages
-            stage = told
-            run.report(len(portions.done) if portions is not None else 0, stage)
-
-    try:
+    def act() -> None:
         with store.reader() as reader:
-            doomed = _list_doomed(reader, catalog, plan.selected, spared)
-            if doomed:
+            plans = _plan_deletes(reader, catalog, run, plan.selected)
+            if not plans:
+                return
+            progress = Progress(run.stop, run.tell_stage)
+            try:
                 with deleting(
                     store,
                     reader,
-                    doomed,
+                    list(plans.values()),
                     trash,
                     time.time(),
                     sessions_folder,
-                    Progress(stop, tell_stage),
+                    progress,
                 ) as work:
-                    portions = _portions(
-                        run, doomed, lambda each: each.messages, work.has_moved, lambda: stage
+                    run.run(
+                        [each for each in plan.selected if each.conversation.id in plans],
+                        lambda some: work.delete([plans[each.conversation.id] for each in some]),
+                        work.writer.version,
                     )
-                    portions.run(work.delete)
-    except QueryInterruptedError as failed:
-        error = None if stop() else failed
-    except BrowseError as failed:
-        error = failed
-    done = portions.done if portions is not None else []
-    if portions is not None:
-        spared += [_spared(by_id[each.conversation.id], why) for each, why in portions.spared]
-    results = [work.finish()] if work is not None and done else []
-    finished = [by_id[each.conversation.id] for each in done]
-    doubtful = portions.doubtful if portions is not None else 0
-    return _outcome(plan, finished, spared, results, error, doubtful)
+            finally:
+                if run.done:
+                    results.append(work.finish())
+
+    return run.outcome(act, results)
 
 
-def _list_doomed(
-    reader: Reader, catalog: Catalog, selected: Sequence[Planned], spared: list[Spared]
-) -> list[Doomed]:
-    """Plan the delete of each conversation; add to `spared` those that must not be touched any
-    more."""
-    doomed: list[Doomed] = []
+def _plan_deletes(
+    reader: Reader, catalog: Catalog, run: _Run, selected: Sequence[Planned]
+) -> dict[str, DeletePlan]:
+    """Plan the delete of each conversation that may still be touched, by its id."""
+    plans: dict[str, DeletePlan] = {}
     taken: set[str] = set()
     now = time.time()
     for each in selected:
         try:
-            _check_as_planned(reader, each)
-            plan = plan_delete(reader, catalog, [each.conversation.id], now)
+            if (why := first_change(reader, [each])) is not None:
+                raise RefusedError(why)
+            (plan,) = plan_delete(reader, catalog, [each.conversation.id], now)
         except RefusedError as refused:
-            spared.append(_spared(each, refused))
+            run.spare(each, refused)
             continue
-        (own,) = list_doomed(reader, catalog, plan.conversations, plan.affected)
-        sessions = tuple(session for session in own.sessions if session not in taken)
+        sessions = tuple(session for session in plan.sessions if session not in taken)
         taken.update(sessions)
-        doomed.append(own._replace(sessions=sessions))
-    return doomed
+        plans[each.conversation.id] = plan._replace(sessions=sessions)
+    return plans
 
 
 def _clock(seconds: float) -> str:

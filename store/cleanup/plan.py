@@ -7,21 +7,15 @@ parents, and branches stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Container,
-    Iterable,
-    Mapping,
-    MutableMapping,
-    Sequence,
-)
-from typing import NamedTuple
+from collections.abc import Callable, Container, Iterable, Mapping, MutableMapping, Sequence
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
 from ..connection.reader import Reader
 from ..edit.delete_plan import affected_by_delete
 from ..messages.transcript import count_stored_rows
-from ..search.fold import fold
 from ..search.scope import compile_filters, roots_in
+from ..search.terms import fold
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, known_sum
 from ..sessions.protection import SpareReason
@@ -34,7 +28,7 @@ from .space_map import read_file_space
 from .spared import Standing, last_use, standing, why_spared
 
 PIECE = 20_000
-"""Messages that `measure_more` measures: some 30 ms, a delay acceptable for a rule typed
+"""Messages that a screen measures at a time: some 30 ms, a delay acceptable for a rule typed
 meanwhile."""
 
 
@@ -58,20 +52,19 @@ class Planned(NamedTuple):
         return self.conversation.size is not None
 
     @property
+    def sizes(self) -> Sizes:
+        """Its sizes with those of its subagents."""
+        return added((self.own, self.of_subagents))
+
+    @property
     def rows(self) -> int:
         """Stored messages, those of its subagents included."""
-        return self.own.rows + self.of_subagents.rows
+        return self.sizes.rows
 
     @property
     def bytes(self) -> int:
         """Bytes of its rows and their share of the search index, with its subagents."""
-        return self.own.total + self.of_subagents.total
-
-    @property
-    def given_back_bytes(self) -> int:
-        """Estimated: by how much the file shrinks when it is deleted with its subagents, the search
-        index is optimized and a VACUUM has run."""
-        return self.own.given_back_bytes + self.of_subagents.given_back_bytes
+        return self.sizes.total
 
     @property
     def sessions(self) -> tuple[Session, ...]:
@@ -82,19 +75,20 @@ class Planned(NamedTuple):
     def session_ids(self) -> tuple[str, ...]:
         return tuple(session.id for session in self.sessions)
 
+    @property
+    def cost_usd(self) -> float | None:
+        """Cost of its segments and subagents; None if none is known."""
+        return known_sum(session.cost_usd for session in self.sessions)
+
     def measured(self, sizes: Mapping[str, Sizes]) -> Planned:
         """Fill in sizes, given by session id; unchanged if one is missing."""
         if not all(session.id in sizes for session in self.sessions):
             return self
         own = added(sizes[segment.id] for segment in self.conversation.segments)
         of_subagents = added(sizes[segment.id] for segment in self.subagents)
-        conversation = self.conversation._replace(size=own.total + of_subagents.total)
-        return self._replace(conversation=conversation, own=own, of_subagents=of_subagents)
-
-    @property
-    def cost_usd(self) -> float | None:
-        """Cost of its segments and subagents; None if none is known."""
-        return known_sum(session.cost_usd for session in self.sessions)
+        measured = self._replace(own=own, of_subagents=of_subagents)
+        conversation = self.conversation._replace(size=measured.bytes)
+        return measured._replace(conversation=conversation)
 
 
 class Spared(NamedTuple):
@@ -102,6 +96,9 @@ class Spared(NamedTuple):
 
     conversation: Conversation
     why: SpareReason
+
+
+Entry = TypeVar("Entry", Planned, Spared)
 
 
 class Totals(NamedTuple):
@@ -128,17 +125,16 @@ class Totals(NamedTuple):
 class Plan(NamedTuple):
     """The effect of a clean-up."""
 
-    selected: tuple[Planned, ...]
+    selected: tuple[Planned, ...] = ()
     """Longest idle first."""
-    spared: tuple[Spared, ...]
-    reparented: tuple[Session, ...]
+    spared: tuple[Spared, ...] = ()
+    reparented: tuple[Session, ...] = ()
     """Sessions that stay and lose their parent in a delete."""
 
     def without_archived(self) -> Plan:
         """Leave out conversations that are archived already: an undo must not unarchive them."""
-        return self._replace(
-            selected=tuple(each for each in self.selected if not each.conversation.archived)
-        )
+        selected = (each for each in self.selected if not each.conversation.archived)
+        return self._replace(selected=tuple(selected))
 
     @property
     def is_measured(self) -> bool:
@@ -147,17 +143,13 @@ class Plan(NamedTuple):
 
     def unmeasured(self) -> list[Session]:
         """List the sessions that are not measured, in the order of the plan."""
-        return [
-            session for each in self.selected if not each.is_measured for session in each.sessions
-        ]
+        waiting = (each.sessions for each in self.selected if not each.is_measured)
+        return list(chain.from_iterable(waiting))
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
-        return self._replace(
-            selected=tuple(
-                each if each.is_measured else each.measured(sizes) for each in self.selected
-            )
-        )
+        selected = (each if each.is_measured else each.measured(sizes) for each in self.selected)
+        return self._replace(selected=tuple(selected))
 
     def with_details(
         self,
@@ -171,16 +163,12 @@ class Plan(NamedTuple):
         shown += [each.conversation for each in self.spared[:spared]]
         detailed = {each.root_id: each for each in read(shown)}
 
-        def completed(conversation: Conversation) -> Conversation:
-            return detailed.get(conversation.root_id, conversation)
+        def completed(each: Entry) -> Entry:
+            known = detailed.get(each.conversation.root_id, each.conversation)
+            return each._replace(conversation=known)
 
         return self._replace(
-            selected=tuple(
-                each._replace(conversation=completed(each.conversation)) for each in self.selected
-            ),
-            spared=tuple(
-                each._replace(conversation=completed(each.conversation)) for each in self.spared
-            ),
+            selected=tuple(map(completed, self.selected)), spared=tuple(map(completed, self.spared))
         )
 
     def narrowed(self, catalog: Catalog, left_out: Container[str]) -> Plan:
@@ -195,22 +183,23 @@ class Plan(NamedTuple):
     def totals(self, *, is_archive: bool = False) -> Totals:
         """Add up the conversations that would go. An archive leaves subagents alone, and frees
         nothing."""
-        sizes = added(each.own for each in self.selected)
-        sessions = sum(len(each.conversation.segments) for each in self.selected)
-        cost = known_sum(each.conversation.cost_usd for each in self.selected)
-        if not is_archive:
-            sizes = added([sizes, *(each.of_subagents for each in self.selected)])
-            sessions += sum(len(each.subagents) for each in self.selected)
-            cost = known_sum(each.cost_usd for each in self.selected)
+        sizes = added(each.own if is_archive else each.sizes for each in self.selected)
+        sessions = [
+            each.conversation.segments if is_archive else each.sessions for each in self.selected
+        ]
+        costs = (
+            each.conversation.cost_usd if is_archive else each.cost_usd for each in self.selected
+        )
+        is_freeing = not is_archive and sizes.total > 0
         return Totals(
             conversations=len(self.selected),
-            sessions=sessions,
+            sessions=sum(map(len, sessions)),
             messages=sizes.rows,
             bytes=sizes.total,
-            cost_usd=cost,
+            cost_usd=known_sum(costs),
             messages_shown=sizes.shown,
-            free_bytes=0 if is_archive or not sizes.total else sizes.free_bytes,
-            given_back_bytes=0 if is_archive or not sizes.total else sizes.given_back_bytes,
+            free_bytes=sizes.free_bytes if is_freeing else 0,
+            given_back_bytes=sizes.given_back_bytes if is_freeing else 0,
         )
 
 
@@ -227,22 +216,20 @@ def _candidates(
     or they are marked.
     """
     forest = catalog.forest
-    marked = frozenset(
-        root for each in selection.marks if (root := forest.root_of(each)) is not None
-    )
-    chains = [forest.chain_of(root) for root in sorted(marked)]
+    marked = frozenset(filter(None, map(forest.root_of, selection.marks)))
+    chosen = [forest.chain_of(root) for root in sorted(marked)]
     if not selection.has_filters:
-        return chains, marked
+        return chosen, marked
     states, sources = selection.states, selection.sources
     for root in roots_in(reader, compile_filters(selection.query, now), catalog, known=known):
-        chain = forest.chain_of(root)
-        is_named_subagent = "subagent" in states or fold(chain.root.source) in sources
-        if root in marked or (chain.root.archived and "archived" not in states):
-            continue
-        if chain.is_attached_subagent and not is_named_subagent:
-            continue
-        chains.append(chain)
-    return chains, marked
+        found = forest.chain_of(root)
+        is_named_subagent = "subagent" in states or fold(found.root.source) in sources
+        is_left_out = (found.root.archived and "archived" not in states) or (
+            found.is_attached_subagent and not is_named_subagent
+        )
+        if root not in marked and not is_left_out:
+            chosen.append(found)
+    return chosen, marked
 
 
 def make_plan(
@@ -256,8 +243,8 @@ def make_plan(
 ) -> Plan:
     """Plan a clean-up; nothing is written, and nothing is held between statements.
 
-    Measuring is most of the work. A screen skips it at first and then calls `measure_more` for a
-    piece at a time.
+    Measuring is most of the work. A screen skips it at first, and then measures a piece of
+    `Plan.unmeasured` at a time, with a new reader for each.
 
     Args:
         reader: An open reader.
@@ -269,58 +256,56 @@ def make_plan(
         measure_sizes: False skips measuring, unless a filter on bytes needs it.
     """
     if selection.nothing:
-        return Plan((), (), ())
+        return Plan()
     sizes = known if known is not None else {}
-    counts: dict[str, int] = {}
-    forest, states = catalog.forest, selection.states
-    busy = read_busy(reader, now)
-    going: dict[str, tuple[Conversation, Sequence[Conversation]]] = {}
+    forest, busy = catalog.forest, read_busy(reader, now)
+    going: dict[str, tuple[Conversation, tuple[Session, ...]]] = {}
+    along: set[str] = set()
     spared: list[Spared] = []
     chosen, marked = _candidates(reader, catalog, selection, now, sizes)
     for conversation in chosen:
-        dependents = affected_by_delete(forest, [conversation.root_id]).dependent
-        is_marked = conversation.root_id in marked
-        why = why_spared(conversation, dependents, states, forest, busy, now, is_marked=is_marked)
-        if why is None:
-            going[conversation.root_id] = (conversation, dependents)
-        else:
+        root = conversation.root_id
+        dependents = affected_by_delete(forest, [root]).dependent
+        why = why_spared(
+            conversation, dependents, selection.states, forest, busy, now, is_marked=root in marked
+        )
+        if why is not None:
             spared.append(Spared(conversation, why))
-    for _conversation, along in list(going.values()):  # dependents have no entry of their own
-        for dependent in along:
-            going.pop(dependent.root.id, None)
+            continue
+        subagents = (segment for dependent in dependents for segment in dependent.segments)
+        going[root] = conversation, tuple(subagents)
+        along.update(dependent.root_id for dependent in dependents)
+    for root in along:  # dependents have no entry of their own
+        going.pop(root, None)
     sessions = [
-        segment
-        for conversation, dependents in going.values()
-        for segments in (conversation.segments, *(each.segments for each in dependents))
-        for segment in segments
+        session
+        for conversation, subagents in going.values()
+        for session in (*conversation.segments, *subagents)
     ]
-    if sizes or not measure_sizes:
-        forget_changed(reader, sessions, sizes, counts)
+    counts = forget_changed(reader, sessions, sizes)
     if measure_sizes:
         measure(reader, sessions, known=sizes)
-    planned = (
-        _planned(each, dependents, sizes, counts, now) for each, dependents in going.values()
-    )
-    selected = sorted(planned, key=lambda each: last_use(each.conversation))
+
+    def rows(sessions: Iterable[Session]) -> Sizes:
+        return Sizes(rows=sum(counts[session.id] for session in sessions))
+
+    selected = [
+        Planned(
+            conversation._replace(size=None),
+            standing(conversation, now, 0.0),
+            subagents,
+            rows(conversation.segments),
+            rows(subagents),
+        ).measured(sizes)
+        for conversation, subagents in going.values()
+    ]
+    selected.sort(key=lambda each: last_use(each.conversation))
     if selection.has_goal:
         file = read_file_space(reader, 0)
         goal = selection.goal(file.file_bytes - file.free_bytes)
         selected = _until_freed(reader, selected, goal, marked, sizes)
     spared.sort(key=lambda each: last_use(each.conversation))
     return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
-
-
-def measure_more(
-    reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = PIECE
-) -> Plan:
-    """Measure a piece of a plan, at least one session, longest idle first; call it until
-    `Plan.is_measured`.
-
-    Take a new reader for each call, so that the store is not held in between. `known` is the cache
-    of sizes that was passed to `make_plan`, and is added to. It stops after `most` messages.
-    """
-    measure(reader, plan.unmeasured(), known=known, most=most)
-    return plan.measured(known)
 
 
 def _reparented(catalog: Catalog, selected: Iterable[Planned]) -> tuple[Session, ...]:
@@ -342,38 +327,33 @@ def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned
     def depth(planned: Planned) -> int:
         seen: set[str] = set()  # ends a cycle
         ancestor: Conversation | None = forest.chain_of(planned.conversation.root_id)
-        while ancestor is not None and ancestor.root.id not in seen:
-            seen.add(ancestor.root.id)
+        while ancestor is not None and ancestor.root_id not in seen:
+            seen.add(ancestor.root_id)
             ancestor = forest.parent_chain(ancestor)
         return len(seen)
 
     return sorted(selected, key=depth)
 
 
-def changed_since(reader: Reader, planned: Planned) -> str | None:
-    """Return why a planned conversation must not be touched any more; None if it has not changed.
+def first_change(reader: Reader, conversations: Sequence[Planned]) -> str | None:
+    """Return why one of some planned conversations must not be touched any more; None if none has
+    changed.
 
     Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
     """
-    ids = list(planned.session_ids)
-    if sum(count_stored_rows(reader, ids).values()) != planned.rows:
-        return _("written to after the plan was made")
     ended = reader.schema.session("ended_at")
-    rows = reader.rows_in(
-        f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids
-    )
-    if len(rows) != len(ids):
-        return _("changed after the plan was made: sessions are gone")
-    was_open = {session.id for session in planned.sessions if session.ended_at is None}
-    if any(is_open and key not in was_open for key, is_open in rows):
-        return _("resumed after the plan was made")
+    are_open = f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})"
+    for planned in conversations:
+        ids = list(planned.session_ids)
+        if sum(count_stored_rows(reader, ids).values()) != planned.rows:
+            return _("written to after the plan was made")
+        rows = reader.rows_in(are_open, ids)
+        if len(rows) != len(ids):
+            return _("changed after the plan was made: sessions are gone")
+        was_open = {session.id for session in planned.sessions if session.ended_at is None}
+        if any(is_open and id not in was_open for id, is_open in rows):
+            return _("resumed after the plan was made")
     return None
-
-
-def first_change(reader: Reader, conversations: Sequence[Planned]) -> str | None:
-    """Return why one of some planned conversations must not be touched any more."""
-    reasons = (changed_since(reader, each) for each in conversations)
-    return next((reason for reason in reasons if reason is not None), None)
 
 
 def _until_freed(
@@ -394,25 +374,5 @@ def _until_freed(
             measured = each.measured(sizes)
             if freed < goal or measured.conversation.root_id in marked:
                 taken.append(measured)
-                freed += measured.given_back_bytes
+                freed += measured.sizes.given_back_bytes
     return taken
-
-
-def _planned(
-    conversation: Conversation,
-    dependents: Iterable[Conversation],
-    sizes: Mapping[str, Sizes],
-    counts: Mapping[str, int],
-    now: float,
-) -> Planned:
-    subagents = tuple(segment for chain in dependents for segment in chain.segments)
-    own = Sizes(rows=sum(counts.get(segment.id, 0) for segment in conversation.segments))
-    of_subagents = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
-    planned = Planned(
-        conversation._replace(size=None),
-        standing(conversation, now, 0.0),
-        subagents,
-        own,
-        of_subagents,
-    )
-    return planned.measured(sizes)

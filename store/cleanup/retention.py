@@ -10,8 +10,8 @@ thresholds below were observed in runs of 0.19, 0.20.0, 0.20.1, 0.20.4, 0.20.5, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from ..ages import DAY, HOUR
@@ -19,12 +19,9 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_time
 from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
-from ..sessions.conversations import Forest
-from ..sessions.models import Conversation, Relation
-from ..sessions.relations import edge
+from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
-from ..text import as_text
 from ..wording import _
 from .hermes_settings import Retention, managed_config, read_retention
 
@@ -34,20 +31,30 @@ REAPED_SOURCES = frozenset(
 """Sources whose open sessions Hermes closes after a long idle time (0.22
 `_AUTO_PRUNE_STALE_OPEN_SOURCES`)."""
 
-_BY_ACTIVITY = 25
-"""The first schema whose Hermes counts age from the last activity; older ones count from the
-start."""
-_REAPS = 30
-"""The first schema whose Hermes closes stale open sessions, and counts their age from then."""
-_PINS = 30
-"""The first schema whose Hermes surely spares pins: 0.20.5 does, 0.20.4 does not, and both write
-schema 26."""
-_WHOLE_CHAINS = 31
-"""The first schema whose Hermes keeps earlier segments as long as a later one; older ones delete
-them."""
-
 REAPED = "startup_orphan_reap"
 """The `end_reason` of sessions that Hermes closed; their age counts from then."""
+
+
+class Release(NamedTuple):
+    """What the Hermes of a schema does."""
+
+    by_activity: bool = False
+    """Age counts from the last activity; in older ones from the start."""
+    reaps: bool = False
+    """It closes stale open sessions, and counts their age from then."""
+    pins_hold: bool = False
+    """It surely spares pins: 0.20.5 does, 0.20.4 does not, and both write schema 26."""
+    whole_chains: bool = False
+    """It keeps earlier segments as long as a later one; older ones delete them."""
+
+
+_RELEASES = {
+    31: Release(True, True, True, True),
+    30: Release(True, True, True),
+    25: Release(True),
+    0: Release(),
+}
+"""By the first schema, newest first."""
 
 
 class Forecast(NamedTuple):
@@ -77,9 +84,14 @@ class RetentionRules:
     """Ids with a live turn lease or compression lock, which Hermes' automatic clean-up skips."""
 
     @property
+    def release(self) -> Release:
+        """What this Hermes does."""
+        return next(release for first, release in _RELEASES.items() if first <= self.schema_version)
+
+    @property
     def pins_hold(self) -> bool:
         """Whether a pin surely saves a conversation. Archiving does not save it."""
-        return self.can_pin and self.schema_version >= _PINS
+        return self.can_pin and self.release.pins_hold
 
     @property
     def _keep(self) -> float | None:
@@ -91,135 +103,115 @@ class RetentionRules:
 
     def forecast(self, conversation: Conversation) -> Forecast:
         """Predict when Hermes deletes a conversation, or why it does not."""
-        keep, tip = self._keep, conversation.tip
-        if self.why_never:
-            return Forecast(None, self.why_never)
+        keep, tip, days = self._keep, conversation.tip, self.retention.retention_days
         if keep is None:
-            is_unknown = self.retention.auto_prune and self.retention.retention_days is None
+            is_unknown = self.retention.auto_prune and days is None
             unknown = _("cannot tell how long Hermes keeps sessions")
-            return Forecast(None, unknown if is_unknown else self.retention.sentence)
+            return Forecast(
+                None, self.why_never or (unknown if is_unknown else self.retention.sentence)
+            )
         segments = self._unprotected(conversation)
         if not segments:
             return Forecast(None, _("pinned: Hermes does not delete it"))
-        due = [at for segment in segments if (at := self._due(segment, keep)) is not None]
-        if due:
-            at = max(min(due), self.next_run, self.now)
-            return Forecast((at - self.now) / DAY, self._why_due(conversation))
-        closes = self._closes(tip, keep) if segments[-1].id == tip.id else None
-        if closes is not None:
-            at = max(closes, self.next_run, self.now) + keep
+        ends = [at for segment in segments if (at := self._ends(segment)) is not None]
+        if ends:
+            return self._at(min(ends) + keep, 0.0, self._why_due(conversation))
+        if segments[-1] == tip and (idle := self._closes_after(tip)) is not None:
             words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
-            reason = words.format(days=self.retention.retention_days)
-            return Forecast((at - self.now) / DAY, reason)
+            return self._at(idle + keep, keep, words.format(days=days))
         if tip.ended_at is None:
             return Forecast(None, _("open: Hermes deletes ended sessions only"))
         return Forecast(None, _("its age is not known, so Hermes never finds it old"))
 
-    def _unprotected(self, conversation: Conversation) -> list[Session]:
+    def _at(self, moment: float, later: float, reason: str) -> Forecast:
+        """Return a forecast for the first run after a moment, and so many seconds later."""
+        at = max(moment, self.next_run, self.now) + later
+        return Forecast((at - self.now) / DAY, reason)
+
+    def _unprotected(self, conversation: Conversation) -> Sequence[Session]:
         """Return the segments by whose age Hermes deletes, without those that a pin protects."""
-        pins_hold = self.schema_version >= _PINS
-        if self.schema_version >= _WHOLE_CHAINS:
-            return [] if conversation.pinned else [conversation.tip]
+        if self.release.whole_chains:
+            return () if conversation.pinned else (conversation.tip,)
+        pins_hold = self.release.pins_hold
         return [each for each in conversation.segments if not (each.pinned and pins_hold)]
 
-    def _due(self, session: Session, keep: float) -> float | None:
-        """Return the Unix seconds when an ended session is deleted; None for an open one or one
-        without times."""
-        by_activity = self.schema_version >= _BY_ACTIVITY
-        age_from = session.last_active if by_activity else session.started_at
+    def _ends(self, session: Session) -> float | None:
+        """Return the Unix seconds from which the age of an ended session counts; None for an open
+        one or one without times."""
+        age_from = session.last_active if self.release.by_activity else session.started_at
         if session.ended_at is None or age_from is None:
             return None
-        if self.schema_version >= _REAPS and session.end_reason == REAPED:
-            age_from = max(age_from, session.ended_at)
-        return age_from + keep
+        is_reaped = self.release.reaps and session.end_reason == REAPED
+        return max(age_from, session.ended_at) if is_reaped else age_from
 
-    def _closes(self, session: Session, keep: float) -> float | None:
-        """Return the Unix seconds when an open session of automation is closed; None for all
-        others."""
-        is_reaped = self.schema_version >= _REAPS and session.source in REAPED_SOURCES
+    def _closes_after(self, session: Session) -> float | None:
+        """Return the Unix seconds from which the idleness of an open session of automation counts;
+        None for all others, which Hermes does not close."""
+        is_reaped = self.release.reaps and session.source in REAPED_SOURCES
         if session.ended_at is not None or not is_reaped:
             return None
         if session.started_at is None or session.last_active is None:
             return None
-        return max(session.started_at, session.last_active) + keep
+        return max(session.started_at, session.last_active)
 
     def _why_due(self, conversation: Conversation) -> str:
-        is_one = self.schema_version >= _WHOLE_CHAINS or len(conversation.segments) == 1
+        release = self.release
+        is_one = release.whole_chains or len(conversation.segments) == 1
         words = {
             (True, True): _("ended: deleted {days:,} days after its last activity"),
             (True, False): _("ended: deleted {days:,} days after its start"),
             (False, True): _("its segments ended: deleted {days:,} days after its last activity"),
             (False, False): _("its segments ended: deleted {days:,} days after its start"),
-        }[is_one, self.schema_version >= _BY_ACTIVITY]
+        }[is_one, release.by_activity]
         reason = words.format(days=self.retention.retention_days)
-        if not conversation.pinned or self.schema_version >= _PINS:
+        if not conversation.pinned or release.pins_hold:
             return reason
         unsure = _("{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too")
         return unsure.format(reason=reason)
 
     def deletions(self, catalog: Catalog) -> list[tuple[Conversation, Forecast]]:
         """List the conversations that Hermes will delete, soonest first."""
-        if self._keep is None:
-            return []
-        forecasts = ((each, self.forecast(each)) for each in catalog.forest.chains())
         going = [
-            (forecast.prune_in_days, each.id, each, forecast)
-            for each, forecast in forecasts
-            if forecast.prune_in_days is not None
+            (days, each.id, each, forecast)
+            for each in (catalog.forest.chains() if self._keep is not None else ())
+            if (days := (forecast := self.forecast(each)).prune_in_days) is not None
         ]
-        return [(each, forecast) for *_, each, forecast in sorted(going, key=lambda one: one[:2])]
+        going.sort(key=lambda one: one[:2])
+        return [(each, forecast) for _days, _id, each, forecast in going]
 
     def closing(self, catalog: Catalog) -> list[str]:
         """List the ids of the open sessions of automation that Hermes would close now."""
-        keep = self._keep
-        if keep is None:
-            return []
-        spared = self._pinned(catalog.forest) | self.busy
-        times = {
-            session.id: self._closes(session, keep)
-            for session in catalog.forest.sessions.values()
-            if session.id not in spared
-        }
-        return sorted(key for key, closes in times.items() if closes and closes < self.now)
-
-    def _pinned(self, forest: Forest) -> set[str]:
-        """Return the ids that a pin surely protects; in 0.22 the pin of a segment also covers the
-        segments after it."""
-        if self.schema_version < _PINS:
-            return set()
-        pinned = {session.id for session in forest.sessions.values() if session.pinned}
-        stack = [forest.sessions[each] for each in pinned]
-        while stack and self.schema_version >= _WHOLE_CHAINS:
-            parent = stack.pop()
-            for child in forest.children_of(parent.id):
-                if child.id not in pinned and edge(child, parent) is Relation.CONTINUED:
-                    pinned.add(child.id)
-                    stack.append(child)
-        return pinned
+        keep, release = self._keep, self.release
+        closing: list[str] = []
+        for conversation in catalog.forest.chains() if keep is not None else ():
+            is_pinned = False
+            for segment in conversation.segments:
+                # In 0.22 the pin of a segment also covers the segments after it.
+                is_pinned = segment.pinned or (is_pinned and release.whole_chains)
+                idle = self._closes_after(segment)
+                is_spared = (is_pinned and release.pins_hold) or segment.id in self.busy
+                if idle is not None and idle + (keep or 0.0) < self.now and not is_spared:
+                    closing.append(segment.id)
+        return sorted(closing)
 
 
-def read_retention_rules(
-    reader: Reader, config: Path | None, now: float, *, managed: Path | None = None, host: str = ""
-) -> RetentionRules:
-    """Read what the predictions need: the configuration, the last clean-up, and the leases.
-
-    `config` is the `config.yaml` of the store's home, if it has one; `now` is in Unix seconds;
-    `managed` is from `hermes_settings.managed_config`; `host` names the machine of a store whose
-    settings cannot be read.
-    """
+def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:
+    """Read what the predictions need: the configuration in the store's home, the last clean-up, and
+    the leases. `now` is in Unix seconds."""
     schema = reader.schema
-    why_never = (
-        ""
-        if config is not None
-        else _("Hermes does not open this file, so it deletes nothing in it")
-    )
-    if host:
-        why_never = _("what Hermes deletes there is set on {name}").format(name=host)
-    retention = Retention() if config is None else read_retention(config, schema.version, managed)
-    last: float | None = None
-    if not why_never and "state_meta" in schema.tables:
-        stored = as_text(reader.value("SELECT value FROM state_meta WHERE key = 'last_auto_prune'"))
-        last = as_time(stored) if stored else None
+    retention, why_never, last = Retention(), "", None
+    if location.host is not None:
+        why_never = _("what Hermes deletes there is set on {name}").format(name=location.host.name)
+    elif location.root is None:
+        why_never = _("Hermes does not open this file, so it deletes nothing in it")
+    else:
+        # The sample is the same on every machine.
+        managed = None if location.demo else managed_config()
+        config = location.path.parent / "config.yaml"
+        retention = read_retention(config, schema.version, managed)
+        if "state_meta" in schema.tables:
+            stored = "SELECT value FROM state_meta WHERE key = 'last_auto_prune'"
+            last = as_time(reader.value(stored))
     interval = (retention.min_interval_hours or 0) * HOUR
     return RetentionRules(
         retention=retention,
@@ -230,12 +222,3 @@ def read_retention_rules(
         why_never=why_never,
         busy=read_busy(reader, now),
     )
-
-
-def retention_rules_at(reader: Reader, location: Location, now: float) -> RetentionRules:
-    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home."""
-    config = location.path.parent / "config.yaml" if location.root is not None else None
-    # The sample is the same on every machine.
-    managed = None if location.demo else managed_config()
-    host = location.host.name if location.host is not None else ""
-    return read_retention_rules(reader, config, now, managed=managed, host=host)

@@ -7,17 +7,18 @@ without it. Archived and open conversations are left out unless a filter names t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ..ages import parse_when
 from ..amounts import parse_bytes, parse_count, parse_money
-from ..search.conditions import Filter
-from ..search.filters import BY_KEY, share_of
-from ..search.fold import fold
+from ..search.filters import BY_KEY, Filter, share_of
 from ..search.query import EMPTY, MOST, Query, QueryProblem, like_filters, parse
+from ..search.terms import fold
 from ..wording import _
 
+_AGE = r'older:(?:"[^"]*"|\S*)'
 _AMOUNTS: Mapping[str, Callable[[str], float]] = {"cost": parse_money, "size": parse_bytes}
 """How the value of a filter is read; those of the others are counts."""
 
@@ -84,101 +85,73 @@ def parse_line(text: str, now: float) -> Query:
     `now` is in Unix seconds, for ages and dates.
     """
     query = parse(text, now=now, for_cleanup=True)
-    problems = [*query.problems]
+    problems = [*query.problems, *_contradictions(query)]
     if len(text) > MOST:
-        problems.append(
-            QueryProblem(
-                MOST, len(text), _("longer than {most:,} characters").format(most=MOST), True
-            )
-        )
-    meant = {
-        term.start: filter_meant
-        for term, _reason, filter_meant in like_filters(query)
-        if filter_meant
-    }
+        too_long = _("longer than {most:,} characters").format(most=MOST)
+        problems.append(QueryProblem(MOST, len(text), too_long, True))
+    meant = {term.start: filter_meant for term, _reason, filter_meant in like_filters(query)}
     for term in (*query.terms, *query.excluded):
-        if term.start in meant:
-            reason = _("“{word}” is no filter: is {meant} meant?").format(
-                word=term.text, meant=meant[term.start]
-            )
-        else:
-            reason = _("“{word}” is no filter: title:{word} looks for it in titles").format(
-                word=term.text
-            )
+        reason = _("“{word}” is no filter: title:{word} looks for it in titles")
+        if meant.get(term.start):
+            reason = _("“{word}” is no filter: is {meant} meant?")
+        reason = reason.format(word=term.text, meant=meant.get(term.start))
         problems.append(QueryProblem(term.start, term.end, reason, True))
     for each in query.filters:
         kind = BY_KEY[each.key]
-        reason = ""
         if kind.is_cleanup_only and each.negated:
             reason = _("{key}: cannot be excluded").format(key=each.key)
         elif kind.reads_messages(each, now):
-            written = f"{each.key}{each.op}{each.value}"
-            reason = _("{filter} chooses messages, a clean-up whole conversations").format(
-                filter=written
-            )
-        if reason:
-            problems.append(QueryProblem(each.start, each.end, reason, True))
-    problems += _contradictions(query)
+            reason = _("{filter} chooses messages, a clean-up whole conversations")
+            reason = reason.format(filter=_written(each))
+        else:
+            continue
+        problems.append(QueryProblem(each.start, each.end, reason, True))
     return replace(query, problems=tuple(sorted(problems, key=lambda each: each.start)))
+
+
+def _written(part: Filter) -> str:
+    return f"{part.key}{part.op}{part.value}"
+
+
+def _amount(part: Filter) -> float:
+    return _AMOUNTS.get(part.key, parse_count)(part.value)
 
 
 def _contradictions(query: Query) -> Iterator[QueryProblem]:
     """Yield a problem for each pair of bounds between which there is nothing: a typing error."""
-    bounds: dict[str, dict[str, tuple[float, Filter]]] = {}
-    for each in query.filters:
-        if each.op in (":", "=") or each.negated:
+    bounds = [each for each in query.filters if each.op not in (":", "=") and not each.negated]
+    for key in dict.fromkeys(each.key for each in bounds):
+        lower = [each for each in bounds if each.key == key and each.op.startswith(">")]
+        upper = [each for each in bounds if each.key == key and each.op.startswith("<")]
+        if not lower or not upper:
             continue
-        amount = _AMOUNTS.get(each.key, parse_count)(each.value)
-        side, sign = ("above", 1) if each.op.startswith(">") else ("below", -1)
-        known = bounds.setdefault(each.key, {}).get(side)
-        if known is None or sign * amount > sign * known[0]:
-            bounds[each.key][side] = amount, each
-    for pair in bounds.values():
-        if len(pair) == 2 and pair["above"][0] > pair["below"][0]:
-            low, high = pair["above"][1], pair["below"][1]
-            above, below = (f"{each.key}{each.op}{each.value}" for each in (low, high))
-            reason = _("nothing is both {above} and {below}").format(above=above, below=below)
+        low, high = max(lower, key=_amount), min(upper, key=_amount)
+        if _amount(low) > _amount(high):
+            reason = _("nothing is both {above} and {below}")
+            reason = reason.format(above=_written(low), below=_written(high))
             yield QueryProblem(high.start, high.end, reason, True)
 
 
 def toggled(text: str, word: str) -> str:
     """Add a filter such as `is:empty` to a line, or remove it; a new `older:` replaces the one that
     is there."""
-    spans = [span for span in _spans(text) if text[slice(*span)].lower() == word]
-    if spans:
-        return _replaced(text, spans, "")
+    without = _replaced(text, re.escape(word), "")
+    if without != text.strip():
+        return without
     if word.startswith("older:"):
-        text = _replaced(text, _ages(text), "")
+        text = _replaced(text, _AGE, "")
     return f"{text} {word}".strip()
 
 
 def with_age(text: str, days: int) -> str:
     """Replace the filter `older:` of a line, or add it in front."""
-    spans = _ages(text)
     age = f"older:{days}d"
-    return _replaced(text, spans, age) if spans else f"{age} {text}".strip()
+    without = _replaced(text, _AGE, "")
+    return f"{age} {text}".strip() if without == text.strip() else _replaced(text, _AGE, age)
 
 
-def _spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each part that was read as a filter, or as a bad one."""
-    query = parse(text, for_cleanup=True)
-    spans = [(each.start, each.end) for each in query.filters]
-    return sorted(spans + [(each.start, each.end) for each in query.problems])
-
-
-def _ages(text: str) -> list[tuple[int, int]]:
-    return [span for span in _spans(text) if text[slice(*span)].lower().startswith("older:")]
-
-
-def _replaced(text: str, spans: list[tuple[int, int]], word: str) -> str:
-    """Return a line with a word in place of the first of some spans, and without the others."""
-    end = len(text)
-    for index in reversed(range(len(spans))):
-        start, stop = spans[index]
-        rest = text[stop:end].strip()
-        new = word if index == 0 else ""
-        text = " ".join(
-            part for part in (text[:start].rstrip(), new, rest, text[end:].strip()) if part
-        )
-        end = len(text)
-    return text
+def _replaced(text: str, part: str, word: str) -> str:
+    """Return a line with a word in place of the first part that matches, and without the others."""
+    words = iter([f"{word} "] if word else [])
+    pattern = rf"(?<!\S){part}(?!\S)\s*"
+    return re.sub(pattern, lambda _match: next(words, ""), text, flags=re.IGNORECASE).strip()

@@ -1,4 +1,4 @@
-"""Measure the bytes of sessions by kind, in slices, so that no statement holds its lock for long.
+"""Measure the bytes of sessions, some at a time, so that no statement holds its lock for long.
 
 The bytes of texts, tool calls, reasoning and images in `messages`, and of a prompt in the session's
 own row, are exact. Those of the search index are an estimate: FTS5 does not tell which of its bytes
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from ..connection.reader import Reader, chunks
-from ..connection.schema import FtsKind, Schema
+from ..connection.reader import Reader
+from ..connection.schema import FtsIndex, FtsKind, Schema
 from ..connection.stored_values import as_int, bytes_sql, embedded_sql
 from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.session import Session
@@ -45,32 +45,25 @@ _INDEXES = "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name
 _CUT = 8192
 """Characters of a tool output in a new index of 0.22."""
 _SLICE = 4000
-"""Messages per statement: some 10 ms."""
-_CHUNK = 400
+"""Messages per statement, by the counters of the sessions: some 10 ms."""
 _BATCH = 200
-"""Sessions per statement that reads their messages."""
+"""Sessions per statement."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
 T = TypeVar("T")
 
 
 class Sizes(NamedTuple):
-    """Bytes by kind."""
+    """What sessions take of a store, in bytes unless named otherwise."""
 
     rows: int = 0
     """Number of rows of `messages`, shown or not."""
     shown: int = 0
     """Rows shown by default: what every screen calls the messages of a conversation
     (`count_rows`)."""
-    text: int = 0
-    """Texts, and the forms of them sent to the model."""
-    tool_output: int = 0
-    tool_calls: int = 0
-    images: int = 0
-    """Messages with images embedded as text."""
-    reasoning: int = 0
-    prompts: int = 0
-    """System prompts in the session's own row; since 0.20 prompts are shared and count for no
+    content: int = 0
+    """Texts, the forms of them sent to the model, tool calls, images embedded as text, reasoning,
+    and system prompts in the session's own row; since 0.20 prompts are shared and count for no
     session."""
     copies: int = 0
     """Estimated: copies of texts that the search indexes keep."""
@@ -83,11 +76,6 @@ class Sizes(NamedTuple):
     def search(self) -> int:
         """Estimated share of the search indexes."""
         return self.copies + self.terms
-
-    @property
-    def content(self) -> int:
-        """Sum of the exact numbers."""
-        return sum(self[2:8])
 
     @property
     def total(self) -> int:
@@ -117,81 +105,59 @@ def added(sizes: Iterable[Sizes]) -> Sizes:
 
 
 def _sums(schema: Schema) -> str:
-    """Return SQL for the sums over rows of `messages`, in the order of `_Sum`.
+    """Return SQL for sums over the messages of a session: rows, content, and what of it the word
+    index and the trigram index hold.
 
     SQLite adds up, since passing a row to Python takes longer than counting its bytes. Conditions
     come before the values they can skip, since each use of a column reads its value again.
     """
-    content = schema.message("content")
-    size, embedded = bytes_sql(content), embedded_sql(content)
-    output = f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "
+    calls, sent, name = map(schema.message, ("tool_calls", "api_content", "tool_name"))
     columns = [name for name in map(schema.message, REASONING) if name != "NULL"]
-    reasoning = " + ".join(map(bytes_sql, columns))
+    reasoning = " + ".join(map(bytes_sql, columns)) or "0"
     if len(columns) > 1:
         reasoning = f"CASE WHEN COALESCE({', '.join(columns)}) IS NULL THEN 0 ELSE {reasoning} END"
-    values = (
-        size,
-        f"CASE WHEN {embedded} THEN {size} ELSE 0 END",
-        f"{output} {size} END ELSE 0 END",
-        f"{output} min({size}, {_CUT}) END ELSE 0 END" if _cuts(schema) else "0",
-        bytes_sql(schema.message("tool_calls")),
-        reasoning or "0",
-        bytes_sql(schema.message("api_content")),
-        bytes_sql(schema.message("tool_name")),
+    values = [bytes_sql(schema.message("content")), bytes_sql(calls), bytes_sql(sent), reasoning]
+    indexed = [
+        f"{_indexed_content(schema, index)} + {bytes_sql(sent)} + {bytes_sql(name)}"
+        + (f" + {bytes_sql(calls)}" if _is_inline(index) or "tool_calls" in index.columns else "")
+        if index is not None
+        else "0"
+        for index in (schema.fts, schema.trigram)
+    ]
+    return f"count(*), sum({' + '.join(values)}), sum({indexed[0]}), sum({indexed[1]})"
+
+
+def _is_inline(index: FtsIndex) -> bool:
+    """Whether an index keeps a copy of what it indexes."""
+    return index.kind is FtsKind.INLINE
+
+
+def _indexed_content(schema: Schema, index: FtsIndex) -> str:
+    """Return SQL for the bytes of a message's content that an index holds: of the output of a tool
+    all, the beginning, or nothing."""
+    content = schema.message("content")
+    size = bytes_sql(content)
+    output = ""
+    if index is schema.fts and str(_CUT) in index.definition:
+        output = f"min({size}, {_CUT})"
+    elif index is schema.trigram and "'tool'" in index.definition:
+        output = "0"
+    if _is_inline(index) or not output:
+        return size
+    is_output = f"CAST({schema.message('role')} AS TEXT) = 'tool' AND NOT ({embedded_sql(content)})"
+    return f"CASE WHEN {is_output} THEN {output} ELSE {size} END"
+
+
+def _index_bytes(schema: Schema, source: str, words: int, trigrams: int) -> tuple[int, int]:
+    """Estimate what the search indexes take for a session: copies of its texts, and terms."""
+    fts, trigram = schema.fts, schema.trigram
+    is_left_out = source in _UNINDEXED_SOURCES and trigram and f"'{source}'" in trigram.definition
+    if trigram and is_left_out and not _is_inline(trigram):
+        trigrams = 0
+    copied = words * bool(fts and _is_inline(fts)) + trigrams * bool(
+        trigram and _is_inline(trigram)
     )
-    return f"count(*), {', '.join(f'sum({value})' for value in values)}"
-
-
-class _Sum(NamedTuple):
-    """Sums over the rows of one session, in bytes."""
-
-    rows: int = 0
-    content: int = 0
-    images: int = 0
-    output: int = 0
-    """Content of tools, without images."""
-    cut: int = 0
-    """The part of `output` that a new index of 0.22 holds."""
-    calls: int = 0
-    reasoning: int = 0
-    sent: int = 0
-    """`api_content`."""
-    names: int = 0
-
-    @property
-    def text(self) -> int:
-        """Texts, and the forms of them sent to the model."""
-        return self.content - self.images - self.output + self.sent
-
-
-def _cuts(schema: Schema) -> bool:
-    """Tell whether the word index holds only the beginning of long tool output."""
-    return (
-        schema.fts is not None
-        and schema.fts.kind is not FtsKind.INLINE
-        and str(_CUT) in schema.fts.definition
-    )
-
-
-def _index_bytes(schema: Schema, source: str, sums: _Sum) -> tuple[int, int]:
-    """Estimate the bytes of one session in the search indexes: copies of its texts, and terms."""
-    copies = terms = 0.0
-    always = sums.text + sums.images + sums.names
-    if (words := schema.fts) is not None:
-        inline = words.kind is FtsKind.INLINE
-        calls = sums.calls if inline or "tool_calls" in words.columns else 0
-        indexed = always + calls + (sums.cut if _cuts(schema) else sums.output)
-        copies += indexed * _COPY * inline
-        terms += indexed * _WORD_TERMS
-    if (trigram := schema.trigram) is not None:
-        inline = trigram.kind is FtsKind.INLINE
-        if inline or not (source in _UNINDEXED_SOURCES and f"'{source}'" in trigram.definition):
-            calls = sums.calls if inline or "tool_calls" in trigram.columns else 0
-            output = 0 if not inline and "'tool'" in trigram.definition else sums.output
-            indexed = always + calls + output
-            copies += indexed * _COPY * inline
-            terms += indexed * _TRIGRAM_TERMS
-    return round(copies), round(terms)
+    return round(copied * _COPY), round(words * _WORD_TERMS + trigrams * _TRIGRAM_TERMS)
 
 
 def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
@@ -204,14 +170,6 @@ def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
         list(session_ids),
     )
     return {str(key): as_int(size) for key, size in rows}
-
-
-def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
-    prompt = reader.schema.session("system_prompt")
-    if prompt == "NULL":
-        return {}
-    statement = f"SELECT s.id, {bytes_sql(prompt)} FROM sessions s WHERE s.id IN ({{keys}})"
-    return {str(key): as_int(size) for key, size in reader.rows_in(statement, ids)}
 
 
 def batches(
@@ -231,56 +189,33 @@ def batches(
         yield batch
 
 
-def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
-    """Add up the rows of sessions in one statement, or of one long session in several."""
-    sums = _sums(reader.schema)
-    if rows <= _SLICE:
-        statement = f"SELECT m.session_id, {sums} FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
-        rows_by_session = reader.rows_in(statement, ids)
-        return {str(row[0]): _Sum(*(as_int(value) for value in row[1:])) for row in rows_by_session}
-    (session_id,) = ids
-    message_ids = [
-        row[0]
-        for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)
-    ]
-    # The plus makes SQLite use the index by session: the rest of the store may lie between two ids.
-    statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
-    total = _Sum()
-    for part in chunks(message_ids, _SLICE):
-        (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
-        total = _Sum(
-            *(sum_so_far + as_int(more) for sum_so_far, more in zip(total, row, strict=True))
-        )
-    return {session_id: total}
-
-
-def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[dict[str, Sizes]]:
+def _measure(reader: Reader, sessions: Sequence[Session]) -> Iterator[tuple[str, Sizes]]:
+    schema = reader.schema
+    ids = [session.id for session in sessions]
+    prompt = bytes_sql(schema.session("system_prompt"))
+    of_prompts = f"SELECT s.id, {prompt} FROM sessions s WHERE s.id IN ({{keys}})"
+    prompts = {str(id): as_int(size) for id, size in reader.rows_in(of_prompts, ids)}
+    statement = (
+        f"SELECT m.session_id, {_sums(schema)} FROM messages m "
+        "WHERE m.session_id IN ({keys}) GROUP BY 1"
+    )
+    sums = {str(id): map(as_int, values) for id, *values in reader.rows_in(statement, ids)}
+    shown = count_rows(reader, ids)
     per_row = _ROW + _INDEX_ENTRY * as_int(reader.value(_INDEXES))
-    for some in chunks(sessions, _CHUNK):
-        chunk = {session.id: session for session in some}
-        counts = dict.fromkeys(chunk, 0) | count_stored_rows(reader, list(chunk))
-        prompts = _prompt_bytes(reader, list(chunk))
-        for ids in batches(chunk, counts.__getitem__, _SLICE):
-            sums = _add_up(reader, ids, sum(counts[id] for id in ids))
-            shown = count_rows(reader, ids)
-            sizes: dict[str, Sizes] = {}
-            for id in ids:
-                each = sums.get(id, _Sum())
-                copies, terms = _index_bytes(reader.schema, chunk[id].source, each)
-                sizes[id] = Sizes(
-                    rows=each.rows,
-                    shown=shown.get(id, 0),
-                    text=each.text,
-                    tool_output=each.output,
-                    tool_calls=each.calls,
-                    images=each.images,
-                    reasoning=each.reasoning,
-                    prompts=prompts.get(id, 0),
-                    copies=copies,
-                    terms=terms,
-                    overhead=each.rows * per_row,
-                )
-            yield sizes
+    for session in sessions:
+        rows, content, *indexed = sums.get(session.id, (0, 0, 0, 0))
+        copies, terms = _index_bytes(schema, session.source, *indexed)
+        yield (
+            session.id,
+            Sizes(
+                rows,
+                shown.get(session.id, 0),
+                content + prompts.get(session.id, 0),
+                copies,
+                terms,
+                overhead=rows * per_row,
+            ),
+        )
 
 
 def measure(
@@ -300,24 +235,21 @@ def measure(
     sizes = known if known is not None else {}
     missing = {session.id: session for session in sessions if session.id not in sizes}
     rows = 0
-    for batch in _measure_batches(reader, list(missing.values())):
-        sizes.update(batch)
-        rows += sum(each.rows for each in batch.values())
+    for batch in batches(missing.values(), lambda session: session.message_count, _SLICE):
         if most is not None and rows >= most:
             break
+        sizes.update(_measure(reader, batch))
+        rows += sum(sizes[session.id].rows for session in batch)
     return sizes
 
 
 def forget_changed(
-    reader: Reader,
-    sessions: Iterable[Session],
-    known: MutableMapping[str, Sizes],
-    counts: MutableMapping[str, int],
-) -> None:
-    """Count the stored messages of sessions into `counts`, and drop known sizes with another number
-    of rows."""
-    ids = [session.id for session in sessions if session.id not in counts]
-    counts.update(dict.fromkeys(ids, 0) | count_stored_rows(reader, ids))
-    for each in ids:
-        if each in known and known[each].rows != counts[each]:
-            del known[each]
+    reader: Reader, sessions: Iterable[Session], known: MutableMapping[str, Sizes]
+) -> Mapping[str, int]:
+    """Count the stored messages of sessions, and drop known sizes with another number of rows."""
+    ids = [session.id for session in sessions]
+    counts = dict.fromkeys(ids, 0) | count_stored_rows(reader, ids)
+    for id, count in counts.items():
+        if id in known and known[id].rows != count:
+            del known[id]
+    return counts

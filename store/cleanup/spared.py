@@ -52,17 +52,16 @@ _COUNTS: dict[str, Callable[[], str]] = {
     "open": lambda: pgettext("spared", "{count:,} open"),
     "hidden": lambda: pgettext("spared", "{count:,} hidden"),
     "subagent": lambda: pgettext("spared", "{count:,} subagent"),
+    "changed": lambda: pgettext("spared", "{count:,} changed"),
 }
 
 
 def count_reasons(reasons: Iterable[SpareReason]) -> str:
     """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
     counts = Counter(each.code for each in reasons).most_common()
-    texts = {
-        code: _COUNTS[code]() if code in _COUNTS else f"{{count:,}} {code}"
-        for code, _count in counts
-    }
-    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
+    return pgettext("list", ", ").join(
+        _COUNTS[code]().format(count=count) for code, count in counts
+    )
 
 
 def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
@@ -101,19 +100,15 @@ def why_spared(
         now: Unix seconds.
         is_marked: It was marked by hand, so that only what is protected stays.
     """
-    why = why_protected(forest, conversation, busy, now)
-    if why is None and not is_marked:
-        if conversation.hidden:
-            why = SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
-        else:
-            why = _why_open(conversation, states, now)
-    if why is not None:
+    if why := why_protected(forest, conversation, busy, now):
+        return why
+    if not is_marked and conversation.hidden:
+        return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
+    if not is_marked and (why := _why_open(conversation, states, now)):
         return why
     for dependent in dependents:
-        why = why_protected(forest, dependent, busy, now)
-        if why is not None:
+        if why := why_protected(forest, dependent, busy, now):
             stays = _("its subagent {session} stays: {reason}")
-            return SpareReason(
-                "subagent", stays.format(session=dependent.root.id, reason=why.words)
-            )
+            words = stays.format(session=dependent.root_id, reason=why.words)
+            return SpareReason("subagent", words)
     return None

@@ -71,7 +71,8 @@ class StoreCache:
 
     def __init__(self) -> None:
         self.rows = RowCache()
-        self.term_starts: dict[tuple[str, tuple[str, str], int], list[str]] = {}
-        """What terms begin with, by the name of the index, the range, and the number of letters."""
+        self.term_starts: dict[tuple[str, str, int], list[str]] = {}
+        """What terms begin with, by the name of the index, the start of the range, and the number of
+        letters."""
         self.block_sizes: dict[bool, int] = {}
         """Candidates that are ordered by time together, by whether the oldest come first."""

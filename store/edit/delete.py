@@ -11,39 +11,38 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..connection.reader import DATA_VERSION, Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
 from ..messages.preview import read_preview
-from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import Conversation
 from ..text import one_line
-from ..trash import session_files
 from ..trash.bundle import SavedConversation
 from ..trash.copying import WrittenBundle, check_room, write_bundle
-from ..trash.links import record
-from ..trash.progress import Progress, Stage, Tell, never, quiet, summary
+from ..trash.progress import NOBODY, Progress, Stage, Tell, never, quiet, summary
+from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, sweep, write_marks
+from ..trash.tables import RowFate
 from ..wording import _
-from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete
+from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete
 from .delete_rows import (
     attach,
     check_gone,
     check_not_busy,
-    check_search_triggers,
     check_unchanged,
     choose,
     count_changes,
     delete_rows,
 )
-from .guards import Needs, check_writable
+from .guards import Needs, check_search_triggers
 from .known_triggers import check_triggers
-from .transaction import StoreWriter, Transaction, file_identity, writing
+from .transaction import Writer, writing
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"parent_session_id"}))
 _LOG_SHARE = 3
@@ -73,35 +72,6 @@ class Deleted(NamedTuple):
         return summary(
             _("deleted {sessions}, {messages} to the trash"), len(self.sessions), self.messages
         )
-
-
-class Doomed(NamedTuple):
-    """A conversation that is to be deleted with its subagents."""
-
-    conversation: Conversation
-    sessions: tuple[str, ...]
-    orphaned: frozenset[str]
-    """Sessions that stay and lose their parent, as planned."""
-    family_roots: tuple[str, ...]
-    """See `Affected`."""
-    messages: int
-
-
-def list_doomed(
-    reader: Reader, catalog: Catalog, conversations: Sequence[Conversation], affected: Affected
-) -> list[Doomed]:
-    """Divide what a delete takes among its conversations."""
-    left = set(affected.sessions)
-    orphaned = frozenset(each.id for each in affected.orphaned)
-    counts = count_stored_rows(reader, affected.sessions)
-    doomed: list[Doomed] = []
-    for each in conversations:
-        own = affected_by_delete(catalog.forest, [each.id]).sessions
-        sessions = tuple(session for session in own if session in left)
-        left.difference_update(sessions)
-        messages = sum(counts.get(session, 0) for session in sessions)
-        doomed.append(Doomed(each, sessions, orphaned, affected.family_roots, messages))
-    return doomed
 
 
 def delete(
@@ -144,12 +114,10 @@ def delete(
     with store.reader() as reader:
         if catalog is None:
             catalog = read_catalog(reader, moment)
-        plan = plan_delete(reader, catalog, session_ids, moment)
-        doomed = list_doomed(reader, catalog, plan.conversations, plan.affected)
-        with deleting(
-            store, reader, doomed, trash, moment, sessions_folder, Progress(stop, tell)
-        ) as work:
-            work.delete(doomed)
+        plans = plan_delete(reader, catalog, session_ids, moment)
+        progress = Progress(stop, tell)
+        with deleting(store, reader, plans, trash, moment, sessions_folder, progress) as work:
+            work.delete(plans)
     return work.finish()
 
 
@@ -157,133 +125,123 @@ def delete(
 def deleting(
     store: Store,
     reader: Reader,
-    doomed: Sequence[Doomed],
+    plans: Sequence[DeletePlan],
     trash: Path,
     now: float,
     sessions_folder: Path | None,
     progress: Progress,
 ) -> Iterator[Deleting]:
-    """Write a bundle, and open the store to delete what is in it, in one portion or many.
+    """Open the store, and write the bundle of what is to be deleted, in one portion or many.
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
+    The reader that the plans were made with is closed, but only when the store is open again:
+    without any other connection, SQLite would make the index of the log anew from the whole log.
     """
-    check_writable(store, reader, NEEDS)
-    check_search_triggers(reader)
-    version, identity = reader.value(DATA_VERSION), file_identity(store.path)
-    sessions = [session for each in doomed for session in each.sessions]
-    _check_ids(reader, sessions)
-    messages = sum(each.messages for each in doomed)
-    _check_room(reader, trash, messages)
-    sweep(trash, now)
-    files = session_files.find(reader.rows_in, sessions_folder, sessions)
-    saved = _saved(reader, doomed)
-    bundle = write_bundle(reader, saved, files, trash, now, progress, messages=messages)
-    work = Deleting(reader, bundle, doomed, files, progress)
-    holds = _(
-        "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
-    )
-    try:
-        _check_orphans(doomed, bundle)
-        record(trash, reader, bundle.facts)
-        write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
-        in_doubt = holds.format(name=bundle.facts.name)
-        with writing(store, needs=NEEDS, beside=reader, in_doubt=in_doubt) as writer:
-            if file_identity(store.path) != identity:
-                replaced = _("{path} was replaced by another file meanwhile.")
-                raise RefusedError(replaced.format(path=store.path), is_unchanged=True)
-            attach(writer.outside, bundle.path)
-            count_changes(writer.outside)
-            work.open(writer, is_moved=version != reader.value(DATA_VERSION))
-            yield work
-    except (WriteInDoubtError, WriteUnverifiedError) as error:
-        work.is_doubtful = True
-        raise error
-    finally:
-        work.mark()
+    with contextlib.ExitStack() as after, writing(store, NEEDS) as writer:
+        reader.close()
+        version = writer.version()
+        check_search_triggers(writer.reader)
+        _check_ids(writer.reader, plans)
+        _check_room(writer.reader, trash, plans)
+        sweep(trash, now)
+        bundle, files = _write(writer.reader, plans, trash, now, sessions_folder, progress)
+        work = Deleting(store, writer, version, plans, bundle, files, progress)
+        after.callback(work.mark)
+        work.begin()
+        yield work
 
 
+@dataclass
 class Deleting:
     """The delete of conversations that are in a bundle; made by `deleting`."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        bundle: WrittenBundle,
-        doomed: Sequence[Doomed],
-        files: Sequence[session_files.SessionFile],
-        progress: Progress,
-    ) -> None:
-        self._reader, self._bundle, self._doomed = reader, bundle, doomed
-        self._files, self._progress = files, progress
-        self._stage = Stage("deleting", 0, bundle.facts.messages)
-        self._done: list[Doomed] = []
-        self._tried: list[Doomed] = []
-        self.is_doubtful = False
-        """Whether what was tried last may be gone from the store."""
+    store: Store
+    writer: Writer
+    copied: object
+    """The version of the store before the bundle was written."""
+    plans: Sequence[DeletePlan]
+    bundle: WrittenBundle
+    files: Sequence[SessionFile]
+    progress: Progress
+    done: list[DeletePlan] = field(default_factory=list)
+    doubtful: Sequence[DeletePlan] = ()
+    """Those of a portion whose commit failed, or that did not read back."""
 
-    def open(self, writer: StoreWriter, *, is_moved: bool) -> None:
-        """Begin with a writer that has the bundle attached.
+    def begin(self) -> None:
+        """Mark that the delete is under way, and attach the bundle.
 
-        `is_moved` tells whether another process may have changed rows since they were copied.
+        Raises:
+            RefusedError: A session that the plan did not list would lose its parent: a new child
+                may be a continuation.
         """
-        self._writer, self._is_moved = writer, is_moved
-        self._version = writer.outside.rows(DATA_VERSION)
+        planned = {session.id for plan in self.plans for session in plan.orphaned}
+        if not planned.issuperset(self.bundle.reparented):
+            raise RefusedError(
+                _("The conversation has changed meanwhile: it has another child."),
+                is_unchanged=True,
+            )
+        layout = self.bundle.layout
+        written = {part.table.name for part in layout.of(RowFate.TAKEN, RowFate.SHARED)}
+        check_triggers(self.writer.rows, written)
+        write_marks(self.bundle.path, BundleMarks(deleting=os.getpid()))
+        attach(self.writer, self.bundle.path)
+        count_changes(self.writer, layout)
 
-    def has_moved(self) -> bool:
-        """Return whether another process has committed since this was last asked."""
-        before, self._version = self._version, self._writer.outside.rows(DATA_VERSION)
-        self._is_moved = self._is_moved or before != self._version
-        return before != self._version
-
-    def delete(self, some: Sequence[Doomed]) -> None:
+    def delete(self, plans: Sequence[DeletePlan]) -> None:
         """Delete some of the conversations in one transaction."""
-        self._tried = list(some)
-        sessions = [session for each in some for session in each.sessions]
-        roots = [root for each in some for root in each.family_roots]
-        layout = self._bundle.layout
+        sessions = [session for plan in plans for session in plan.sessions]
+        roots = [root for plan in plans for root in plan.family_roots]
+        layout, facts = self.bundle.layout, self.bundle.facts
+        deleted = sum(plan.messages for plan in self.done)
 
-        def work(tx: Transaction) -> Stage:
+        def work(tx: Writer) -> None:
             check_not_busy(tx, [*sessions, *roots])
-            check_triggers(tx.rows, layout.written)
             choose(tx, sessions)
-            before = self._version
-            self.has_moved()
-            if self._is_moved:
+            if tx.version() != self.copied:
                 check_unchanged(tx, layout)
-            self._version = before  # whoever pauses asks as well
-            return delete_rows(tx, layout, self._progress, self._stage)
+            delete_rows(tx, layout, self.progress, Stage("deleting", deleted, facts.messages))
 
-        def verify(reader: Reader, _stage: Stage) -> None:
-            check_gone(reader, layout, sessions, self._bundle.facts.name)
+        def verify(reader: Reader, _none: None) -> None:
+            check_gone(reader, self.bundle.path, layout, sessions)
 
-        self._stage = self._writer.run(work, verify)
-        self._done += some
+        try:
+            self.writer.run(work, verify)
+        except (WriteInDoubtError, WriteUnverifiedError) as error:
+            self.doubtful = plans
+            if isinstance(error, WriteInDoubtError):
+                holds = _(
+                    "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
+                )
+                error.remedy = holds.format(name=facts.name)
+            raise
+        self.done += plans
 
     def mark(self) -> None:
         """Mark beside the bundle what is still in the store; without anything else, remove it."""
-        done = [*self._done, *(self._tried if self.is_doubtful else ())]
-        if done:
-            kept = [each.conversation.id for each in self._doomed if each not in done]
-            write_marks(self._bundle.path, BundleMarks(kept=tuple(kept)))
+        path, sessions = self.bundle.path, self.bundle.facts.sessions
+        gone = [*self.done, *self.doubtful]
+        if gone:
+            kept = [plan.conversation.id for plan in self.plans if plan not in gone]
+            write_marks(path, BundleMarks(kept=tuple(kept)))
             return
-        sessions = self._bundle.facts.sessions
-        with contextlib.suppress(BrowseError):
-            rows = self._reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", sessions)
+        with contextlib.suppress(BrowseError), self.store.reader() as reader:
+            rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", sessions)
             if len(rows) == len(sessions):
-                discard(self._bundle.path)
+                discard(path)
 
     def finish(self) -> Deleted:
         """Remove the files of the deleted sessions; return what was done."""
-        sessions = {session for each in self._done for session in each.sessions}
-        notes = session_files.remove([each for each in self._files if each.session in sessions])
-        bundle = describe(self._bundle.path)
+        sessions = {session for plan in self.done for session in plan.sessions}
+        files = [file for file in self.files if file.session in sessions]
+        notes = remove_files(files)
+        bundle = describe(self.bundle.path)
         return Deleted(
             bundle=bundle,
             conversations=bundle.conversations,
             sessions=bundle.sessions,
-            reparented=self._bundle.reparented,
+            reparented=self.bundle.reparented,
             messages=bundle.messages,
-            files=tuple(each.path.name for each in self._files if each.session in sessions),
+            files=tuple(file.path.name for file in files),
             notes=tuple(notes),
         )
 
@@ -307,35 +265,41 @@ def copy_to_trash(
         StoreError: The store cannot be read.
     """
     with store.reader() as reader:
-        affected = affected_by_delete(catalog.forest, [each.id for each in conversations])
-        doomed = list_doomed(reader, catalog, conversations, affected)
-        files = session_files.find(reader.rows_in, sessions_folder, affected.sessions)
-        saved = [
-            SavedConversation(d.conversation.id, d.conversation.title, d.sessions) for d in doomed
-        ]
-        bundle = write_bundle(reader, saved, files, trash, now)
-        record(trash, reader, bundle.facts)
+        plans = divide(reader, catalog.forest, [each.id for each in conversations])
+        bundle, _files = _write(reader, plans, trash, now, sessions_folder, NOBODY)
         return describe(bundle.path)
 
 
-def _saved(reader: Reader, doomed: Sequence[Doomed]) -> list[SavedConversation]:
-    saved = [
-        SavedConversation(each.conversation.id, each.conversation.title, each.sessions)
-        for each in doomed
-    ]
+def _write(
+    reader: Reader,
+    plans: Sequence[DeletePlan],
+    trash: Path,
+    now: float,
+    sessions_folder: Path | None,
+    progress: Progress,
+) -> tuple[WrittenBundle, list[SessionFile]]:
+    saved = [SavedConversation(p.conversation.id, p.conversation.title, p.sessions) for p in plans]
     if saved[0].title is None:  # the first title names the bundle: fall back to the first words
-        words = one_line(read_preview(reader, doomed[0].conversation.segments), PREVIEW) or None
+        words = one_line(read_preview(reader, plans[0].conversation.segments), PREVIEW) or None
         saved[0] = saved[0]._replace(title=words)
-    return saved
+    files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
+    messages = sum(plan.messages for plan in plans)
+    bundle = write_bundle(reader, saved, files, trash, now, progress, messages=messages)
+    return bundle, files
 
 
-def _check_room(reader: Reader, trash: Path, messages: int) -> None:
+def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
     """Refuse if bundle and log need more than the disks have, by the average message."""
-    pages, free, size = (
-        as_int(reader.value(f"PRAGMA {name}"))
-        for name in ("page_count", "freelist_count", "page_size")
+    pages, free, size, total = (
+        as_int(reader.value(sql))
+        for sql in (
+            "PRAGMA page_count",
+            "PRAGMA freelist_count",
+            "PRAGMA page_size",
+            "SELECT count(*) FROM messages",
+        )
     )
-    total = as_int(reader.value("SELECT count(*) FROM messages"))
+    messages = sum(plan.messages for plan in plans)
     needed = (pages - free) * size * messages // max(total, 1)
     bundle = _("The bundle needs about {needed}, and the disk of {folder} has {free} free.")
     check_room(trash.parent, needed, bundle)
@@ -345,7 +309,8 @@ def _check_room(reader: Reader, trash: Path, messages: int) -> None:
     check_room(reader.path.parent, needed * _LOG_SHARE, log)
 
 
-def _check_ids(reader: Reader, sessions: Sequence[str]) -> None:
+def _check_ids(reader: Reader, plans: Sequence[DeletePlan]) -> None:
+    sessions = [session for plan in plans for session in plan.sessions]
     rows = reader.rows_in(
         "SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", sessions
     )
@@ -354,14 +319,4 @@ def _check_ids(reader: Reader, sessions: Sequence[str]) -> None:
             _("The id of one of its sessions is no proper text, or the session is gone."),
             remedy=_("`hermes sessions repair` may help."),
             is_unchanged=True,
-        )
-
-
-def _check_orphans(doomed: Sequence[Doomed], bundle: WrittenBundle) -> None:
-    """Refuse if a session that the plan did not list would lose its parent: a new child may be a
-    continuation."""
-    planned = {session for each in doomed for session in each.orphaned}
-    if not planned.issuperset(bundle.reparented):
-        raise RefusedError(
-            _("The conversation has changed meanwhile: it has another child."), is_unchanged=True
         )

@@ -53,38 +53,21 @@ class Affected(NamedTuple):
     """Ids of the topmost sessions above these conversations. Hermes stores a turn lease under that
     id (0.20)."""
 
-    def without_gone(self, present: Container[str]) -> Affected:
-        """Leave out dependent conversations already deleted, as in a clean-up; `present` holds ids
-        in the store."""
-        dependent = tuple(
-            c for c in self.dependent if any(segment.id in present for segment in c.segments)
-        )
-        sessions = tuple(
-            segment.id for chain in (*self.requested, *dependent) for segment in chain.segments
-        )
-        return self._replace(dependent=dependent, sessions=sessions)
-
 
 def _is_dependent(chain: Conversation, deleted: Container[str | None]) -> bool:
     """Tell whether a conversation is deleted because the session it belongs to is."""
     root = chain.root
+    is_child = root.parent_id in deleted
     if chain.relation in (Relation.BRANCHED, Relation.RESET):
         return False
-    if (
-        chain.relation is Relation.CONTINUED
-    ):  # it lost a race, and only its sibling's conversation leads to it
-        return root.parent_id in deleted
-    marked = root.delegate_from is not None and (
-        root.delegate_from in deleted or root.parent_id in deleted
-    )
+    if chain.relation is Relation.CONTINUED:
+        return is_child  # it lost a race, and only its sibling's conversation leads to it
+    if root.delegate_from is not None:
+        return is_child or root.delegate_from in deleted
     # A child without a marker that started while its parent was live may be a person's chat: it
     # stays.
-    automatic = (
-        chain.relation is Relation.DELEGATED
-        and root.source in _AUTOMATIC_SOURCES
-        and root.parent_id in deleted
-    )
-    return marked or automatic
+    is_automatic = chain.relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES
+    return is_child and is_automatic
 
 
 def _children_by_session(forest: Forest) -> dict[str, list[str]]:
@@ -108,43 +91,72 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
         KeyError: A session is not in the forest.
     """
     children = _children_by_session(forest)
-    requested = {chain.root.id: chain for chain in (forest.chain_of(each) for each in session_ids)}
-    chains, stack = dict(requested), list(requested.values())
-    deleted: set[str | None] = {
-        segment.id for chain in requested.values() for segment in chain.segments
-    }
-    while stack:
-        for segment in stack.pop().segments:
-            for root in children.get(segment.id, ()):
-                child = forest.chain_of(root)
-                if root not in chains and _is_dependent(child, deleted):
-                    chains[root] = child
-                    deleted.update(each.id for each in child.segments)
-                    stack.append(child)
-    sessions = tuple(segment.id for chain in chains.values() for segment in chain.segments)
+    chains = {chain.root.id: chain for chain in map(forest.chain_of, session_ids)}
+    requested, found = tuple(chains.values()), list(chains.values())
+    deleted: set[str | None] = {segment.id for chain in found for segment in chain.segments}
+    for segment in (segment for chain in found for segment in chain.segments):  # `found` grows
+        for root in children.get(segment.id, ()):
+            child = forest.chain_of(root)
+            if root not in chains and _is_dependent(child, deleted):
+                chains[root] = child
+                found.append(child)
+                deleted.update(each.id for each in child.segments)
+    sessions = tuple(segment.id for chain in found for segment in chain.segments)
+    children_left = (child for session in sessions for child in forest.children_of(session))
     return Affected(
-        requested=tuple(requested.values()),
-        dependent=tuple(chain for root, chain in chains.items() if root not in requested),
+        requested=requested,
+        dependent=tuple(found[len(requested) :]),
         sessions=sessions,
-        orphaned=tuple(
-            child for id in sessions for child in forest.children_of(id) if child.id not in deleted
-        ),
-        family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in chains.values()})),
+        orphaned=tuple(child for child in children_left if child.id not in deleted),
+        family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in found})),
     )
 
 
 class DeletePlan(NamedTuple):
-    """A planned delete."""
+    """The delete of one conversation."""
 
-    affected: Affected
-    conversations: tuple[Conversation, ...]
+    conversation: Conversation
+    sessions: tuple[str, ...]
+    """Those that go: its own and those of what depends on it."""
+    orphaned: tuple[Session, ...]
+    """See `Affected`, also the next."""
+    family_roots: tuple[str, ...]
     messages: int
-    """Rows of `messages` that would be deleted, shown or not."""
+    """Rows of `messages` that go, shown or not."""
+
+
+def divide(reader: Reader, forest: Forest, session_ids: Iterable[str]) -> list[DeletePlan]:
+    """Find what goes with each of the conversations that some sessions belong to; what would go
+    with several of them goes with the first.
+
+    Raises:
+        NotFoundError: There is no such session.
+    """
+    plans: dict[str, DeletePlan] = {}
+    taken: set[str] = set()
+    for session in session_ids:
+        if session not in forest.sessions:
+            sentence = _("There is no session {session} in this store.")
+            raise NotFoundError(sentence.format(session=session))
+        affected = affected_by_delete(forest, [session])
+        (conversation,) = affected.requested
+        if conversation.root.id in plans:
+            continue
+        sessions = tuple(each for each in affected.sessions if each not in taken)
+        taken.update(sessions)
+        plans[conversation.root.id] = DeletePlan(
+            conversation, sessions, affected.orphaned, affected.family_roots, 0
+        )
+    counts = count_stored_rows(reader, list(taken))
+    return [
+        plan._replace(messages=sum(counts.get(session, 0) for session in plan.sessions))
+        for plan in plans.values()
+    ]
 
 
 def plan_delete(
     reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float
-) -> DeletePlan:
+) -> list[DeletePlan]:
     """Plan a delete of the conversations that some sessions belong to, by a catalog of the whole
     store.
 
@@ -154,26 +166,27 @@ def plan_delete(
         NotFoundError: There is no such session.
         RefusedError: One of the conversations is protected.
     """
-    missing = [each for each in session_ids if each not in catalog.forest.sessions]
-    if missing:
-        raise NotFoundError(
-            _("There is no session {session} in this store.").format(session=missing[0])
-        )
-    affected = affected_by_delete(catalog.forest, session_ids)
+    plans = divide(reader, catalog.forest, session_ids)
+    sessions = [session for plan in plans for session in plan.sessions]
     busy = read_busy(reader)
     # Read again: the catalog may be a minute old and lack a pin or a turn since then.
-    fresh = Catalog(Forest(read_sessions(reader, affected.sessions, busy=busy), now), exact=False)
-    affected = affected.without_gone(fresh.forest.sessions)
-    kept = [
-        (fresh.forest.chain_of(root).tip.id, reason)
-        for root, reason in protected(reader, fresh, now).items()
-    ]
-    tip, leased = affected.requested[0].tip.id, _("a turn is running in its family ({root})")
-    kept += [(tip, leased.format(root=root)) for root in affected.family_roots if root in busy]
-    if kept:
-        raise _refusal(catalog, *kept[0])
-    counts = count_stored_rows(reader, affected.sessions)
-    return DeletePlan(affected, affected.requested, sum(counts.values()))
+    present = Forest(read_sessions(reader, sessions, busy=busy), now)
+    fresh = Catalog(present, exact=False)
+    for root, reason in protected(reader, fresh, now).items():
+        raise _refusal(catalog, present.chain_of(root).tip.id, reason)
+    for plan in plans:
+        for root in busy.intersection(plan.family_roots):
+            leased = _("a turn is running in its family ({root})")
+            raise _refusal(catalog, plan.conversation.tip.id, leased.format(root=root))
+    return [_without_gone(plan, present.sessions) for plan in plans]
+
+
+def _without_gone(plan: DeletePlan, present: Container[str]) -> DeletePlan:
+    """Leave out dependent sessions that were deleted since the catalog was read, as in a
+    clean-up."""
+    own = {segment.id for segment in plan.conversation.segments}
+    kept = tuple(each for each in plan.sessions if each in present or each in own)
+    return plan._replace(sessions=kept)
 
 
 def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:

@@ -6,7 +6,7 @@ As in Hermes (`set_session_archived`), a flag is set on every row of a compressi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..connection.connect import Store
@@ -15,13 +15,14 @@ from ..errors import NotFoundError, RefusedError, WriteUnverifiedError
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
 from .guards import Needs
-from .transaction import Transaction, write
-from .values import Value, bound, read_row, select_values, text_of
+from .transaction import Writer, write
 
 _TITLE = 60
+Value = None | int | float | str | bytes
+"""A stored value; bytes are a blob. Text that is no UTF-8 keeps its bytes as lone surrogates
+(`surrogateescape`), so that it is restored byte for byte too."""
 Values = Mapping[str, Value]
-"""Values by column with their storage class, so that text that is not UTF-8 is restored byte for
-byte too."""
+"""By column."""
 
 
 COMPRESSED_ANCESTORS = (
@@ -55,74 +56,90 @@ class Change(NamedTuple):
         return tuple(row.session_id for row in self.rows)
 
 
-def read_columns(
-    source: Reader | Transaction, session_id: object, columns: Sequence[str]
-) -> list[dict[str, Value]]:
-    """Return columns of the sessions with an id: of one, unless it is gone or the store is
-    damaged."""
-    select = f"SELECT {select_values(columns)} FROM sessions WHERE id = ?"
-    return [read_row(columns, row) for row in source.rows(select, [session_id])]
+def change_rows(
+    store: Store, columns: Iterable[str], work: Callable[[Writer], Iterable[RowChange | None]]
+) -> tuple[RowChange, ...]:
+    """Change sessions in one transaction, and read them back; `columns` must be there.
+
+    Raises:
+        RefusedError: The store must not be written to, or has no such column.
+        StoreBusyError: Others did not release the store in time.
+        WriteUnverifiedError: A row does not have the new values.
+    """
+    needs = Needs(frozenset({"sessions"}), frozenset(columns))
+    return write(store, lambda tx: tuple(filter(None, work(tx))), _check_changes, needs=needs)
 
 
-def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | None:
+def _read(source: Reader | Writer, session_id: str, columns: Iterable[str]) -> Values | None:
+    """Return columns of a session; None if it is gone, or the store has more than one of it."""
+    names = list(columns)
+    listed = ", ".join(
+        f"typeof({name}), CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END"
+        for name in names
+    )
+    rows = source.rows(f"SELECT {listed} FROM sessions WHERE id = ?", [session_id])
+    if len(rows) != 1:
+        return None
+    return {name: _value(*rows[0][2 * at : 2 * at + 2]) for at, name in enumerate(names)}
+
+
+def _value(kind: object, value: object) -> Value:
+    if kind == "text" and isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    assert value is None or isinstance(value, int | float | bytes)
+    return value
+
+
+def _bound(value: Value) -> tuple[str, object]:
+    """Return a placeholder and the value to bind, so that SQLite stores what was read."""
+    if isinstance(value, str):
+        return "CAST(? AS TEXT)", value.encode("utf-8", "surrogateescape")
+    return "?", value
+
+
+def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     """Set those columns of one session that differ from `after`; return None if none does.
 
     Raises:
         RefusedError: There is no such row, or more than one.
     """
-    rows = read_columns(tx, session_id, list(after))
-    if len(rows) != 1:
+    before = _read(tx, session_id, after)
+    if before is None:
         raise RefusedError(
             _("The session {session} is not there any more.").format(session=session_id),
             is_unchanged=True,
         )
-    changes = {column: value for column, value in after.items() if rows[0][column] != value}
+    changes = {column: value for column, value in after.items() if before[column] != value}
     if not changes:
         return None
-    pairs = {column: bound(value) for column, value in changes.items()}
-    assignments = ", ".join(f"{column} = {mark}" for column, (mark, _value) in pairs.items())
-    values = [value for _mark, value in pairs.values()]
-    if tx.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", [*values, session_id]) != 1:
-        raise RefusedError(
-            _("The session {session} could not be changed alone.").format(session=session_id),
-            is_unchanged=True,
-        )
-    return RowChange(session_id, {column: rows[0][column] for column in changes}, changes)
+    marks, values = zip(*map(_bound, changes.values()), strict=True)
+    assigned = ", ".join(f"{column} = {mark}" for column, mark in zip(changes, marks, strict=True))
+    tx.execute(f"UPDATE sessions SET {assigned} WHERE id = ?", [*values, session_id])
+    return RowChange(session_id, {column: before[column] for column in changes}, changes)
 
 
-def check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
-    """Read changed rows back.
-
-    Raises:
-        WriteUnverifiedError: One of them does not have the new values.
-    """
-    for row in changes:
-        stored = read_columns(reader, row.session_id, list(row.after))
-        if stored == [dict(row.after)]:
-            continue
-        if len(stored) != 1:
-            raise WriteUnverifiedError(
-                _("{session} was changed, but is not there any more.").format(
-                    session=row.session_id
-                )
-            )
-        column = next(name for name in row.after if stored[0][name] != row.after[name])
-        raise WriteUnverifiedError(
-            _(
+def _check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
+    for session, _before, after in changes:
+        stored = _read(reader, session, after)
+        if stored is None:
+            gone = _("{session} was changed, but is not there any more.")
+            raise WriteUnverifiedError(gone.format(session=session))
+        for column, value in after.items():
+            if stored[column] == value:
+                continue
+            sentence = _(
                 "{session} was changed, but does not read back as it was left: {column} is {found}, not {left}."
-            ).format(
-                session=row.session_id,
-                column=column,
-                found=_shown(stored[0][column]),
-                left=_shown(row.after[column]),
-            ),
-            remedy=_("Another program may have written it at the same moment."),
-        )
+            )
+            raise WriteUnverifiedError(
+                sentence.format(
+                    session=session, column=column, found=_shown(stored[column]), left=_shown(value)
+                ),
+                remedy=_("Another program may have written it at the same moment."),
+            )
 
 
 def _shown(value: Value) -> str:
-    text = text_of(value)
-    return "NULL" if text is None else f"“{text}”"
+    return "NULL" if value is None else f"“{as_text(_bound(value)[1])}”"
 
 
 def undo(store: Store, change: Change) -> Change:
@@ -135,55 +152,48 @@ def undo(store: Store, change: Change) -> Change:
         StoreBusyError: Others did not release the store in time.
     """
 
-    def work(tx: Transaction) -> tuple[RowChange, ...]:
-        undone: list[RowChange] = []
+    def work(tx: Writer) -> Iterator[RowChange | None]:
         for row in reversed(change.rows):
-            stored = read_columns(tx, row.session_id, list(row.after))
-            if not stored:
-                raise RefusedError(
-                    _("{session} is not there any more.").format(session=row.session_id),
-                    is_unchanged=True,
+            stored = _read(tx, row.session_id, row.after)
+            if stored != row.after:
+                sentence = (
+                    _("{session} is not there any more.")
+                    if stored is None
+                    else _("{session} has been changed since, so it is left as it is.")
                 )
-            if stored != [dict(row.after)]:
-                raise RefusedError(
-                    _("{session} has been changed since, so it is left as it is.").format(
-                        session=row.session_id
-                    ),
-                    is_unchanged=True,
-                )
+                raise RefusedError(sentence.format(session=row.session_id), is_unchanged=True)
             _check_title_is_free(tx, row)
-            back = set_columns(tx, row.session_id, row.before)
-            if back is not None:
-                undone.append(back)
-        return tuple(undone)
+            yield set_columns(tx, row.session_id, row.before)
 
     if not change.rows:
         return Change("", ())
-    columns = frozenset(column for row in change.rows for column in row.after)
-    rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns))
+    columns = {column for row in change.rows for column in row.after}
+    rows = change_rows(store, columns, work)
     return Change(_("undone: {done}").format(done=change.sentence), rows)
 
 
-def _check_title_is_free(tx: Transaction, row: RowChange) -> None:
+def _check_title_is_free(tx: Writer, row: RowChange) -> None:
     """Refuse to restore a title that another session has by now; not every store has a unique index
     on titles."""
     title = row.before.get("title")
-    if title is None:
-        return
-    mark, value = bound(title)
-    holders = tx.rows(
-        f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?", [value, row.session_id]
-    )
-    if holders:
+    mark, value = _bound(title)
+    others = f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?"
+    for (other,) in tx.rows(others, [value, row.session_id]):
         raise RefusedError(
             _("The title {title} of {session} has been given to {other} since.").format(
-                title=_shown(title), session=row.session_id, other=holders[0][0]
+                title=_shown(title), session=row.session_id, other=other
             ),
             is_unchanged=True,
         )
 
 
-def lineage(tx: Transaction, session_id: str) -> list[str]:
+def no_session(session_id: str) -> NotFoundError:
+    """Return the error for an id that no session has."""
+    sentence = _("There is no session {session} in this store.")
+    return NotFoundError(sentence.format(session=session_id), is_unchanged=True)
+
+
+def lineage(tx: Writer, session_id: str) -> list[str]:
     """Return the ids of all sessions linked with one, up and down, by a compressed parent.
 
     These include branches and subagents of a compressed session, as in Hermes (0.17 to 0.22).
@@ -192,10 +202,7 @@ def lineage(tx: Transaction, session_id: str) -> list[str]:
         NotFoundError: There is no such session.
     """
     if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
-        raise NotFoundError(
-            _("There is no session {session} in this store.").format(session=session_id),
-            is_unchanged=True,
-        )
+        raise no_session(session_id)
     rows = tx.rows(
         f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
         "down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "
@@ -207,15 +214,13 @@ def lineage(tx: Transaction, session_id: str) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def _name_conversations(tx: Transaction, session_ids: Sequence[str]) -> str:
+def _name_conversations(tx: Writer, session_ids: Sequence[str]) -> str:
     """Return the title of a single conversation, or the number of them."""
     ids = list(dict.fromkeys(session_ids))
     if len(ids) != 1:
-        return ngettext("1 conversation", "{count:,} conversations", len(ids)).format(
-            count=len(ids)
-        )
-    title = tx.schema.session("title")
-    rows = tx.rows(f"SELECT {title} FROM sessions s WHERE s.id = ?", ids)
+        count = ngettext("1 conversation", "{count:,} conversations", len(ids))
+        return count.format(count=len(ids))
+    rows = tx.rows(f"SELECT {tx.schema.session('title')} FROM sessions s WHERE s.id = ?", ids)
     text = as_text(rows[0][0]) if rows else None
     return f"“{one_line(text, _TITLE)}”" if text else ids[0]
 
@@ -228,31 +233,23 @@ def _set_flag(
     sentence: str,
     spared: Collection[str] = (),
 ) -> Change:
-    def work(tx: Transaction) -> tuple[str, tuple[RowChange, ...]]:
-        columns = tx.schema.session_columns
+    name = ""
+
+    def work(tx: Writer) -> Iterator[RowChange | None]:
+        nonlocal name
+        name, columns = _name_conversations(tx, session_ids), tx.schema.session_columns
         after: dict[str, Value] = {column: value}
         if column == "archived" and "auto_archived" in columns:
-            after["auto_archived"] = (
-                0  # otherwise a resume undoes it as an archive of Hermes' own (0.22)
-            )
+            # Otherwise a resume undoes it as an archive of Hermes' own (0.22).
+            after["auto_archived"] = 0
         if column == "pinned" and value and {"auto_archived", "hidden"} <= columns:
             after["hidden"] = 0  # since 0.22 a pin unhides
-        changed: dict[str, RowChange] = {}
         for session_id in session_ids:
             for relative in lineage(tx, session_id):
-                row = set_columns(tx, relative, after) if relative not in spared else None
-                if row is not None:
-                    changed[relative] = row
-        return _name_conversations(tx, session_ids), tuple(changed.values())
+                if relative not in spared:
+                    yield set_columns(tx, relative, after)
 
-    name, rows = write(
-        store,
-        work,
-        lambda reader, result: check_changes(reader, result[1]),
-        needs=Needs(
-            frozenset({"sessions"}), frozenset({"end_reason", "parent_session_id", column})
-        ),
-    )
+    rows = change_rows(store, {"end_reason", "parent_session_id", column}, work)
     return Change(_(sentence).format(conversation=name) if rows else "", rows)
 
 

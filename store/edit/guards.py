@@ -4,15 +4,13 @@ protected."""
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..connection.schema import NEWEST_KNOWN, Schema, sql_name
+from ..connection.schema import NEWEST_KNOWN, Schema
 from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.protection import why_protected
@@ -51,9 +49,8 @@ def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     """
     _check_file(store, reader)
     check_version(reader.schema)
-    _check_needs(reader, needs)
+    _check_needs(reader.schema, needs)
     check_triggers(reader.rows, needs.tables)
-    _check_runnable(reader, needs.tables)
 
 
 def _check_file(store: Store, reader: Reader) -> None:
@@ -114,8 +111,7 @@ def check_version(schema: Schema) -> None:
         )
 
 
-def _check_needs(reader: Reader, needs: Needs) -> None:
-    schema = reader.schema
+def _check_needs(schema: Schema, needs: Needs) -> None:
     missing = sorted(needs.tables - schema.tables)
     missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
     if missing:
@@ -127,58 +123,44 @@ def _check_needs(reader: Reader, needs: Needs) -> None:
         )
 
 
-def _check_runnable(reader: Reader, tables: Iterable[str]) -> None:
-    """Refuse to write if triggers of the tables cannot run, because they need a tokenizer that only
-    Hermes loads.
+def check_search_triggers(reader: Reader) -> None:
+    """Refuse to delete or restore in a store whose search index does not follow by itself.
 
-    Such a trigger makes the write fail with an obscure error; without the trigger the search index
-    would be wrong.
+    Salvaged stores lack Hermes' triggers. An index that Hermes has detached, it rebuilds as a
+    whole.
+
+    Raises:
+        StoreRefusedError: A trigger is missing, or cannot run for lack of a tokenizer that only
+            Hermes loads.
     """
-    written = {table.lower() for table in tables}
-    triggers = reader.rows("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
-    bodies = [str(sql) for table, sql in triggers if str(table).lower() in written]
-    if not bodies:
+    schema = reader.schema
+    if schema.is_index_stale:
         return
-    words = set(re.findall(r"\w+", " ".join(bodies).lower()))
-    virtual = reader.rows(
-        "SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
-    )
-    for name, sql in ((str(name), str(sql)) for name, sql in virtual):
-        if name.lower() in words:
-            match = f"WHERE {sql_name(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
+    for index in filter(None, (schema.fts, schema.trigram)):
+        name = index.name
+        for event in ("INSERT", "DELETE"):
+            if f"{name}_{event.lower()}" in schema.triggers:
+                continue
+            raise StoreRefusedError(
+                _("The search index {name} has no trigger that follows each {event}.").format(
+                    name=name, event=event
+                ),
+                remedy=_("Start a chat in Hermes once: it makes the trigger again."),
+            )
+        try:
             # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is
             # no proof.
-            _probe(
-                reader,
-                f"{name[:1].upper()}{name[1:]}",
-                f"SELECT rowid FROM {sql_name(name)} {match}LIMIT 1",
-            )
-    for table in sorted(written):
-        columns = reader.columns(table)
-        name, listed = sql_name(table), ", ".join(map(sql_name, columns))
-        assignments = ", ".join(f"{sql_name(column)} = {sql_name(column)}" for column in columns)
-        trigger = _("A trigger of {table}").format(table=table)
-        # Compiled, not run: to compile them, SQLite reads the triggers and resolves all names in
-        # them.
-        _probe(reader, trigger, f"EXPLAIN UPDATE {name} SET {assignments}")
-        _probe(reader, trigger, f"EXPLAIN DELETE FROM {name}")
-        _probe(
-            reader, trigger, f"EXPLAIN INSERT INTO {name} ({listed}) SELECT {listed} FROM {name}"
-        )
-
-
-def _probe(reader: Reader, what: str, sql: str) -> None:
-    try:
-        reader.rows(sql)
-    except (StoreDamagedError, StoreBusyError):
-        raise
-    except StoreError as error:
-        raise StoreRefusedError(
-            _(
+            reader.rows(f"SELECT rowid FROM {name} WHERE {name} MATCH 'a' LIMIT 1")
+        except (StoreDamagedError, StoreBusyError):
+            raise
+        except StoreError as error:
+            needs = _(
                 "{what} needs something this SQLite does not have ({said}), and a write must keep it true."
-            ).format(what=what, said=error.__cause__),
-            remedy=_("Use Hermes' own commands for this store."),
-        ) from error
+            )
+            raise StoreRefusedError(
+                needs.format(what=f"{name[:1].upper()}{name[1:]}", said=error.__cause__),
+                remedy=_("Use Hermes' own commands for this store."),
+            ) from error
 
 
 def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:

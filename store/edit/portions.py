@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from ..errors import (
@@ -13,10 +14,11 @@ from ..errors import (
     RefusedError,
     StoreBusyError,
     StoreRefusedError,
+    WriteInDoubtError,
     WriteUnverifiedError,
 )
 from ..trash.progress import never
-from .transaction import CommitFailedError
+from ..wording import _
 
 T = TypeVar("T")
 
@@ -36,21 +38,17 @@ BUSY_PAUSE = 0.25
 """Seconds."""
 
 
-def _nothing(*_: object) -> None:
-    pass
-
-
 @dataclass
 class Portions(Generic[T]):
     """Items that are done in portions, and what became of them."""
 
     items: Sequence[T]
     rows_of: Callable[[T], int]
-    has_moved: Callable[[], bool]
-    """Whether another process has committed to the store since this was last asked."""
+    version: Callable[[], object]
+    """Returns something else once another process has committed to the store."""
     pause: Callable[[float], object] = time.sleep
     stop: Callable[[], bool] = never
-    tell: Callable[[bool], object] = _nothing
+    tell: Callable[[bool], object] = lambda is_waiting: None
     """Receives a report after each portion; True: another program holds the store."""
     spares: bool = False
     """Whether an item that is refused is left out, rather than all that follows with it."""
@@ -70,54 +68,53 @@ class Portions(Generic[T]):
 
         `work` is one transaction, all of its items or none.
         """
-        queue, singles, size, busy = list(self.items), 0, FEW_ROWS, 0
+        queue, size, version = list(self.items), FEW_ROWS, self.version()
         while queue and not self.stop():
-            portion = queue[:1] if singles else self._next(queue, size)
-            began, is_disturbed = time.monotonic(), False
+            portion, has_waited = self._next(queue, size), False
+            began = time.monotonic()
             try:
-                work(portion)
+                has_waited = self._try(work, portion)
                 self.done += portion
-            except StoreRefusedError:
-                raise
-            except RefusedError as refused:
-                if not self.spares:
-                    raise
-                if len(portion) > 1:  # maybe because of only one of them
-                    singles = len(portion)
-                    continue
-                self.spared.append((portion[0], refused))
-            except StoreBusyError:
-                busy += 1
-                if busy >= (BUSY_TRIES_LATER if self.done else self._busy_tries()):
-                    raise
-                is_disturbed, size = True, FEW_ROWS
-                self.tell(True)
-                self.pause(BUSY_PAUSE)
-                continue
             except QueryInterruptedError:
                 if self.stop() and self.done:
                     return
                 raise
-            except (CommitFailedError, WriteUnverifiedError):
+            except RefusedError as refused:
+                if not self.spares or isinstance(refused, StoreRefusedError):
+                    raise
+                if len(portion) > 1:  # maybe because of only one of them
+                    size = 1
+                    continue
+                self.spared.append((portion[0], refused))
+            del queue[: len(portion)]
+            before, version = version, self.version()
+            self.tell(False)
+            if has_waited or before != version:
+                size = FEW_ROWS
+                self.pause(min(_LONGEST_PAUSE, time.monotonic() - began))
+            else:
+                size = min(MOST_ROWS, size * 2)
+
+    def _try(self, work: Callable[[list[T]], None], portion: list[T]) -> bool:
+        """Do the work on a portion as soon as the store is free; return whether it was not."""
+        tries = BUSY_TRIES_LATER if self.done else BUSY_TRIES if self.spares else 1
+        for attempt in range(1, tries + 1):
+            try:
+                work(portion)
+                return attempt > 1
+            except StoreBusyError:
+                if attempt == tries:
+                    raise
+                self.tell(True)
+                self.pause(BUSY_PAUSE)
+                if self.stop():
+                    raise QueryInterruptedError(_("Stopped."), is_unchanged=True) from None
+            except (WriteInDoubtError, WriteUnverifiedError):
                 self.doubtful = len(portion)
                 raise
-            del queue[: len(portion)]
-            is_disturbed = self.has_moved() or busy > 0
-            singles, busy = max(0, singles - 1), 0
-            size = FEW_ROWS if is_disturbed else min(MOST_ROWS, size * 2)
-            self.tell(False)
-            if is_disturbed:
-                self.pause(min(_LONGEST_PAUSE, time.monotonic() - began))
-
-    def _busy_tries(self) -> int:
-        return BUSY_TRIES if self.spares else 1
+        raise AssertionError("unreachable")
 
     def _next(self, queue: Sequence[T], most_rows: int) -> list[T]:
         """Return the first items: at least one, and together no more rows than that."""
-        portion, rows = [queue[0]], self.rows_of(queue[0])
-        for each in queue[1:MOST_AT_ONCE]:
-            rows += self.rows_of(each)
-            if rows > most_rows:
-                break
-            portion.append(each)
-        return portion
+        sums = accumulate(map(self.rows_of, queue[:MOST_AT_ONCE]))
+        return list(queue[: max(1, sum(total <= most_rows for total in sums))])

@@ -15,31 +15,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..connection.reader import DATA_VERSION, Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int
-from ..errors import (
-    Advice,
-    BrowseError,
-    QueryInterruptedError,
-    RefusedError,
-    StoreDamagedError,
-    WriteUnverifiedError,
-)
-from ..trash import session_files
+from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError
 from ..trash.bundle import BundleFacts, opened, origin_of, verify
 from ..trash.copying import check_room
 from ..trash.links import bundles_of, read_links
 from ..trash.progress import Progress, Stage, Tell, never, quiet, summary
+from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
 from ..wording import _, ngettext
-from .delete_rows import check_search_triggers, choose
-from .guards import Needs, check_writable
+from .delete_rows import choose
+from .guards import Needs, check_search_triggers
 from .known_triggers import check_triggers
 from .portions import Portions
-from .restore_check import Comparison, check_rows, compare
 from .restore_links import link, unlinked
-from .restore_rows import RestoredRows
-from .transaction import StoreWriter, Transaction, write, writing
+from .restore_rows import Comparison, RestoredRows
+from .transaction import Writer, unverified, write, writing
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
 _CHECKED = 256 * 1024 * 1024
@@ -129,105 +121,83 @@ def restore(
     """
     path, progress = find(trash, name), Progress(stop, tell)
     facts = verify(path, progress)
-    kept = read_marks(path).kept
-    listed = {s for each in facts.conversations if each.id not in kept for s in each.sessions}
-    requested = listed if only is None else listed.intersection(only)
+    listed = read_marks(path).listed(facts)
+    requested = {s for each in listed for s in each.sessions if only is None or s in only}
     if not requested:
         sentence = _("The bundle {name} holds none of these sessions.")
         raise RefusedError(sentence.format(name=name), is_unchanged=True)
-    with store.reader() as reader:
-        notes = _check_store(reader, store, facts, any_store=any_store)
-        check_writable(store, reader, NEEDS)
-        check_search_triggers(reader)
+    with writing(store, NEEDS, foreign_keys=False) as writer:
+        notes = _check_store(writer.reader, store, facts, any_store=any_store)
+        check_search_triggers(writer.reader)
         _check_room(store, path, len(requested) / len(facts.sessions))
-    with writing(store, needs=NEEDS, foreign_keys=False) as writer:
-        rows = RestoredRows(writer.outside, path, progress)
-        comparison = compare(writer.outside, rows).of(requested)
+        rows = RestoredRows(writer, path, progress)
+        check_triggers(writer.rows, rows.written)
+        comparison = rows.compare(writer, requested)
+        refused = [
+            _("Session {session} was not restored: {reason}.").format(
+                session=session, reason=reason
+            )
+            for session, reason in comparison.refused.items()
+        ]
         restored, links = requested - comparison.refused.keys(), list[str]()
         if restored:
-            choose(writer.outside, sorted(restored), "wanted")
             recorded = read_links(trash, facts.origin, sorted(restored))
-            _insert(writer, facts, rows, comparison, restored, recorded, stop)
+            choose(writer, sorted(restored), "wanted")
+            _insert(writer, facts, rows, comparison, recorded, stop)
             try:
-                links = _notes_of_links(writer.outside, trash, facts, rows, comparison)
+                links = _notes_of_links(writer, trash, facts, rows, comparison)
             except BrowseError as error:
-                error.is_unchanged = False
-                raise WriteUnverifiedError(
-                    _("It was written, but could not be read back: {reason}").format(
-                        reason=error.sentence
-                    ),
-                    remedy=error.remedy,
-                ) from error
+                raise unverified(error) from error
     with opened(path) as bundle:
-        owners = frozenset(restored | comparison.file_owners)
-        put_back = session_files.put_back(bundle, sessions_folder, owners)
-    if not restored and not put_back.written:
+        files = put_back(bundle, sessions_folder, restored | comparison.file_owners)
+    if not restored and not files.written:
         session, reason = next(iter(comparison.refused.items()))
-        raise RefusedError(
-            _("Session {session} is not restored: {reason}.").format(
-                session=session, reason=reason
-            ),
-            is_unchanged=True,
-        )
+        sentence = _("Session {session} is not restored: {reason}.")
+        raise RefusedError(sentence.format(session=session, reason=reason), is_unchanged=True)
     index_notes = check_index(store) if check and restored else ()
     if not comparison.refused or only is not None:
         mark_restored(path, facts, time.time() if now is None else now, restored)
     return Restored(
         facts.name,
-        tuple(each for each in facts.sessions if each in restored),
-        sum(comparison.messages.get(each, 0) for each in restored),
-        put_back.there,
-        bool(restored) and not (index_notes or put_back.notes),
-        (
-            *notes,
-            *_refusals(comparison),
-            *rows.notes,
-            *links,
-            *index_notes,
-            *put_back.notes,
-        ),
+        tuple(session for session in facts.sessions if session in restored),
+        sum(comparison.messages[session] for session in restored),
+        files.there,
+        bool(restored) and not (index_notes or files.notes),
+        (*notes, *refused, *rows.notes, *links, *index_notes, *files.notes),
         comparison.there,
     )
 
 
 def _insert(
-    writer: StoreWriter,
+    writer: Writer,
     facts: BundleFacts,
     rows: RestoredRows,
     comparison: Comparison,
-    restored: Collection[str],
-    recorded: dict[str, str],
+    recorded: dict[object, object],
     stop: Callable[[], bool],
 ) -> None:
-    """Insert what is missing of the restored sessions, in portions, and link all of them."""
-    groups = [tuple(s for s in each.sessions if s in restored) for each in facts.conversations]
-    missing = [tuple(s for s in group if s not in comparison.there) for group in groups]
-    missing = [group for group in missing if group] or [()]
-    messages = comparison.messages
-    rows.stage = Stage("restoring", 0, sum(messages.get(s, 0) for g in missing for s in g))
-    version = writer.outside.rows(DATA_VERSION)
+    """Insert what is missing of the wanted sessions, in portions, and link all of them."""
+    missing = comparison.messages.keys() - comparison.there - comparison.refused.keys()
+    groups = [[s for s in each.sessions if s in missing] for each in facts.conversations]
+    groups = [group for group in groups if group] or [[]]
 
-    def has_moved() -> bool:
-        nonlocal version
-        before, version = version, writer.outside.rows(DATA_VERSION)
-        return before != version
+    def count(group: Sequence[str]) -> int:
+        return sum(comparison.messages[session] for session in group)
 
-    portions = Portions(
-        missing, lambda group: sum(messages.get(each, 0) for each in group), has_moved, stop=stop
-    )
+    rows.stage = Stage("restoring", 0, sum(map(count, groups)))
+    portions = Portions(groups, count, writer.version, stop=stop)
 
-    def insert(some: list[tuple[str, ...]]) -> None:
+    def insert(some: list[list[str]]) -> None:
         sessions = [session for group in some for session in group]
 
-        def work(tx: Transaction) -> None:
-            check_triggers(tx.rows, {part.table for part in rows.parts})
+        def work(tx: Writer) -> None:
             choose(tx, sessions)
             rows.insert(tx)
-            if len(portions.done) + len(some) == len(missing):
-                _check_there(tx, comparison)
+            if len(portions.done) + len(some) == len(groups):
+                _check_there(tx)
                 link(tx, rows, recorded)
 
-        writer.run(work, lambda reader, _none: check_rows(reader, rows, sessions), stop=stop)
+        writer.run(work, lambda reader, _none: rows.check(reader, sessions), stop=stop)
 
     try:
         portions.run(insert)
@@ -238,11 +208,10 @@ def _insert(
         raise
 
 
-def _check_there(tx: Transaction, comparison: Comparison) -> None:
+def _check_there(tx: Writer) -> None:
     """Refuse if a session has been deleted that was in the store when the restore began."""
-    there = sorted(comparison.there)
-    rows = tx.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", there)
-    for session in sorted(set(there) - {row[0] for row in rows}):
+    gone = "SELECT id FROM temp.wanted WHERE id NOT IN (SELECT id FROM main.sessions) LIMIT 1"
+    for (session,) in tx.rows(gone):
         raise RefusedError(
             _("The session {session} is not there any more.").format(session=session),
             remedy=_("Try again."),
@@ -251,19 +220,18 @@ def _check_there(tx: Transaction, comparison: Comparison) -> None:
 
 
 def _notes_of_links(
-    tx: Transaction, trash: Path, facts: BundleFacts, rows: RestoredRows, comparison: Comparison
+    tx: Writer, trash: Path, facts: BundleFacts, rows: RestoredRows, comparison: Comparison
 ) -> list[str]:
     """Return a sentence for each reference to or from restored sessions that could not be set."""
     found = unlinked(tx, rows)
-    others = [parent if is_child else child for child, parent, is_child, _moved in found]
-    waiting = [each for each in others if each not in comparison.refused]
-    bundles = bundles_of(trash, facts.origin, waiting)
+    others = {each.other for each in found} - comparison.refused.keys()
+    bundles = bundles_of(trash, facts.origin, sorted(others))
     notes = []
-    for child, parent, is_child, has_moved in found:
-        bundle = bundles.get(parent if is_child else child)
-        if has_moved or (not is_child and bundle is None):
+    for each in found:
+        bundle = bundles.get(each.other)
+        if each.has_moved or (not each.is_child and bundle is None):
             note = _("{child} was a child of {parent}; it is gone or has another parent now.")
-        elif not is_child:
+        elif not each.is_child:
             note = _(
                 "{child}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again."
             )
@@ -274,16 +242,8 @@ def _notes_of_links(
             )
         else:
             note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
-        notes.append(note.format(child=child, parent=parent, bundle=bundle))
+        notes.append(note.format(child=each.child, parent=each.parent, bundle=bundle))
     return notes
-
-
-def _refusals(comparison: Comparison) -> list[str]:
-    sentence = _("Session {session} was not restored: {reason}.")
-    return [
-        sentence.format(session=session, reason=reason)
-        for session, reason in comparison.refused.items()
-    ]
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:
@@ -330,23 +290,20 @@ def check_index(store: Store) -> tuple[str, ...]:
         )
 
 
-def _compare_index(tx: Transaction) -> tuple[str, ...]:
+def _compare_index(tx: Writer) -> tuple[str, ...]:
     if tx.schema.is_index_stale:
         return (_("The search index is out of date until Hermes rebuilds it."),)
     pages, size = (as_int(tx.rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "page_size"))
     if pages * size > _CHECKED or tx.schema.note("fts_rebuild_high_water") is not None:
         return ()
     notes: list[str] = []
-    for index in (tx.schema.fts, tx.schema.trigram):
-        if index is None:
-            continue
+    for index in filter(None, (tx.schema.fts, tx.schema.trigram)):
+        name = index.name
         try:
-            tx.execute(
-                f"INSERT INTO {index.name}({index.name}, rank) VALUES ('integrity-check', 1)"
-            )
+            tx.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
         except StoreDamagedError:
             broken = _(
                 "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it."
             )
-            notes.append(broken.format(name=index.name))
+            notes.append(broken.format(name=name))
     return tuple(notes)

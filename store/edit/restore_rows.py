@@ -1,5 +1,4 @@
-"""The statements of a restore: insert the rows of a bundle into a store, link them with their family,
-and compare them.
+"""The statements of a restore: compare the rows of a bundle with a store, and insert them.
 
 The store is `main`, the bundle is attached as `bundle`. `temp.wanted` has the sessions that the
 store is to have in the end, `temp.chosen` those of one transaction.
@@ -8,275 +7,322 @@ store is to have in the end, `temp.chosen` those of one transaction.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+from ..connection.reader import Reader
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
-from ..errors import RefusedError
+from ..errors import RefusedError, WriteUnverifiedError
 from ..text import as_text
 from ..trash.progress import EVERY, Progress, Stage
-from ..trash.tables import Part, RowFate, differs, find_layout, names_of
+from ..trash.tables import (
+    PARENT,
+    Part,
+    RowFate,
+    Table,
+    differs,
+    equal,
+    find_layout,
+    names_of,
+)
 from ..wording import _
-from .delete_rows import attach
-from .flags import set_columns
+from .delete_rows import attach, choose
 from .titles import LONGEST_TITLE
-from .transaction import Transaction
-from .values import Value
+from .transaction import Writer
 
-_PARENT = "parent_session_id"
 _NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
-_TITLE_COLUMNS = ("title", "title_source")
+_FILLED = ("message_uid", "display_order")
+"""Columns of messages that Hermes' triggers fill on insert if they are NULL (0.22)."""
+_STRICT = ("sessions", "messages")
+"""Tables whose rows are inserted all or none."""
+WANTED = "SELECT id FROM temp.wanted"
+
+
+class Comparison(NamedTuple):
+    """The wanted sessions of a bundle compared with a store."""
+
+    refused: dict[str, str]
+    """Those that cannot be restored, each with the reason."""
+    there: frozenset[str]
+    """Those in the store as the bundle has them, as after an interrupted restore."""
+    file_owners: frozenset[str]
+    """Those with all their messages in the store, changed since or not: the files belong to
+    them."""
+    messages: Mapping[str, int]
+    """Number of messages of each session in the bundle."""
 
 
 class RestoredRows:
-    """The rows of an attached bundle that a store has a place for, and what became of them."""
+    """The rows of a bundle that a store has a place for, and what became of them."""
 
-    def __init__(self, tx: Transaction, path: Path, progress: Progress) -> None:
+    def __init__(self, tx: Writer, path: Path, progress: Progress) -> None:
         attach(tx, path)
-        self.path, self._progress = path, progress
-        self.layout = find_layout(tx.rows)
-        """Of the store."""
-        self.columns: dict[str, tuple[str, ...]] = {}
+        self._path, self._progress = path, progress
+        saved = dict(_bundle_tables(tx))
+        self._layout = find_layout(tx.rows, saved["sessions"])
+        self._columns: dict[str, list[str]] = {}
         """By table, the columns that both have."""
         self.notes: list[str] = []
         """A sentence for each difference from the bundle."""
         self.stage = Stage("restoring", 0, 0)
-        self.skipped: dict[str, list[int]] = {}
-        """Rowids, in the bundle, of rows whose key is in use."""
-        self.retitled: list[str] = []
-        self._compare_columns(tx)
-        self.parts = [
-            part
-            for part in self.layout.of(RowFate.SHARED, RowFate.TAKEN)
-            if part.table in self.columns
-        ]
+        self._left: dict[str, int] = {}
+        """By table, how many rows of the last transaction the store does not have alike."""
+        for name, columns in saved.items():
+            self._compare_columns(tx, name, columns)
+        owned = self._layout.of(RowFate.SHARED, RowFate.TAKEN)
+        self._parts = [part for part in owned if part.table.name in self._columns]
+        self.written = {part.table.name for part in self._parts}
+        """Tables that are written to."""
+        self.has_parents = self._layout.has_parents
+        """Whether the store has a column for parents."""
+        self.had_parents = PARENT in self._columns["sessions"]
+        """Whether the bundle has one as well."""
 
-    def _compare_columns(self, tx: Transaction) -> None:
-        tables = self.layout.tables
-        rows = tx.rows("SELECT name FROM bundle.sqlite_master WHERE type = 'table'")
-        for name in (str(row[0]) for row in rows if not str(row[0]).startswith("bundle")):
-            if name.startswith("cleared ") or name == "schema_version":
-                continue
-            count = as_int(tx.rows(f"SELECT count(*) FROM bundle.{sql_name(name)}")[0][0])
-            if name not in tables:
-                if count:
-                    lost = _("This store has no table {table}: {count:,} rows stay in the bundle.")
-                    self.notes.append(lost.format(table=name, count=count))
-                continue
-            info = tx.rows(f"PRAGMA bundle.table_info({sql_name(name)})")
-            saved = [str(row[1]) for row in info]
-            self.columns[name] = tuple(each for each in saved if each in tables[name].columns)
-            missing = [f"{name}.{each}" for each in saved if each not in tables[name].columns]
-            if missing and count:
-                lost = _("This store has no {columns}: what they held stays in the bundle.")
-                self.notes.append(lost.format(columns=", ".join(missing)))
+    def _compare_columns(self, tx: Writer, name: str, saved: Sequence[str]) -> None:
+        table = self._layout.tables.get(name)
+        known = table.columns if table is not None else ()
+        missing = [f"{name}.{column}" for column in saved if column not in known]
+        count = as_int(tx.rows(f"SELECT count(*) FROM bundle.{sql_name(name)}")[0][0])
+        if table is None and count:
+            lost = _("This store has no table {table}: {count:,} rows stay in the bundle.")
+            self.notes.append(lost.format(table=name, count=count))
+        elif missing and count:
+            lost = _("This store has no {columns}: what they held stays in the bundle.")
+            self.notes.append(lost.format(columns=", ".join(missing)))
+        if table is not None:
+            self._columns[name] = [column for column in saved if column in known]
 
-    def same(self, table: str, leaving: Sequence[str] = ()) -> str:
-        """Return SQL for whether rows `m` and `b` agree, apart from some columns."""
-        different = [differs(each) for each in self.columns[table] if each not in leaving]
-        return " AND NOT ".join(["1", *different])
+    def _same(self, table: Table) -> str:
+        """Return SQL for whether rows `m` and `b` agree, apart from links, and from titles that
+        another session has by now."""
+        columns = self._columns[table.name]
+        if table.name != "sessions":
+            return equal(columns)
+        titles = [column for column in ("title", "title_source") if column in columns]
+        same = equal(column for column in columns if column not in (*titles, PARENT))
+        taken = "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title AND o.id IS NOT b.id"
+        for column in titles:
+            same += f" AND (NOT {differs(column)} OR EXISTS ({taken}))"
+        return same
 
-    def joined(self, table: str) -> str:
-        """Return SQL for the rows of a table that are in both, by key."""
-        known = self.layout.tables[table]
-        key = " AND ".join(f"m.{name} = b.{name}" for name in map(sql_name, known.key))
-        if known.rowid_is_column or not key:
-            key = known.join
-        name = sql_name(table)
-        return f"bundle.{name} AS b JOIN main.{name} AS m ON {key}"
+    # Comparing
+
+    def compare(self, tx: Writer, sessions: Collection[str]) -> Comparison:
+        """Compare some sessions of the bundle with those of the store."""
+        choose(tx, sorted(sessions), "wanted")
+        owner, messages = self._layout.tables["sessions"], self._layout.tables["messages"]
+        both = (
+            f"{messages.bundle} JOIN {messages.main} ON {messages.join} WHERE b.session_id = owner"
+        )
+        found = tx.rows(
+            "SELECT owner, is_present, is_same, "
+            f"(SELECT count(*) FROM {messages.bundle} WHERE b.session_id = owner), "
+            f"(SELECT count(*) FROM {messages.main} WHERE m.session_id = owner), "
+            f"(SELECT count(*) FROM {both} AND {self._same(messages)}), "
+            f"(SELECT min(b.id) FROM {both}) "
+            f"FROM (SELECT b.id AS owner, m.id IS NOT NULL AS is_present, {self._same(owner)} AS is_same "
+            f"FROM {owner.bundle} LEFT JOIN {owner.main} ON m.id = b.id WHERE b.id IN ({WANTED})) "
+            "ORDER BY owner"
+        )
+        refused: dict[str, str] = {}
+        there, owners, counts = set[str](), set[str](), dict[str, int]()
+        for session, is_present, is_same, *numbers, taken in found:
+            expected, stored, alike = map(as_int, numbers)
+            name, is_complete = str(session), alike == expected
+            counts[name] = expected
+            if is_present and is_same and is_complete and stored == expected:
+                there.add(name)
+            elif is_present and is_complete and expected:
+                refused[name] = _("it is in the store, and has changed since it went to the trash")
+                owners.add(name)
+            elif is_present:
+                refused[name] = _("a session of that id is in the store")
+            elif taken is not None:
+                refused[name] = _("message {id} is another one's by now").format(id=taken)
+        return Comparison(refused, frozenset(there), frozenset(owners | there), counts)
+
+    def check(self, reader: Reader, sessions: Sequence[str]) -> None:
+        """Compare each value and storage class of restored rows with the bundle.
+
+        Raises:
+            WriteUnverifiedError: A row differs.
+        """
+        attach(reader, self._path)
+        chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
+        for part in self._parts:
+            unlike = f"{chosen} {part.table.unlike(part.where('b'), self._same(part.table))}"
+            rows = reader.rows_in(unlike, sessions)
+            if len(rows) > self._left.get(part.table.name, 0):
+                raise WriteUnverifiedError(
+                    _(
+                        "A row of {table} ({key}) differs from the bundle after it was written."
+                    ).format(table=part.table.name, key=_named(rows[-1])),
+                    remedy=_("The bundle stays in the trash."),
+                )
 
     # Inserting
 
-    def insert(self, tx: Transaction) -> None:
+    def insert(self, tx: Writer) -> None:
         """Insert the rows of the chosen sessions.
 
         Raises:
             RefusedError: A row cannot be stored without a loss.
             QueryInterruptedError: It was stopped.
         """
-        self._choose_titles(tx)
-        for part in self.parts:
-            if part.table == "messages":
-                self._insert_messages(tx, part)
-            else:
-                self._insert_part(tx, part)
-        self._cut_missing_parents(tx)
-        self._check_references(tx)
-        self._renumber_titles(tx)
-
-    def _choose_titles(self, tx: Transaction) -> None:
-        """Find the titles that other sessions have by now: Hermes looks sessions up by title."""
         tx.execute("CREATE TEMP TABLE IF NOT EXISTS untitled (id, title)")
         tx.execute("DELETE FROM temp.untitled")
-        if "title" not in self.columns["sessions"]:
+        if "title" in self._columns["sessions"]:
+            _choose_titles(tx)
+        for part in self._parts:
+            for rows in self._slices(tx, part):
+                self._progress.check()
+                count = self._insert(tx, part.table, rows)
+                if part.table.name == "messages":
+                    self._empty_filled(tx, part.table, rows)
+                    self.stage = self.stage._replace(done=self.stage.done + count)
+                    self._progress.tell(self.stage)
+            if part.table.name not in _STRICT:
+                self._note_left(tx, part)
+        self._cut_missing_parents(tx)
+        self._check_references(tx)
+        self.notes += _renumber_titles(tx)
+
+    def _slices(self, tx: Writer, part: Part) -> Iterator[str]:
+        """Yield conditions for the rows of a part; for messages, of 500 each."""
+        if part.table.name != "messages":
+            yield part.where("b")
             return
-        is_unique = "idx_sessions_title_unique" in tx.schema.indexes
-        others = "SELECT 1 FROM main.sessions o WHERE o.title = b.title"
-        if not is_unique:
-            others += " AND o.id NOT IN (SELECT id FROM bundle.sessions)"
-        taken = f"EXISTS ({others})"
-        if is_unique:
-            before = "SELECT 1 FROM bundle.sessions o WHERE o.title = b.title AND o.rowid < b.rowid"
-            taken += f" OR EXISTS ({before} AND o.id IN (SELECT id FROM temp.chosen))"
-        tx.execute(
-            "INSERT INTO temp.untitled SELECT b.id, b.title FROM bundle.sessions AS b "
-            f"WHERE b.id IN (SELECT id FROM temp.chosen) AND ({taken})"
-        )
-
-    def _renumber_titles(self, tx: Transaction) -> None:
-        """Number the titles that other sessions have, now that all titles are in the store."""
-        for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
-            numbered = _next_title(tx, title)
-            changes: dict[str, Value] = {"title": numbered}
-            if numbered is None and "title_source" in tx.schema.session_columns:
-                changes["title_source"] = None  # not a person's choice: Hermes may choose a title
-            set_columns(tx, str(session), changes)
-            self.retitled.append(str(session))
-            if numbered is not None:
-                note = _(
-                    "The title of {session}, “{title}”, is another session's by now: it is “{other}” now."
-                )
-            else:
-                note = _(
-                    "The title of {session}, “{title}”, is another session's by now: it has none now."
-                )
-            self.notes.append(note.format(session=session, title=as_text(title), other=numbered))
-
-    def _insert_part(self, tx: Transaction, part: Part) -> None:
-        self._progress.check()
-        where = part.where("bundle")
-        if part.table == "sessions":
-            self._insert(tx, part.table, "INSERT", where)
-            return
-        chosen = f"b.rowid IN ({rowids_of(part, where)})"
-        if self.layout.tables[part.table].key:
-            self._skip(tx, part, f"{self.joined(part.table)} WHERE {chosen}")
-        self._insert(tx, part.table, "INSERT OR IGNORE", where)
-        # A column that a newer Hermes insists on.
-        there = f"SELECT b.rowid FROM {self.joined(part.table)}"
-        name = sql_name(part.table)
-        self._skip(tx, part, f"bundle.{name} AS b WHERE {chosen} AND b.rowid NOT IN ({there})")
-
-    def _insert(self, tx: Transaction, table: str, verb: str, where: str) -> int:
-        known, columns, name = self.layout.tables[table], self.columns[table], sql_name(table)
-        values = [f"b.{sql_name(each)}" for each in columns]
-        if table == "sessions" and "title" in columns:
-            untitled = "b.id IN (SELECT id FROM temp.untitled)"
-            values[columns.index("title")] = f"CASE WHEN {untitled} THEN NULL ELSE b.title END"
-        into, order = names_of(columns), ""
-        if known.rowid and not known.rowid_is_column:
-            # Under its own rowid if that is free; those that need another come last.
-            in_use = f"EXISTS (SELECT 1 FROM main.{name} x WHERE x.{known.rowid} = b.{known.rowid})"
-            into = f"{known.rowid}, {into}"
-            values.insert(0, f"CASE WHEN {in_use} THEN NULL ELSE b.{known.rowid} END")
-            order = f" ORDER BY {in_use}, b.{known.rowid}"
-        chosen = f"SELECT rowid FROM bundle.{name} WHERE {where}"
-        return tx.execute(
-            f"{verb} INTO main.{name} ({into}) SELECT {', '.join(values)} FROM bundle.{name} AS b "
-            f"WHERE b.rowid IN ({chosen}){order}"
-        )
-
-    def _skip(self, tx: Transaction, part: Part, rows: str) -> None:
-        """Leave rows out, and name those that belonged to the sessions."""
-        key = names_of(self.layout.tables[part.table].key or self.columns[part.table], "b.")
-        for rowid, *values in tx.rows(f"SELECT b.rowid, {key} FROM {rows}"):
-            self.skipped.setdefault(part.table, []).append(as_int(rowid))
-            if part.fate is RowFate.TAKEN:
-                note = _(
-                    "A row of {table} ({key}) exists already, or cannot be stored here, and was left alone."
-                )
-                named = ", ".join(as_text(value) or "" for value in values)
-                self.notes.append(note.format(table=part.table, key=named))
-
-    def _insert_messages(self, tx: Transaction, part: Part) -> None:
         tx.execute("CREATE TEMP TABLE IF NOT EXISTS picked (n INTEGER PRIMARY KEY, id)")
         tx.execute("DELETE FROM temp.picked")
         total = tx.execute(
-            f"INSERT INTO temp.picked (id) {rowids_of(part, part.where('bundle'))} ORDER BY 1"
+            f"INSERT INTO temp.picked (id) SELECT b._rowid_ FROM {part.table.bundle} "
+            f"WHERE {part.where('b')} ORDER BY 1"
         )
         for first in range(1, total + 1, EVERY):
-            self._progress.check()
             picked = f"SELECT id FROM temp.picked WHERE n BETWEEN {first} AND {first + EVERY - 1}"
-            count = self._insert(tx, "messages", "INSERT", f"rowid IN ({picked})")
-            self._undo_triggers(tx, picked)
-            self.stage = self.stage._replace(done=self.stage.done + count)
-            self._progress.tell(self.stage)
+            yield f"b._rowid_ IN ({picked})"
 
-    def _undo_triggers(self, tx: Transaction, picked: str) -> None:
-        """Reset columns that a trigger of the store filled on insert (`message_uid`,
-        `display_order`; 0.22)."""
-        columns = self.columns["messages"]
-        rows = f"{self.joined('messages')} WHERE b.rowid IN ({picked})"
-        counts = ", ".join(f"total({differs(each)})" for each in columns)
-        ((*found,),) = tx.rows(f"SELECT {counts} FROM {rows}")
-        filled = [each for each, count in zip(columns, found, strict=True) if count]
+    def _insert(self, tx: Writer, table: Table, rows: str) -> int:
+        columns, name = self._columns[table.name], sql_name(table.name)
+        verb = "INSERT" if table.name in _STRICT else "INSERT OR IGNORE"
+        values = [f"b.{sql_name(column)}" for column in columns]
+        if table.name == "sessions" and "title" in columns:
+            untitled = "b.id IN (SELECT id FROM temp.untitled)"
+            values[columns.index("title")] = f"CASE WHEN {untitled} THEN NULL ELSE b.title END"
+        into, order = names_of(columns), "1"
+        if table.has_hidden_rowid:
+            # Under its own rowid if that is free; those that need another come last.
+            in_use = f"EXISTS (SELECT 1 FROM main.{name} AS x WHERE x._rowid_ = b._rowid_)"
+            into = f"_rowid_, {into}"
+            values.insert(0, f"CASE WHEN {in_use} THEN NULL ELSE b._rowid_ END")
+            order = f"{in_use}, b._rowid_"
+        return tx.execute(
+            f"{verb} INTO main.{name} ({into}) SELECT {', '.join(values)} "
+            f"FROM {table.bundle} WHERE {rows} ORDER BY {order}"
+        )
+
+    def _empty_filled(self, tx: Writer, table: Table, rows: str) -> None:
+        """Empty the columns that a trigger of the store filled on insert."""
+        filled = [column for column in _FILLED if column in self._columns["messages"]]
         if filled:
-            names = names_of(filled)
+            saved = f"SELECT {names_of(filled, 'b.')} FROM {table.bundle} WHERE b.id = m.id"
             different = " OR ".join(map(differs, filled))
+            both = f"{table.bundle} JOIN {table.main} ON {table.join}"
             tx.execute(
-                f"UPDATE main.messages SET ({names}) = (SELECT {names_of(filled, 'b.')} "
-                "FROM bundle.messages AS b WHERE b.id = messages.id) "
-                f"WHERE id IN (SELECT b.id FROM {rows} AND ({different}))"
+                f"UPDATE {table.main} SET ({names_of(filled)}) = ({saved}) "
+                f"WHERE id IN (SELECT b.id FROM {both} WHERE {rows} AND ({different}))"
             )
 
-    def _cut_missing_parents(self, tx: Transaction) -> None:
+    def _note_left(self, tx: Writer, part: Part) -> None:
+        """Name the rows whose key is in use, or that a newer Hermes wants another column of."""
+        rows = tx.rows(part.table.unlike(part.where("b"), self._same(part.table)))
+        self._left[part.table.name] = len(rows)
+        if part.fate is RowFate.TAKEN:
+            note = _(
+                "A row of {table} ({key}) exists already, or cannot be stored here, and was left alone."
+            )
+            self.notes += [note.format(table=part.table.name, key=_named(row)) for row in rows]
+
+    def _cut_missing_parents(self, tx: Writer) -> None:
         """Clear parents that are not in the store, unless they were missing before the delete."""
-        for column in self.parents():
-            name = sql_name(column)
+        if self.had_parents:
+            (parent,) = (
+                key for key in self._layout.references_of("sessions") if key.column == PARENT
+            )
+            missing = f"SELECT id FROM bundle.sessions WHERE _rowid_ IN ({parent.was_dangling})"
             tx.execute(
-                f"UPDATE main.sessions SET {name} = NULL WHERE id IN (SELECT id FROM temp.chosen) "
-                f"AND {name} IS NOT NULL AND NOT EXISTS "
-                f"(SELECT 1 FROM main.sessions p WHERE p.id = sessions.{name}) "
-                f"AND id NOT IN ({_was_dangling('sessions', column, 'id')})"
+                f"UPDATE main.sessions AS m SET {PARENT} = NULL WHERE id IN (SELECT id FROM chosen) "
+                f"AND {parent.dangling('m')} AND id NOT IN ({missing})"
             )
 
-    def parents(self) -> list[str]:
-        return [each for each in self.layout.parents if each in self.columns["sessions"]]
-
-    def _check_references(self, tx: Transaction) -> None:
+    def _check_references(self, tx: Writer) -> None:
         """Refuse what leads nowhere now and did not before: foreign keys are off."""
-        for part in self.parts:
-            name = sql_name(part.table)
-            for each in self.layout.references_of(part.table):
-                is_cleared = part.table == "sessions" and each.column in self.layout.parents
-                if is_cleared or each.column not in self.columns[part.table]:
+        for part in self._parts:
+            for key in self._layout.references_of(part.table.name):
+                if key.column == PARENT or key.column not in self._columns[part.table.name]:
                     continue
-                column, target = f"b.{sql_name(each.column)}", sql_name(each.target)
                 if tx.rows(
-                    f"SELECT 1 FROM bundle.{name} AS b "
-                    f"WHERE b.rowid IN ({rowids_of(part, part.where('bundle'))}) "
-                    f"AND {column} IS NOT NULL AND NOT EXISTS "
-                    f"(SELECT 1 FROM main.{target} t WHERE t.{sql_name(each.to)} = {column}) "
-                    f"AND b.rowid NOT IN ({_was_dangling(part.table, each.column, 'rowid')}) LIMIT 1"
+                    f"SELECT 1 FROM {part.table.bundle} WHERE {part.where('b')} "
+                    f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
                     sentence = _(
                         "Rows of {table} refer to rows of {target} that are not in this store."
                     )
                     raise RefusedError(
-                        sentence.format(table=part.table, target=each.target), is_unchanged=True
+                        sentence.format(table=key.table, target=key.target), is_unchanged=True
                     )
 
 
-def rowids_of(part: Part, where: str) -> str:
-    return f"SELECT rowid FROM bundle.{sql_name(part.table)} WHERE {where}"
+def _bundle_tables(tx: Writer) -> Iterator[tuple[str, list[str]]]:
+    """Yield name and columns of those tables of the bundle that are from the store."""
+    for (name,) in tx.rows("SELECT name FROM bundle.sqlite_master WHERE type = 'table'"):
+        if not str(name).startswith(("bundle", "cleared ", "schema_version")):
+            info = tx.rows(f"PRAGMA bundle.table_info({sql_name(str(name))})")
+            yield str(name), [str(row[1]) for row in info]
 
 
-def _was_dangling(table: str, column: str, key: str) -> str:
-    """Return SQL for the rows of a bundle whose reference led nowhere before the delete, by rowid or
-    another column."""
-    recorded = (
-        'SELECT d."row" FROM bundle.bundle_dangling d '
-        f'WHERE d."table" = {_literal(table)} AND d."column" = {_literal(column)}'
+def _named(key: Sequence[object]) -> str:
+    return ", ".join(as_text(value) or "" for value in key)
+
+
+def _choose_titles(tx: Writer) -> None:
+    """Find the titles that other sessions have by now: Hermes looks sessions up by title."""
+    taken = "SELECT 1 FROM main.sessions AS o WHERE o.title = b.title"
+    if "idx_sessions_title_unique" in tx.schema.indexes:
+        taken += (
+            " UNION ALL SELECT 1 FROM bundle.sessions AS o WHERE o.title = b.title "
+            "AND o._rowid_ < b._rowid_ AND o.id IN (SELECT id FROM chosen)"
+        )
+    else:
+        taken += " AND o.id NOT IN (SELECT id FROM bundle.sessions)"
+    tx.execute(
+        "INSERT INTO temp.untitled SELECT b.id, b.title FROM bundle.sessions AS b "
+        f"WHERE b.id IN (SELECT id FROM chosen) AND EXISTS ({taken})"
     )
-    return f"SELECT x.{key} FROM bundle.{sql_name(table)} x WHERE x.rowid IN ({recorded})"
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _renumber_titles(tx: Writer) -> Iterator[str]:
+    """Number the titles that other sessions have, now that all titles are in the store; yield a
+    sentence for each."""
+    for session, title in tx.rows("SELECT id, title FROM temp.untitled"):
+        numbered = _next_title(tx, title)
+        tx.execute("UPDATE main.sessions SET title = ? WHERE id = ?", [numbered, session])
+        note = _(
+            "The title of {session}, “{title}”, is another session's by now: it is “{other}” now."
+        )
+        if numbered is None:
+            note = _(
+                "The title of {session}, “{title}”, is another session's by now: it has none now."
+            )
+            if "title_source" in tx.schema.session_columns:
+                # Not a person's choice: Hermes may choose a title.
+                tx.execute("UPDATE main.sessions SET title_source = NULL WHERE id = ?", [session])
+        yield note.format(session=session, title=as_text(title), other=numbered)
 
 
-def _next_title(tx: Transaction, title: object) -> str | None:
+def _next_title(tx: Writer, title: object) -> str | None:
     """Return the next `title #n`, numbered as in Hermes (0.13 to 0.22); None if it would be too
     long."""
     if not isinstance(title, str):

@@ -4,16 +4,23 @@ one."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..errors import BrowseError, NotFoundError, RefusedError
+from ..errors import BrowseError, RefusedError
 from ..text import as_text, one_line
 from ..wording import _
-from .flags import COMPRESSED_ANCESTORS, Change, RowChange, check_changes, set_columns
-from .guards import Needs
-from .transaction import Transaction, write
-from .values import Value
+from .flags import (
+    COMPRESSED_ANCESTORS,
+    Change,
+    RowChange,
+    Value,
+    change_rows,
+    no_session,
+    set_columns,
+)
+from .transaction import Writer
 
 LONGEST_TITLE = 100
 """Code points of a title (`MAX_TITLE_LENGTH`, 0.13 to 0.22)."""
@@ -71,7 +78,7 @@ def check_title(typed: str) -> Checked:
     return Checked(text or None, length, text != typed, "")
 
 
-def _gives_up_title(tx: Transaction, holder: str) -> bool:
+def _gives_up_title(tx: Writer, holder: str) -> bool:
     """Tell whether another session may take the title: the holder has ended, is empty and not
     hidden (0.22).
 
@@ -92,7 +99,7 @@ def _gives_up_title(tx: Transaction, holder: str) -> bool:
     return bool(rows)
 
 
-def _set_title(tx: Transaction, session_id: str, title: str | None) -> RowChange | None:
+def _set_title(tx: Writer, session_id: str, title: str | None) -> RowChange | None:
     after: dict[str, Value] = {"title": title}
     if "title_source" in tx.schema.session_columns:
         # Otherwise Hermes' titler takes the title for one of its own and overwrites it (0.22,
@@ -101,14 +108,11 @@ def _set_title(tx: Transaction, session_id: str, title: str | None) -> RowChange
     return set_columns(tx, session_id, after)
 
 
-def _check_session(tx: Transaction, session_id: str) -> None:
+def _check_session(tx: Writer, session_id: str) -> None:
     hidden = tx.schema.session("hidden", default="0")
     rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not rows:
-        raise NotFoundError(
-            _("There is no session {session} in this store.").format(session=session_id),
-            is_unchanged=True,
-        )
+        raise no_session(session_id)
     if rows[0][1] and rows[0][0] == _RESERVED:
         raise RefusedError(
             _("The hidden “{title}” keeps its name: Hermes finds it by that.").format(
@@ -116,6 +120,28 @@ def _check_session(tx: Transaction, session_id: str) -> None:
             ),
             is_unchanged=True,
         )
+
+
+def _holders(tx: Writer, title: str, session_id: str) -> list[str]:
+    """Return the other sessions that have a title, and give it up.
+
+    Raises:
+        RefusedError: One of them keeps it.
+    """
+    rows = tx.rows(f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up", [session_id])
+    ancestors = {str(row[0]) for row in rows}  # a session may take their titles (0.17)
+    held = tx.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
+    holders = [as_text(row[0]) or "" for row in held]
+    for holder in holders:
+        if holder not in ancestors and not _gives_up_title(tx, holder):
+            raise RefusedError(
+                _("Another session has the title “{title}” already: {session}.").format(
+                    title=title, session=holder
+                ),
+                remedy=_("Titles are unique in a store, archived and hidden sessions included."),
+                is_unchanged=True,
+            )
+    return holders
 
 
 def rename(store: Store, session_id: str, typed: str) -> Renamed:
@@ -132,34 +158,15 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         raise TitleError(checked.problem, is_unchanged=True)
     title = checked.title
 
-    def work(tx: Transaction) -> tuple[RowChange, ...]:
+    def work(tx: Writer) -> Iterator[RowChange | None]:
         _check_session(tx, session_id)
-        changes: list[RowChange | None] = []
         if title is not None:
-            rows = tx.rows(f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up", [session_id])
-            ancestors = {str(row[0]) for row in rows}  # a session may take their titles (0.17)
-            holders = tx.rows(
-                "SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id]
-            )
-            for holder in (as_text(row[0]) or "" for row in holders):
-                if holder not in ancestors and not _gives_up_title(tx, holder):
-                    raise RefusedError(
-                        _("Another session has the title “{title}” already: {session}.").format(
-                            title=title, session=holder
-                        ),
-                        remedy=_(
-                            "Titles are unique in a store, archived and hidden sessions included."
-                        ),
-                        is_unchanged=True,
-                    )
-                changes.append(
-                    _set_title(tx, holder, None)
-                )  # first, because titles may have a unique index
-        changes.append(_set_title(tx, session_id, title))
-        return tuple(change for change in changes if change is not None)
+            for holder in _holders(tx, title, session_id):
+                # First, because titles may have a unique index.
+                yield _set_title(tx, holder, None)
+        yield _set_title(tx, session_id, title)
 
-    columns = frozenset({"title", "parent_session_id", "end_reason", "ended_at"})
-    rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns))
+    rows = change_rows(store, {"title", "parent_session_id", "end_reason", "ended_at"}, work)
     sentence = (
         _("title cleared")
         if title is None

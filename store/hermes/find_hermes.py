@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 _NAME = "hermes"
@@ -20,6 +21,27 @@ _TIMEOUT = 10.0
 _FIND = f"command -v {_NAME}"
 _LOGIN_SHELLS = ("sh", "bash", "dash", "fish", "ksh", "zsh")
 """Shells that take `-lc`; tcsh does not."""
+
+
+def run_quietly(command: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str] | None:
+    """Run a program and return what it prints; None if it cannot be run, or takes more than so many
+    seconds.
+
+    It has a session of its own: a shell must not take the terminal of the browser.
+    """
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=seconds,
+            start_new_session=True,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def find_hermes() -> str | None:
@@ -46,19 +68,8 @@ def _found_by_login() -> str | None:
     shell = os.environ.get("SHELL", "")
     if os.path.basename(shell) not in _LOGIN_SHELLS:
         return None
-    try:
-        # A session of its own: a shell must not take the terminal of the browser.
-        done = subprocess.run(
-            [shell, "-lc", _FIND],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT,
-            start_new_session=True,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    done = run_quietly([shell, "-lc", _FIND], _TIMEOUT)
     # The shell may print other lines first, and an alias is no path.
-    lines = done.stdout.decode("utf-8", "replace").splitlines()
-    found = [each.strip() for each in lines if each.startswith("/")]
+    lines = done.stdout.splitlines() if done is not None else []
+    found = [line.strip() for line in lines if line.startswith("/")]
     return shutil.which(found[-1]) if found else None

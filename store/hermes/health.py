@@ -144,17 +144,6 @@ def problems_of(
 ) -> Iterator[StoreProblem]:
     """Yield what is wrong with a store and its search index, and whether `hermes` is missing."""
     yield from summary.warnings
-    yield from _problems_of_index(search)
-    yield from _problems_of_size(summary)
-    if executable is None:
-        text = _(
-            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
-            "from here."
-        )
-        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
-
-
-def _problems_of_index(search: SearchHealth) -> Iterator[StoreProblem]:
     if search.failure:
         text = _("Searches do not use the index: {reason}").format(reason=search.failure)
         yield _warning("index-broken", text, search.remedy)
@@ -169,6 +158,13 @@ def _problems_of_index(search: SearchHealth) -> Iterator[StoreProblem]:
             "but complete."
         )
         yield StoreProblem("info", "no-trigram", text, advice)
+    yield from _problems_of_size(summary)
+    if executable is None:
+        text = _(
+            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed "
+            "from here."
+        )
+        yield _warning("no-hermes", text, _("Put its folder on PATH, or install Hermes Agent."))
 
 
 def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import NotFoundError, RefusedError
-from ..files import read_regular
+from ..files import read_regular, user_folder
 from ..hosts.host import Host
 from ..wording import _, pgettext
 
@@ -65,40 +65,36 @@ class Location(NamedTuple):
     def refuse_without_home(self, what: str) -> None:
         """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make
         smaller`."""
-        cannot = {
+        if self.demo:
+            sentence = _("This is the sample store: Hermes cannot {action} it.")
+            remedy = _("Open a store of your own.")
+        elif self.host is not None:
+            sentence = _("This store is on {name}: Hermes cannot {action} it from here.")
+            remedy = _("Do it there: `ssh -t {ssh} {command}`.")
+            remedy = remedy.format(ssh=self.host.ssh, command=self.host.command)
+        elif self.old_files is not None:
+            sentence = _(
+                "These are files in {folder}, not sessions of the store: Hermes cannot "
+                "{action} them."
+            )
+            remedy = _("They can be read, searched, copied and exported.")
+        elif self.root is None:
+            sentence = _(
+                "Hermes cannot {action} from {path}: it is not the state.db of a Hermes root "
+                "or profile."
+            )
+            remedy = _("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only.")
+        else:
+            return
+        actions = {
             "resume": pgettext("Hermes cannot …", "resume"),
             "make smaller": pgettext("Hermes cannot …", "make smaller"),
-        }[what]
-        if self.demo:
-            raise RefusedError(
-                _("This is the sample store: Hermes cannot {action} it.").format(action=cannot),
-                remedy=_("Open a store of your own."),
-            )
-        if self.host is not None:
-            raise RefusedError(
-                _("This store is on {name}: Hermes cannot {action} it from here.").format(
-                    action=cannot, name=self.host.name
-                ),
-                remedy=_("Do it there: `ssh -t {ssh} {command}`.").format(
-                    ssh=self.host.ssh, command=self.host.command
-                ),
-            )
-        if self.old_files is not None:
-            raise RefusedError(
-                _(
-                    "These are files in {folder}, not sessions of the store: Hermes cannot "
-                    "{action} them."
-                ).format(folder=self.old_files, action=cannot),
-                remedy=_("They can be read, searched, copied and exported."),
-            )
-        if self.root is None:
-            raise RefusedError(
-                _(
-                    "Hermes cannot {action} from {path}: it is not the state.db of a Hermes root "
-                    "or profile."
-                ).format(action=cannot, path=self.path),
-                remedy=_("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only."),
-            )
+        }
+        name = self.host.name if self.host is not None else ""
+        sentence = sentence.format(
+            action=actions[what], name=name, folder=self.old_files, path=self.path
+        )
+        raise RefusedError(sentence, remedy=remedy)
 
 
 def default_root() -> Path:
@@ -217,3 +213,14 @@ def _sticky_profile(root: Path) -> tuple[Path, str]:
     if sticky == DEFAULT_PROFILE or not profile_home(sticky_root, sticky).is_dir():
         return root, DEFAULT_PROFILE
     return sticky_root, sticky
+
+
+def trash_folder(location: Location) -> Path:
+    """The folder of deleted conversations: the sample store's is beside it, all others share the
+    user's."""
+    return (location.path.parent if location.demo else user_folder("data")) / "trash"
+
+
+def sessions_folder(location: Location) -> Path | None:
+    """The folder where Hermes keeps files of sessions; None for a store outside a Hermes home."""
+    return location.path.parent / "sessions" if location.root is not None else None

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,7 +19,7 @@ from ..sessions.models import Conversation, ConversationKind, Relation, ResumeTa
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
-from .find_hermes import find_hermes, hermes_word
+from .find_hermes import find_hermes, hermes_word, run_quietly
 from .homes import Location
 
 GATEWAY_SOURCES = frozenset(
@@ -123,13 +122,12 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
-        raise NotFoundError(
-            _("There is no session {session} in this store.").format(session=session_id)
-        )
+        missing = _("There is no session {session} in this store.")
+        raise NotFoundError(missing.format(session=session_id))
     target = resume_target(conversation)
     predicted = predict_resume(catalog.forest, target.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
-    warnings = list(_warnings(conversation, predicted, executable))
+    warnings = [*_warnings(conversation, predicted, executable)]
     opened = catalog.forest.sessions.get(predicted)
     if opened is not None and not opened.has_messages and not conversation.is_empty:
         text = _(
@@ -141,15 +139,12 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         text = _(
             "This is the sample store: there is nothing to resume. With your own store, R runs:"
         )
-        others = [each for each in warnings if each.code not in ("no-hermes", "missing-directory")]
-        warnings = [*others, Caution("sample", text)]
+        of_machine = ("no-hermes", "missing-directory")
+        warnings = [warning for warning in warnings if warning.code not in of_machine]
+        warnings.append(Caution("sample", text))
+    profile = location.profile or "default"
     return ResumePlan(
-        argv=(
-            hermes_word(executable),
-            "-p",
-            location.profile or "default",
-            f"--resume={target.id}",
-        ),
+        argv=(hermes_word(executable), "-p", profile, f"--resume={target.id}"),
         env={} if location.demo else {"HERMES_HOME": str(location.root)},
         conversation=conversation,
         target=target,
@@ -212,18 +207,9 @@ def _warnings_of_source(conversation: Conversation) -> Iterator[Caution]:
 def options_of(executable: str) -> frozenset[str]:
     """Return the long options in the `--help` of a `hermes`, given by its full path; empty if that
     fails."""
-    try:
-        result = subprocess.run(
-            [executable, "--help"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return frozenset()
     # Only at the start of a line: elsewhere the text may mention options of other programs.
-    text = result.stdout.decode("utf-8", "replace")
+    done = run_quietly([executable, "--help"], _TIMEOUT)
+    text = done.stdout if done is not None else ""
     return frozenset(re.findall(r"^ +(?:-\w[^-\n]*, )?(--[a-z][a-z-]*)", text, re.MULTILINE))
 
 

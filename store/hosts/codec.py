@@ -7,99 +7,58 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
-import json
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from .. import api
-from ..cleanup.plan import Plan, Planned
+from ..call import CALLS
+from ..cleanup.plan import Plan
 from ..cleanup.retention import RetentionRules
 from ..cleanup.selection import Selection, parse_line
 from ..cleanup.sizes import Sizes
 from ..cleanup.space_map import FileSpace, SpaceMap
-from ..compression.compactions import Compaction, CompactionHistory
-from ..compression.losses import Losses
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
-from ..export.source import StoredRows, StoredSession
+from ..edit.delete import Deleted
+from ..edit.flags import Change, RowChange
+from ..edit.restore import Restored
+from ..edit.titles import Renamed
 from ..hermes.health import StoreSummary
-from ..hermes.index_health import SearchHealth
-from ..hermes.resume_command import Caution, ResumePlan
+from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
-from ..legacy.transcript_files import Count
-from ..messages.details import Details
-from ..messages.recap import RecapLine
 from ..messages.transcript import Outline
-from ..search.coverage import Coverage
-from ..search.engine import Total
-from ..search.filter_values import Vocabulary
-from ..search.found import Found
+from ..search.found import Found, Suggestion
 from ..search.query import Query, parse
-from ..search.suggest import Suggestion
-from ..sessions.catalog import Catalog, StoreChanges, StoreState
+from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
-from ..sessions.session_rows import SessionsPortion
+from ..trash.shelf import Bundle
 
 PROTOCOL = 3
 """Changes with the types that travel; both sides must have the same."""
-_TYPES = {
-    each.__name__: each
-    for each in (
-        *(
-            Plan,
-            Planned,
-            RetentionRules,
-            Selection,
-            Sizes,
-            FileSpace,
-            SpaceMap,
-            Compaction,
-            CompactionHistory,
-        ),
-        *(Losses, Memory, ModelContext, Reader, StoredRows, StoredSession, StoreSummary),
-        *(SearchHealth, Caution, ResumePlan, Facts, Count, Details, RecapLine, Outline),
-        *(Coverage, Total, Vocabulary, Found, Query, Suggestion, Catalog, SessionsPortion),
-        *(StoreChanges, StoreState, Lineage, Path),
-    )
-}
-_STAYS = {Catalog, Catalog | None, MutableMapping[str, Sizes] | None}
-"""Types of arguments of which each side has its own."""
-CALLBACKS = ("stopped", "tell", "portion")
-"""Arguments that are functions: whether to stop, and what to call with what is done so far."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
-
 LONG = {
-    "messages",
-    "raw_message",
-    "system_prompt",
-    "image",
-    "stored_session",
-    "stored_messages",
+    *("messages", "raw_message", "system_prompt", "image", "stored_session", "stored_messages"),
 }
 """Calls whose answers hold whole texts; such an answer may come in windows."""
 WINDOW = 8_000_000
 """Characters of an answer in a window: as a JSON text they take at most 32 MB."""
-
-
-class _Arguments(msgspec.Struct):
-    """The arguments on a line of a caller."""
-
-    given: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict, name="with")
-
-
-class Failure(NamedTuple):
-    """An error of the other side."""
-
-    kind: str
-    sentence: str
-    remedy: str
+_STAYS = (Catalog, Catalog | None, MutableMapping[str, Sizes] | None)
+"""Types of arguments of which each side has its own."""
+_TYPES = {
+    kind.__name__: kind
+    for kind in (
+        *(Bundle, Catalog, Change, Deleted, Facts, FileSpace, Lineage, Memory, ModelContext, Plan),
+        *(Query, Reader, Restored, ResumePlan, RetentionRules, Selection, Sizes, SpaceMap),
+        *(StoreSummary, Suggestion),
+    )
+}
+"""Those that modules of calls import for their annotations alone."""
 
 
 class SentSelection(NamedTuple):
@@ -117,6 +76,41 @@ class SentCatalog(NamedTuple):
     exact: bool
 
 
+class SentRowChange(NamedTuple):
+    """A `RowChange` as it travels."""
+
+    session_id: str
+    before: dict[str, object]
+    after: dict[str, object]
+
+
+class SentChange(NamedTuple):
+    """A `Change` as it travels."""
+
+    sentence: str
+    rows: list[SentRowChange]
+
+    def change(self) -> Change:
+        """Return it as it is there."""
+        rows: list[Any] = [RowChange._make(row) for row in self.rows]
+        return Change(self.sentence, tuple(rows))
+
+
+class SentRenamed(NamedTuple):
+    """A `Renamed` as it travels."""
+
+    change: SentChange
+    title: str | None
+    differs: bool
+
+
+_SENT: Mapping[object, object] = {
+    **{Query: str, Query | str: str, Selection: SentSelection},
+    **{Change: SentChange, Renamed: SentRenamed},
+}
+"""By type: how it travels, if not as itself."""
+
+
 class Signature(NamedTuple):
     """The types of a call."""
 
@@ -126,46 +120,54 @@ class Signature(NamedTuple):
     """Of these, those that are parsed there."""
     needs: frozenset[str]
     """Of these, those without a default."""
-    own: Mapping[str, object]
-    """Those of which each side has its own."""
-    callbacks: tuple[str, ...]
+    own: tuple[str, ...]
+    """Those of which each side has its own: a catalog, and `known` sizes."""
+    stops: bool
+    """Whether it takes `stopped`, a function that says whether to end with what is done."""
+    reports: Mapping[str, object]
+    """Functions that are called with what is done so far, and the type of that."""
     answer: object
-    portion: object
-    """What the argument `portion` is called with; None for a call without one."""
-
-
-def _travels(kind: object) -> object:
-    if kind == Query or kind == Query | str:
-        return str
-    return SentSelection if kind is Selection else kind
+    changes: bool
+    """Whether it changes the store."""
 
 
 @cache
 def signature(name: str) -> Signature:
     """Return the types of a call; KeyError if there is none."""
-    method = api.CALLS[name]
-    names = {**vars(api), **_TYPES}
-    hints = get_type_hints(method, names)
-    parameters = inspect.signature(method).parameters
-    answer = hints.pop("return")
-    sent = {
-        each: _travels(kind)
-        for each, kind in hints.items()
-        if kind not in _STAYS and each not in CALLBACKS
-    }
-    needs = {each for each in sent if parameters[each].default is inspect.Parameter.empty}
-    own = {each: kind for each, kind in hints.items() if kind in _STAYS}
-    callbacks = tuple(each for each in hints if each in CALLBACKS)
-    queries = frozenset(each for each, kind in hints.items() if kind in (Query, Query | str))
+    call = CALLS[name]
+    function = inspect.unwrap(call.function)
+    hints = get_type_hints(function, function.__globals__ | _TYPES)
+    _first, *parameters = inspect.signature(function).parameters.values()
+    answer = hints["return"]
+    sent: dict[str, object] = {}
+    reports: dict[str, object] = {}
+    own: list[str] = []
+    for parameter in parameters:
+        kind = hints[parameter.name]
+        if kind in _STAYS:
+            own.append(parameter.name)
+        elif (reported := _reported(kind)) is not None:
+            reports[parameter.name] = reported
+        elif parameter.name != "stopped":
+            sent[parameter.name] = _SENT.get(kind, kind)
     return Signature(
         sent,
-        queries,
-        frozenset(needs),
-        own,
-        callbacks,
-        answer,
-        Found if "portion" in parameters else None,
+        frozenset(each for each in sent if hints[each] in (Query, Query | str)),
+        frozenset(each.name for each in parameters if each.default is each.empty) & sent.keys(),
+        tuple(own),
+        "stopped" in hints,
+        reports,
+        _SENT.get(answer, answer),
+        call.changes,
     )
+
+
+def _reported(kind: object) -> object:
+    """Return the type of what a function is called with; None for what is none, or takes
+    nothing."""
+    functions = [each for each in (kind, *get_args(kind)) if get_origin(each) is Callable]
+    taken = get_args(functions[0])[0] if functions else ()
+    return taken[0] if taken else None
 
 
 def _encode_hook(value: object) -> object:
@@ -206,11 +208,6 @@ def encode(value: object) -> bytes:
         return _encoder.encode(_clean(msgspec.to_builtins(value, enc_hook=_encode_hook)))
 
 
-def window(answer: bytes, start: int) -> bytes:
-    """Return the characters of an encoded answer from `start` on, as a JSON text."""
-    return encode(answer.decode()[start : start + WINDOW])
-
-
 def _clean(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
@@ -221,12 +218,17 @@ def _clean(value: object) -> object:
     return value
 
 
+def window(answer: bytes, start: int) -> bytes:
+    """Return the characters of an encoded answer from `start` on, as a JSON text."""
+    return encode(answer.decode()[start : start + WINDOW])
+
+
 @cache
 def _decoder(kind: object) -> msgspec.json.Decoder[object]:
     return msgspec.json.Decoder(kind, dec_hook=_decode_hook)
 
 
-def decode(line: bytes | memoryview | msgspec.Raw, kind: object) -> object:
+def decode(line: bytes | msgspec.Raw, kind: object) -> object:
     """Return a value of a type. ValueError if it is none, or more than anyone would send."""
     raw = bytes(line)
     if raw.count(b'"') - raw.count(b'\\"') > 2 * STRINGS:
@@ -235,54 +237,43 @@ def decode(line: bytes | memoryview | msgspec.Raw, kind: object) -> object:
         value = _decoder(kind).decode(raw)
     except (msgspec.DecodeError, RecursionError, OverflowError, UnicodeDecodeError) as error:
         raise ValueError(str(error)) from error
-    for conversation in _conversations(value):
-        if not conversation.segments:
-            raise ValueError("a conversation without a session")
-    if isinstance(value, Outline) and any(
-        not 0 <= row.segment < len(value.session_ids) for row in value.rows
-    ):
+    if not all(conversation.segments for conversation in _conversations(value)):
+        raise ValueError("a conversation without a session")
+    if isinstance(value, Outline) and not _is_sound(value):
         raise ValueError("a message of no session")
-    return value
+    if isinstance(value, SentRenamed):
+        return Renamed(value.change.change(), value.title, value.differs)
+    return value.change() if isinstance(value, SentChange) else value
+
+
+def _is_sound(outline: Outline) -> bool:
+    return all(0 <= row.segment < len(outline.session_ids) for row in outline.rows)
 
 
 def _conversations(value: object) -> Iterable[Conversation]:
     if isinstance(value, Conversation):
-        yield value
-    elif isinstance(value, Found):
-        yield from (*value.titles, *value.conversations.values())
-    elif isinstance(value, Plan):
-        yield from (each.conversation for each in value.selected)
-        yield from (each.conversation for each in value.spared)
-    elif isinstance(value, list) and value and isinstance(value[0], Conversation):
-        yield from value
-
-
-def question(line: bytes) -> object:
-    """Return a line of a caller; the arguments of a call of the façade are not read yet, and None
-    if they are no object."""
-    try:
-        asked = json.loads(line)
-    except RecursionError as error:
-        raise ValueError(str(error)) from error
-    if isinstance(asked, dict) and "ask" in asked:
-        try:
-            asked["with"] = msgspec.json.decode(line, type=_Arguments).given
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            asked["with"] = None
-    return asked
+        return (value,)
+    if isinstance(value, Found):
+        return (*value.titles, *value.conversations.values())
+    if isinstance(value, Plan):
+        selected = [each.conversation for each in value.selected]
+        return [*selected, *(each.conversation for each in value.spared)]
+    if isinstance(value, list) and value and isinstance(value[0], Conversation):
+        return value
+    return ()
 
 
 def bound(name: str, args: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
     """Return the arguments of a call by name."""
-    arguments = inspect.signature(api.CALLS[name]).bind(None, *args, **named).arguments
-    del arguments["self"]
-    return arguments
+    parameters = inspect.signature(CALLS[name].function)
+    _first, *arguments = parameters.bind(None, *args, **named).arguments.items()
+    return dict(arguments)
 
 
-def sent(name: str, values: Mapping[str, object]) -> dict[str, object]:
-    """Return the arguments of a call that travel, as they travel."""
+def sent(name: str, values: Mapping[str, object]) -> bytes:
+    """Return the arguments of a call that travel, as JSON."""
     types = signature(name).parameters
-    return {each: _sent(value) for each, value in values.items() if each in types}
+    return encode({each: _sent(value) for each, value in values.items() if each in types})
 
 
 def _sent(value: object) -> object:
@@ -293,18 +284,19 @@ def _sent(value: object) -> object:
     return value
 
 
-def received(name: str, given: Mapping[str, msgspec.Raw], now: float) -> dict[str, object]:
+def received(name: str, given: msgspec.Raw, now: float) -> dict[str, object]:
     """Return the arguments of a call.
 
     Raises:
         ValueError: One is unknown, missing, or not of its type.
     """
     types = signature(name)
-    if unknown := given.keys() - types.parameters.keys():
+    raw: Any = decode(given, dict[str, msgspec.Raw])
+    if unknown := raw.keys() - types.parameters.keys():
         raise ValueError(f"{name} has no argument {min(unknown)[:80]}")
-    if missing := types.needs - given.keys():
+    if missing := types.needs - raw.keys():
         raise ValueError(f"{name} needs the argument {min(missing)}")
-    values = {each: decode(raw, types.parameters[each]) for each, raw in given.items()}
+    values = {each: decode(part, types.parameters[each]) for each, part in raw.items()}
     for each, value in values.items():
         if isinstance(value, SentSelection):
             values[each] = Selection(parse_line(value.text, now), value.marks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from typing import NamedTuple
 
 from ..connection.schema import NO_CHAT, NO_STORE
 from ..errors import StoreError
@@ -64,68 +65,98 @@ _SAID = (
     ("not responding", "host-lost"),
 )
 """Texts of OpenSSH (not translated) and what they mean; the first that occurs decides."""
-_SENTENCES = {
-    "host-key": N_("{name}: its key is not the one that is known, so nothing was sent."),
-    "host-new": N_("{name}: its key is not known here yet, so nothing was sent."),
-    "host-unknown": N_("{name}: there is no machine of this name ({said})."),
-    "host-login": N_("{name}: it wants a password or another key."),
-    "host-down": N_("{name}: it cannot be reached ({said})."),
-    "host-closed": N_("{name}: it closed the connection before the login ({said})."),
-    "host-lost": N_("{name}: the connection was lost."),
-    "host-ssh": N_("{name}: ssh failed ({said})."),
-    "host-silent": N_("{name}: it has not answered for {seconds:.0f} seconds."),
-    "host-noise": N_("{name}: what came back is not an answer of hermes-browse ({said})."),
-    "host-refused": N_("{name}: {said}"),
-    "host-rights": N_(
-        "{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."
+
+
+class _Fault(NamedTuple):
+    """What is said of a fault."""
+
+    sentence: str
+    remedy: str = ""
+    code: str = ""
+    """Its code, if several faults have the same."""
+
+
+_FAULTS = {
+    "host-key": _Fault(
+        N_("{name}: its key is not the one that is known, so nothing was sent."),
+        N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
     ),
-    "host-serves": N_(
-        "{name}: this key may only serve the browser, and this command needs one of its own there."
+    "host-new": _Fault(
+        N_("{name}: its key is not known here yet, so nothing was sent."),
+        N_("Connect once in another terminal and compare the key: `{ssh}`."),
+        code="host-key",
     ),
-    "host-program": N_("{name}: its shell does not find “{command}”."),
-    "host-broken": N_("{name}: “{command}” is there and cannot be run ({said})."),
-    "host-old": N_("{name}: its hermes-browse is too old for this ({said})."),
-    "host-version": N_("{name}: its hermes-browse {version} is too old for this."),
-}
-_CODES = {
-    "host-new": "host-key",
-    "host-old": "host-version",
-    "host-closed": "host-down",
-    "host-broken": "host-program",
-}
-"""Codes of faults that have two sentences."""
-_REMEDIES = {
-    "host-key": N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
-    "host-new": N_("Connect once in another terminal and compare the key: `{ssh}`."),
-    "host-unknown": N_(
-        "Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."
+    "host-unknown": _Fault(
+        N_("{name}: there is no machine of this name ({said})."),
+        N_("Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."),
     ),
-    "host-login": N_(
-        "If your key has a passphrase, type `ssh-add`; if it asks for a password, `{copy}`."
+    "host-login": _Fault(
+        N_("{name}: it wants a password or another key."),
+        N_("If your key has a passphrase, type `ssh-add`; if it asks for a password, `{copy}`."),
     ),
-    "host-closed": N_(
-        "Its sshd refuses this machine, or has too many logins at once; its log says which."
+    "host-down": _Fault(N_("{name}: it cannot be reached ({said}).")),
+    "host-closed": _Fault(
+        N_("{name}: it closed the connection before the login ({said})."),
+        N_("Its sshd refuses this machine, or has too many logins at once; its log says which."),
+        code="host-down",
     ),
-    "host-broken": N_("Install it there again: its Python may be gone."),
-    "host-program": N_(
-        "Install it there, or name its full path as `command` of this host in the configuration."
+    "host-lost": _Fault(N_("{name}: the connection was lost.")),
+    "host-ssh": _Fault(
+        N_("{name}: ssh failed ({said})."), N_("Try it in another terminal: `{ssh}`.")
     ),
-    "host-ssh": N_("Try it in another terminal: `{ssh}`."),
-    "host-old": N_("Install the newest there."),
-    "host-version": N_("Install the newest there."),
+    "host-silent": _Fault(N_("{name}: it has not answered for {seconds:.0f} seconds.")),
+    "host-noise": _Fault(N_("{name}: what came back is not an answer of hermes-browse ({said}).")),
+    "host-refused": _Fault(N_("{name}: {said}")),
+    "host-rights": _Fault(
+        N_(
+            "{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."
+        )
+    ),
+    "host-serves": _Fault(
+        N_(
+            "{name}: this key may only serve the browser, and this command needs one of its own there."
+        )
+    ),
+    "host-program": _Fault(
+        N_("{name}: its shell does not find “{command}”."),
+        N_(
+            "Install it there, or name its full path as `command` of this host in the configuration."
+        ),
+    ),
+    "host-broken": _Fault(
+        N_("{name}: “{command}” is there and cannot be run ({said})."),
+        N_("Install it there again: its Python may be gone."),
+        code="host-program",
+    ),
+    "host-old": _Fault(
+        N_("{name}: its hermes-browse is too old for this ({said})."),
+        N_("Install the newest there."),
+        code="host-version",
+    ),
+    "host-version": _Fault(
+        N_("{name}: its hermes-browse {version} is too old for this."),
+        N_("Install the newest there."),
+    ),
 }
 
 
 def fault(
-    host: Host, code: str, *, said: str = "", seconds: float = 0.0, version: str = ""
+    host: Host,
+    kind: str,
+    *,
+    said: str = "",
+    seconds: float = 0.0,
+    version: str = "",
+    remedy: str = "",
 ) -> HostError:
-    """Return the error of a code, with its sentence and remedy.
+    """Return an error with its sentence and remedy.
 
     Args:
-        code: As of `HostError`, or a key of `_CODES`.
+        kind: A key of `_FAULTS`.
         said: What ssh or the host said; made printable here.
         seconds: How long was waited.
         version: Of hermes-browse there.
+        remedy: In place of its own.
     """
     fields = {
         "name": host.name,
@@ -136,10 +167,10 @@ def fault(
         "ssh": one_line(f"ssh {host.ssh}", 120),
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
-    remedy = _(_REMEDIES[code]).format(**fields) if code in _REMEDIES else ""
-    return HostError(
-        host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy
-    )
+    found = _FAULTS[kind]
+    own = _(found.remedy).format(**fields)
+    sentence = _(found.sentence).format(**fields)
+    return HostError(host, found.code or kind, sentence, remedy=remedy or own)
 
 
 def cannot_start(host: Host, error: OSError | ValueError) -> HostError:
@@ -163,16 +194,17 @@ def explain(
         noise: What it printed instead of a hello.
     """
     last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", _last_line(said))
-    if exit_code == SSH_FAILED:
-        default = "host-ssh" if last and not has_greeted else "host-lost"
-        code = next((code for text, code in _SAID if text in said), default)
-        is_refused = code == "host-lost" and last and not has_greeted
-        return fault(host, "host-closed" if is_refused else code, said=last)
+    if exit_code in (SSH_FAILED, None):
+        is_early = bool(last) and not has_greeted
+        default = "host-ssh" if is_early else "host-lost"
+        kind = next((kind for text, kind in _SAID if text in said), default)
+        return fault(host, "host-closed" if is_early and kind == "host-lost" else kind, said=last)
+    if not has_greeted and is_no_program(host, exit_code, said):
+        is_broken = exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said)
+        return fault(host, "host-broken" if is_broken else "host-program", said=last)
+    if not has_greeted and exit_code == _USAGE:
+        return fault(host, "host-old", said=last)
     if not has_greeted:
-        if is_no_program(host, exit_code, said):
-            return no_program(host, exit_code, said)
-        if exit_code == _USAGE:
-            return fault(host, "host-old", said=last)
         last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
         return refused(host, last.removeprefix("hermes-browse: "))
@@ -190,20 +222,10 @@ def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
     return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == word + _TCSH_SAYS)
 
 
-def no_program(host: Host, exit_code: int | None, said: str) -> HostError:
-    """Return the error for a program that is not there, or is there and cannot be run."""
-    if exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said):
-        return fault(host, "host-broken", said=_last_line(said))
-    return fault(host, "host-program")
-
-
 def refused(host: Host, said: str) -> HostError:
     """Return the error of the program there, given its sentence."""
     sentence, remedy = advised(host, said)
-    sentence = _(_SENTENCES["host-refused"]).format(
-        name=host.name, said=one_line(sentence, 400) or "?"
-    )
-    return HostError(host, "host-refused", sentence, remedy=remedy)
+    return fault(host, "host-refused", said=sentence, remedy=remedy)
 
 
 def advised(host: Host, said: str) -> tuple[str, str]:

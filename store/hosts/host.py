@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ..wording import _
@@ -69,35 +68,27 @@ class Host(NamedTuple):
         return shlex.split(self.ssh)
 
 
+_OPTIONS = (
+    *("ClearAllForwardings=yes", "RemoteCommand=none", "ControlMaster=no"),
+    *("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3"),
+)
+"""Nothing of this machine is lent to the host while the connection is open, nothing is asked over
+the screen, and no process that the user's configuration asks for stays behind."""
+
+
 def ssh_command(
-    host: Host, line: str, *, control: Path | None = None, terminal: bool = False
+    host: Host, line: str, *, terminal: bool = False, level: str = "ERROR"
 ) -> list[str]:
     """Return the arguments of a process that runs a line on a host.
 
     Args:
         line: For the shell of the host, from `command_line`.
-        control: The socket of an open connection to use; without it, and when it is gone, ssh
-            connects anew.
         terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person
             only.
+        level: The LogLevel of ssh. Below INFO it may end without a word: it says at that level that
+            a connection was reset before the login (OpenSSH 9.2).
     """
     if terminal:
         return ["ssh", "-t", *host.ssh_words(), line]
-    # Nothing of this machine is lent to the host while the connection is open: no agent, no
-    # display, no port.
-    options = [
-        "-T",
-        "-a",
-        "-x",
-        "-o",
-        "ClearAllForwardings=yes",
-        "-o",
-        "RemoteCommand=none",
-        "-o",
-        "LogLevel=ERROR",
-    ]
-    options += ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
-    options += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
-    if control is not None:
-        options += ["-o", f"ControlPath={control}"]
-    return ["ssh", *options, *host.ssh_words(), line]
+    options = [word for option in (*_OPTIONS, f"LogLevel={level}") for word in ("-o", option)]
+    return ["ssh", "-T", "-a", "-x", *options, *host.ssh_words(), line]

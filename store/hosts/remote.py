@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 import itertools
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from .. import errors
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
-from ..errors import BrowseError, QueryInterruptedError, ValueTooLongError
+from ..errors import BrowseError, ValueTooLongError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..text import one_line
 from ..wording import _
 from . import codec
-from .faults import advised, fault, refused
-from .link import AnswerLine, Link, Links
+from .failures import raised_there
+from .far_changes import carry_out
+from .faults import fault
+from .link import ANSWER_SECONDS, CHANGE_SECONDS, AskedQuestion, Link, Links
 
 _LEASES = itertools.count(1)
-_KINDS = {
-    name: kind
-    for name, kind in vars(errors).items()
-    if isinstance(kind, type) and issubclass(kind, BrowseError)
-}
-_OF_THE_HOST = {
-    *(BrowseError, errors.StoreError, errors.StoreMissingError, errors.StoreEmptyError),
-    *(errors.NotAStoreError, errors.StoreUnreadableError),
-}
-"""Errors that keep a host from being read at all."""
 _PLAIN_BYTES = 16_000_000
 """Of an answer without long texts."""
 _WINDOWS = 16
 """Most windows of an answer: some 128 million characters."""
+_NO_MORE: Mapping[str, object] = MappingProxyType({})
 
 
 class Lease:
-    """A leased connection to a store on a host; see `api.OpenStore`."""
+    """A leased connection to a store on a host; see `connect.Far`.
 
-    def __init__(self, link: Link) -> None:
-        self._link, self._number, self._running = link, next(_LEASES), 0
+    Args:
+        on_wait: Called when a change takes long, on another thread.
+    """
+
+    def __init__(self, link: Link, on_wait: Callable[[], object] = lambda: None) -> None:
+        self.link, self.on_wait = link, on_wait
+        self._number = next(_LEASES)
+        self._running: AskedQuestion | None = None
 
     def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
         """Return the answer of a call; whole texts that are longer than a line come in windows.
@@ -49,10 +46,18 @@ class Lease:
             HostError: The host did not answer, or not with what was asked.
             BrowseError: What happened there.
         """
-        host, values = self._link.host, codec.bound(name, args, named)
-        hello = self._link.open()
+        hello = self.link.open()
         if hello.protocol != codec.PROTOCOL:
-            raise fault(host, "host-version", version=hello.version)
+            raise fault(self.link.host, "host-version", version=hello.version)
+        values = codec.bound(name, args, named)
+        if not codec.signature(name).changes:
+            return self.ask(name, values)
+        if "change" not in hello.rights:  # what fails here has sent nothing
+            raise fault(self.link.host, "host-rights")
+        return carry_out(self, name, values)
+
+    def ask(self, name: str, values: Mapping[str, object]) -> object:
+        """Return the answer of a call, given its arguments by name."""
         answer = codec.signature(name).answer
         try:
             return self._asked(name, values, answer)
@@ -77,33 +82,34 @@ class Lease:
         name: str,
         values: Mapping[str, object],
         answer: object,
-        more: Mapping[str, object] = MappingProxyType({}),
+        more: Mapping[str, object] = _NO_MORE,
     ) -> object:
         """Ask once, and return the answer as a value of the type `answer`."""
         types = codec.signature(name)
-        question = {"lease": self._number, "ask": name, **more}
-        number = self._running = self._link.send(question, codec.encode(codec.sent(name, values)))
-        stopped, told = values.get("stopped"), False
+        head = {"lease": self._number, "ask": name, **more}
+        question = self._running = self.link.send(head, codec.sent(name, values))
+        stopped = values.get("stopped")
 
         def poll() -> None:
-            nonlocal told
-            if callable(stopped) and not told and stopped():
-                told = True
-                self._link.tell({"stop": number})
+            nonlocal stopped
+            if callable(stopped) and stopped():
+                stopped = None
+                question.stop()
 
-        for line in self._link.lines(number, poll=poll):
-            if line.kind in ("tell", "portion"):
-                kind = float if line.kind == "tell" else types.portion
-                report = values.get(line.kind)
-                if callable(report):
-                    report(self._decoded(name, line.value, kind))
+        seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
+        for line in question.lines(seconds, poll):
+            if line.kind in types.reports:
+                if callable(report := values.get(line.kind)):
+                    report(self._decoded(name, line.value, types.reports[line.kind]))
             elif line.kind == "answer":
                 return self._decoded(name, line.value, answer)
             elif line.kind == "error":
-                raise self._error(line)
+                raise raised_there(self.link.host, line.value)
+            else:
+                break
         raise self._noise(line.text)
 
-    def _decoded(self, name: str, value: bytes | memoryview, kind: object) -> object:
+    def _decoded(self, name: str, value: bytes, kind: object) -> object:
         try:
             if name not in codec.LONG and len(value) > _PLAIN_BYTES:
                 raise ValueError(len(value))
@@ -111,37 +117,20 @@ class Lease:
         except ValueError as error:
             raise self._noise(value) from error
 
-    def _noise(self, said: bytes | memoryview) -> BrowseError:
-        text = bytes(said[:80]).decode("utf-8", "replace")
-        return fault(self._link.host, "host-noise", said=text)
-
-    def _error(self, line: AnswerLine) -> BrowseError:
-        """Return the error of the program there, with its sentence as of here."""
-        host = self._link.host
-        try:
-            said = codec.decode(line.value, codec.Failure)
-        except ValueError:
-            return self._noise(line.text)
-        assert isinstance(said, codec.Failure)
-        kind = _KINDS.get(said.kind, BrowseError)
-        if kind is QueryInterruptedError:
-            return QueryInterruptedError(_("The query was interrupted."))
-        text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
-        if kind in _OF_THE_HOST:
-            return refused(host, text)
-        sentence, remedy = advised(host, text)
-        return kind(f"{host.name}: {sentence}", remedy=remedy)
+    def _noise(self, said: bytes) -> BrowseError:
+        return fault(self.link.host, "host-noise", said=said[:80].decode("utf-8", "replace"))
 
     def begin(self) -> None:
         """Nothing to do: an interrupt ends with the call."""
 
     def interrupt(self) -> None:
         """Interrupt the running call, from any thread."""
-        self._link.cancel(self._running)
+        if self._running is not None:
+            self._running.cancel()
 
     def close(self) -> None:
         """Close the store there; without a connection it is closed already."""
-        self._link.tell({"close": self._number})
+        self.link.tell({"close": self._number})
 
 
 class RemoteStore(Store):
@@ -163,7 +152,7 @@ class RemoteStore(Store):
 
     def far(self) -> Lease:
         """Return a connection to the store there."""
-        return Lease(self.link)
+        return Lease(self.link, lambda: self.on_wait())
 
     def fingerprint(self) -> Fingerprint:
         """Return what the host said last; it says so when the store changes. Nothing while it is
@@ -177,7 +166,7 @@ class RemoteStore(Store):
         """Return the bytes of the database and its log, as of the last change; zeros before the
         first answer."""
         mark = self.link.fingerprint
-        return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
+        return (mark[3], mark[7]) if mark else (0, 0)
 
     def check(self) -> None:
         """Connect. HostError if the host cannot be reached."""
@@ -190,28 +179,13 @@ class RemoteStore(Store):
         )
 
 
-def round_trip(link: Link) -> float:
-    """Measure the seconds from a question to its answer on the open connection; errors as of
-    `Lease.call`."""
-    lease = Lease(link)
-    lease.call("state", (), {})  # opens the store
-    begun = time.perf_counter()
-    lease.call("state", (), {})
-    return time.perf_counter() - begun
-
-
 def locate_there(link: Link) -> Location:
     """Return the location of the store on a host, as it says itself. HostError if it cannot be
     reached."""
     host, hello = link.host, link.open()
-    label = (
-        f"{host.name} · {hello.profile}"
-        if hello.profile not in ("", DEFAULT_PROFILE)
-        else host.name
-    )
-    return Location(
-        Path(f"{host.name}:{hello.path}"), profile=hello.profile or None, label=label, host=host
-    )
+    path, profile = one_line(hello.path, 400), one_line(hello.profile, 400)
+    label = host.name if profile in ("", DEFAULT_PROFILE) else f"{host.name} · {profile}"
+    return Location(Path(f"{host.name}:{path}"), profile=profile or None, label=label, host=host)
 
 
 def store_at(location: Location, links: Links) -> Store:

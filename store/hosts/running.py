@@ -6,43 +6,31 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
-import selectors
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import NoReturn, TypeVar
 
 from ..connection.stored_values import Json
-from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError
+from ..errors import BrowseError, NotFoundError, RefusedError, StoreError
 from ..text import one_line
-from ..wording import N_, _
-from .faults import SSH_FAILED, advised, cannot_start, explain, fault, is_no_program
-from .host import Host, ssh_command
+from ..wording import _
+from .faults import SSH_FAILED, advised, explain, fault, is_no_program
+from .host import Host
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Reply
+from .ssh import SshProcess
 
 _T = TypeVar("_T")
 _MARK = b"hermes-browse-answers-below"
 """Printed before a command: everything ahead of it is what the shell of the host says by itself."""
-_CHUNK = 65_536
 SILENT_SECONDS = 660.0
 """How long a command that may take any time may print nothing; the losses of a million messages
 take a minute."""
-_ERRORS: Mapping[int, type[BrowseError]] = {
-    3: StoreError,
-    NotFoundError.exit_code: NotFoundError,
-    5: RefusedError,
-}
-_BUSY = (
-    N_("{path} is locked by another process."),
-    N_("{path} is busy: another process is using it."),
-)
-"""The sentences of a `StoreBusyError`, by which it is told from other errors of a store: all end
-with 3."""
-_processes: set[subprocess.Popen[bytes]] = set()
+_ERRORS: dict[int, type[BrowseError]] = {3: StoreError, 4: NotFoundError, 5: RefusedError}
+"""By exit code."""
+_processes: set[SshProcess] = set()
 
 
 class Running:
@@ -60,15 +48,11 @@ class Running:
         self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None
     ) -> None:
         self._host, self._line, self._seconds, self._most = host, line, seconds, most
-        self._said = bytearray()
-        self._noise = ""
+        self._has_begun = False
+        self.said = ""
+        """What it has printed on standard error, or the end of that."""
         self.code = -1
         """Its exit code, at the end."""
-
-    @property
-    def said(self) -> str:
-        """What it has printed on standard error, or the end of that."""
-        return self._said.decode("utf-8", "replace")
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the output as it comes, and end the process when the caller leaves.
@@ -77,75 +61,58 @@ class Running:
             HostError: ssh failed, the host has no such program, or the output is not what was asked
                 for.
         """
-        command = ssh_command(self._host, f"echo {_MARK.decode()}; {self._line}")
-        pipe = subprocess.PIPE
-        try:
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, bufsize=0
-            )
-        except (OSError, ValueError) as error:
-            raise cannot_start(self._host, error) from error
+        process = SshProcess(self._host, f"echo {_MARK.decode()}; {self._line}")
         _processes.add(process)
         try:
-            has_begun = yield from self._read(process)
-            self.code = process.wait()
+            noise = yield from self._output(process)
+            code = process.wait()
+            self.code = -1 if code is None else code
         finally:
-            process.kill()
-            process.wait()
+            self.said = process.said
+            process.close()
             _processes.discard(process)
-            for stream in (process.stdout, process.stderr):
-                if stream is not None:
-                    stream.close()
-        has_ended_early = not has_begun and self.code != 0
         is_missing = is_no_program(self._host, self.code, self.said)
-        if self.code == SSH_FAILED or is_missing or has_ended_early:
-            raise explain(self._host, self.code, self.said, has_greeted=False, noise=self._noise)
-        if not has_begun:
-            is_serving = '{"hello"' in self._noise
-            code = "host-serves" if is_serving else "host-noise"
-            raise fault(self._host, code, said=self.said or self._noise)
+        if self.code == SSH_FAILED and not self._has_begun and not self.said:
+            raise fault(self._host, "host-closed")
+        if self.code == SSH_FAILED or is_missing or (self.code and not self._has_begun):
+            raise explain(self._host, self.code, self.said, has_greeted=False, noise=noise)
+        if not self._has_begun:
+            code_of_fault = "host-serves" if '{"hello"' in noise else "host-noise"
+            raise fault(self._host, code_of_fault, said=self.said or noise)
 
-    def _read(self, process: subprocess.Popen[bytes]) -> Generator[bytes, None, bool]:
-        """Yield what follows the mark, until both streams end; return whether the mark was
-        there."""
-        assert process.stdout is not None and process.stderr is not None
+    def _output(self, process: SshProcess) -> Generator[bytes, None, str]:
+        """Yield what follows the mark; return what was printed if there was none."""
+        head, size = b"", 0
+        for chunk in self._chunks(process):
+            if not self._has_begun:
+                head += chunk
+                _noise, mark, rest = head.partition(_MARK)
+                _line, end, chunk = rest.partition(b"\n")
+                self._has_begun = bool(mark and end)
+                if not self._has_begun and len(head) > NOISE_BYTES:
+                    self._refuse()
+            if self._has_begun and chunk:
+                size += len(chunk)
+                if self._most is not None and size > self._most:
+                    self._refuse()
+                yield chunk
+        return head.decode("utf-8", "replace")
+
+    def _chunks(self, process: SshProcess) -> Iterator[bytes]:
+        """Yield all output, within the limits of time."""
         begun = heard = time.monotonic()
-        head, size = bytearray(), 0
-        has_begun = False
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            selector.register(process.stderr, selectors.EVENT_READ)
-            while selector.get_map():
-                seconds, since = self._seconds if has_begun else CONNECT_SECONDS, begun
-                if seconds is None:
-                    seconds, since = SILENT_SECONDS, heard
-                left = since + seconds - time.monotonic()
-                if left <= 0:
-                    raise fault(self._host, "host-silent", seconds=seconds)
-                for key, _events in selector.select(left):
-                    chunk = os.read(key.fd, _CHUNK)
-                    heard = time.monotonic()
-                    if not chunk:
-                        selector.unregister(key.fileobj)
-                    elif key.fileobj is process.stderr:
-                        self._said += chunk
-                        del self._said[:-NOISE_BYTES]
-                        continue
-                    elif not has_begun:
-                        head += chunk
-                        _noise, mark, chunk = bytes(head).partition(_MARK)
-                        end = chunk.find(b"\n") + 1
-                        has_begun, chunk = bool(mark and end), chunk[end:]
-                        if not has_begun and len(head) > NOISE_BYTES:
-                            self._refuse()
-                    if has_begun and chunk:
-                        size += len(chunk)
-                        if self._most is not None and size > self._most:
-                            self._refuse()
-                        yield chunk
-                        heard = time.monotonic()  # a pager may have kept us waiting
-        self._noise = bytes(head).decode("utf-8", "replace")
-        return has_begun
+        while True:
+            seconds, since = self._seconds if self._has_begun else CONNECT_SECONDS, begun
+            if seconds is None:
+                seconds, since = SILENT_SECONDS, heard
+            try:
+                chunk = process.read(max(0.0, since + seconds - time.monotonic()))
+            except TimeoutError:
+                raise fault(self._host, "host-silent", seconds=seconds) from None
+            if chunk is None:
+                return
+            yield chunk
+            heard = time.monotonic()  # a pager may have kept us waiting
 
     def _refuse(self) -> NoReturn:
         raise fault(self._host, "host-noise", said=_("more than was asked for"))
@@ -170,11 +137,10 @@ def _number(text: str) -> float:
     return value
 
 
-def read_document(host: Host, text: str, number: Callable[[str], object] | None = _number) -> Json:
-    """Return the JSON object that a command printed, HostError if it is none; `number` converts its
-    numbers."""
+def read_document(host: Host, text: str) -> Json:
+    """Return the JSON object that a command printed, HostError if it is none."""
     try:
-        document = json.loads(text, parse_constant=number, parse_float=number, parse_int=number)
+        document = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_number)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
@@ -189,27 +155,10 @@ def refusal(host: Host, reply: Reply) -> BrowseError:
     sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
     if not sentence:
         sentence = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
-    kind = _ERRORS.get(reply.code, BrowseError)
-    if kind is StoreError and any(
-        each.removeprefix("{path}").rstrip(".") in sentence for each in _BUSY
-    ):
-        kind = StoreBusyError
     sentence, remedy = advised(host, sentence)
-    error = kind(f"{host.name}: {sentence}", remedy=remedy)
+    error = _ERRORS.get(reply.code, BrowseError)(f"{host.name}: {sentence}", remedy=remedy)
     error.exit_code = reply.code
     return error
-
-
-def document_of(host: Host, reply: Reply) -> Json:
-    """Return the JSON object that a command printed, with any numbers.
-
-    Raises:
-        BrowseError: The command failed, with its own sentence.
-        HostError: What it printed is no object.
-    """
-    if reply.code:
-        raise refusal(host, reply)
-    return read_document(host, reply.out, None)
 
 
 def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
@@ -237,5 +186,4 @@ def asked_at_once(hosts: Sequence[Host], ask: Callable[[Host], _T]) -> Iterator[
         yield [in_thread(partial(ask, host), f"asking {host.name}") for host in hosts]
     finally:
         for process in list(_processes):
-            with contextlib.suppress(OSError):
-                process.kill()
+            process.terminate()

@@ -28,11 +28,14 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
-from typing import IO, NamedTuple
+from typing import IO
 
-from ..api import CALLS as CALLS_OF_STORE
+import msgspec
+
 from ..api import OpenStore
+from ..call import CALLS
 from ..cleanup.sizes import Sizes
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import allow_readers, interrupt_readers
@@ -42,7 +45,8 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .calls import CALLS, checked
+from .calls import Called, read_call
+from .failures import Failure
 from .link import ANSWER_BYTES, Reply
 
 resource: ModuleType | None
@@ -79,13 +83,44 @@ _QUESTION_COST = 1_000
 _LEASES = 50
 
 
-def _bytes(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+class _Question(msgspec.Struct, eq=False):
+    """A line of the caller. Numbers that are none make it a line of nobody who knows this protocol;
+    what else is wrong is answered."""
+
+    id: int | None = None
+    lease: int | None = None
+    cancel: int | None = None
+    stop: int | None = None
+    close: int | None = None
+    ask: object = None
+    call: object = None
+    given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
+    start: object = msgspec.field(name="from", default=None)
+    size: int = msgspec.field(name="", default=0)
+    """Bytes that it counts for."""
 
 
-def _line(answer: Json) -> bytes:
-    """Return a line of output."""
-    return _bytes(answer) + b"\n"
+_decoder = msgspec.json.Decoder(_Question)
+
+
+def _read_question(line: bytes) -> _Question:
+    try:
+        return _decoder.decode(line)
+    except msgspec.DecodeError:  # perhaps for half a surrogate pair
+        return _decoder.decode(codec.encode(json.loads(line)))
+
+
+def _line(number: int | None, kind: str, value: bytes) -> bytes:
+    """Return a line of output about a question."""
+    return b'{"id": %b, "%b": %b}\n' % (codec.encode(number), kind.encode(), value)
+
+
+def _failed(number: int | None, error: BrowseError) -> bytes:
+    """Return the line that says what went wrong."""
+    if isinstance(error.__cause__, MemoryError):
+        error = _no_memory()
+    failure = Failure(type(error).__name__, error.sentence, error.remedy)
+    return _line(number, "error", codec.encode(failure))
 
 
 def _too_large() -> ValueTooLongError:
@@ -96,71 +131,76 @@ def _too_late(seconds: float) -> str:
     return _("This took longer than {seconds:.0f} seconds and was stopped.").format(seconds=seconds)
 
 
-class _Running(NamedTuple):
-    """A question that is being answered."""
-
-    number: object
-    until: float
-    """When it has taken too long, by the monotonic clock."""
-    seconds: float
-    """Its limit."""
-    is_change: bool
+def _no_memory() -> RefusedError:
+    return RefusedError(_("This takes more memory than a question may have."))
 
 
-class _Answering:
+def _no_call(name: object) -> RefusedError:
+    return RefusedError(_("There is no call “{name}”.").format(name=str(name)[:80]))
+
+
+def check_right(name: str, *, changes: bool, may_change: bool) -> None:
+    """Raise RefusedError for a change where nothing may be changed."""
+    if changes and not may_change:
+        sentence = _(
+            "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there."
+        )
+        raise RefusedError(sentence.format(call=name))
+
+
+class _LeaseThread:
     """A thread that answers the questions of one lease of the caller, with a read connection of its
     own."""
 
-    def __init__(self, server: Server, number: object) -> None:
+    def __init__(self, server: Server, number: int | None) -> None:
         self._server = server
-        self.questions: queue.Queue[Json | None] = queue.Queue()
+        self.questions: queue.Queue[_Question | None] = queue.Queue()
         """None closes the lease."""
         self._store = OpenStore(server.store, server.location)
         self._lock = threading.Lock()
-        self._running: _Running | None = None
+        self._running: _Question | None = None
+        """What is being answered."""
+        self._is_change = False
+        self._seconds, self._until = 0.0, 0.0
+        """Its limit of time, and when that is reached, by the monotonic clock."""
         self._is_late = False
-        """Whether what runs has taken too long."""
+        """Whether it has taken too long."""
         self._ident = 0
         self.thread = threading.Thread(target=self._run, name=f"lease {number}", daemon=True)
         self.thread.start()
 
-    def cancel(self, number: object = None) -> None:
-        """Interrupt a question if it is running and no change; without a number whatever statement
-        is, but no call."""
+    def cancel(self, number: int) -> None:
+        """Interrupt a question if it is running and no change."""
         with self._lock:
             running = self._running
-            if (
-                number is not None
-                and running is not None
-                and number == running.number
-                and not running.is_change
-            ):
+            if running is not None and number == running.id and not self._is_change:
                 interrupt_readers(self._ident)
-            elif number is None:
-                self._store.interrupt()
+
+    def end(self) -> None:
+        """Interrupt whatever statement is running, but no change, and close the lease."""
+        self.questions.put(None)
+        self._store.interrupt()
 
     def expire(self, now: float) -> None:
         """Stop what runs if it has taken too long; one that reads is refused at once, even if it
         does not stop."""
         with self._lock:
             running = self._running
-            if running is None or self._is_late or now < running.until:
+            if running is None or self._is_late or now < self._until:
                 return
             self._is_late = True
-            if running.is_change:
+            if self._is_change:
                 return  # it polls `stop`, and says itself what it has done
             interrupt_readers(self._ident)
-        refused = _failed(running.number, RefusedError(_too_late(running.seconds)))
-        self._server.send(running.number, refused)
+        self._server.send(running.id, _failed(running.id, RefusedError(_too_late(self._seconds))))
 
     def _run(self) -> None:
         self._ident = threading.get_ident()
         try:
             while True:
                 try:
-                    question = self.questions.get(
-                        timeout=_IDLE_SECONDS if self._store.is_open else None
-                    )
+                    seconds = _IDLE_SECONDS if self._store.is_open else None
+                    question = self.questions.get(timeout=seconds)
                 except queue.Empty:
                     self._store.close()
                     continue
@@ -168,100 +208,82 @@ class _Answering:
                     return
                 line = self._answer(question)
                 with self._lock:
-                    was_refused = (
-                        self._is_late and self._running is not None and not self._running.is_change
-                    )
+                    was_refused = self._is_late and not self._is_change
                     self._running = None
-                number = question.get("id")
-                if number is None:
+                if question.id is None:
                     self._store.close()  # nobody waits, so nobody asks more
                 elif not was_refused:
-                    self._server.send(number, line)
+                    self._server.send(question.id, line)
                 self._server.forget(question)
         finally:
             self._store.close()
 
-    def _answer(self, question: Json) -> bytes:
+    def _answer(self, question: _Question) -> bytes:
         """Return the line that answers a question."""
-        number = question.get("id")
         try:
-            if "call" in question:
-                return _line({"id": number, **self._call(question)._asdict()})
-            return self._ask(question)
+            if question.call is not None:
+                reply = self._call(question)
+                return codec.encode({"id": question.id, **reply._asdict()}) + b"\n"
+            return _line(question.id, "answer", self._ask(question))
         except BrowseError as error:
-            return _failed(number, error)
+            return _failed(question.id, error)
         except MemoryError:
-            return _failed(number, _no_memory())
+            return _failed(question.id, _no_memory())
         except Exception as error:  # thread boundary: no question ends the others
-            return _failed(number, RefusedError(str(error)[:400] or type(error).__name__))
+            return _failed(question.id, RefusedError(str(error)[:400] or type(error).__name__))
 
-    def _begin(self, number: object, seconds: float, *, is_change: bool = False) -> None:
+    def _begin(self, question: _Question, *, is_change: bool) -> None:
         """Note that a question runs. QueryInterruptedError if it was cancelled before that."""
         allow_readers()
+        self._store.begin()
         with self._lock:
-            self._is_late = False
-            self._running = _Running(number, time.monotonic() + seconds, seconds, is_change)
-        if number in self._server.cancelled or self._server.has_ended:
+            self._seconds = CHANGE_SECONDS if is_change else QUESTION_SECONDS
+            self._until = time.monotonic() + self._seconds
+            self._running, self._is_change, self._is_late = question, is_change, False
+        if question.id in self._server.cancelled or self._server.has_ended:
             raise QueryInterruptedError(_("The query was interrupted."))
 
-    def _call(self, question: Json) -> Reply:
+    def _call(self, question: _Question) -> Reply:
         try:
-            name, values = checked(
-                question["call"], question.get("with", {}), may_change=self._server.may_change
-            )
+            call = read_call(question.call, question.given)
+            check_right(call.name, changes=call.changes, may_change=self._server.may_change)
         except RefusedError as refused:
             return Reply(refused.exit_code, "", str(refused))
-        is_change = CALLS[name].changes
-        seconds = CHANGE_SECONDS if is_change else QUESTION_SECONDS
-        self._begin(question.get("id"), seconds, is_change=is_change)
-        reply = self._server.run(name, values, lambda: self._is_late)
+        self._begin(question, is_change=call.changes)
+        reply = self._server.run(call, lambda: self._is_late)
         if reply.code and self._is_late:
-            return Reply(RefusedError.exit_code, "", f"{reply.err}\n{_too_late(seconds)}")
+            return Reply(RefusedError.exit_code, "", f"{reply.err}\n{_too_late(self._seconds)}")
         return reply
 
-    def _ask(self, question: Json) -> bytes:
-        """Carry out a call of the façade."""
-        number, name = question.get("id"), question["ask"]
-        if not isinstance(name, str) or name not in CALLS_OF_STORE:
-            raise RefusedError(_("There is no call “{name}”.").format(name=str(name)[:80]))
-        if not isinstance(given := question.get("with", {}), dict):
-            raise RefusedError(_("The arguments of “{call}” are no object.").format(call=name))
-        now = time.time()
-        types = codec.signature(name)
-        values = codec.received(name, given, now)
-        self._store.begin()
-        self._begin(number, QUESTION_SECONDS)
+    def _ask(self, question: _Question) -> bytes:
+        """Carry out a call of the façade; return its answer as JSON."""
+        name, server, number = question.ask, self._server, question.id
+        if not isinstance(name, str) or name not in CALLS:
+            raise _no_call(name)
+        now, types = time.time(), codec.signature(name)
+        check_right(name, changes=types.changes, may_change=server.may_change)
+        values = codec.received(name, question.given, now)
+        self._begin(question, is_change=types.changes)
         for own in types.own:
             is_sizes = own == "known"
-            values[own] = self._server.sizes if is_sizes else self._server.catalog(self._store, now)
-        server = self._server
-        callbacks: Json = {
-            "stopped": lambda: number in server.stopped or self._is_late or server.has_ended,
-            "tell": lambda share: server.report(number, "tell", share),
-            "portion": lambda found: server.report(number, "portion", found),
-        }
-        values |= {each: callbacks[each] for each in types.callbacks}
+            values[own] = server.sizes if is_sizes else server.catalog(self._store, now)
+        for kind in types.reports:
+            values[kind] = partial(server.report, number, kind)
+        if types.stops:
+            values["stopped"] = lambda: (
+                number in server.stopped
+                or self._is_late
+                or (server.has_ended and not types.changes)
+            )
         try:
-            answer = codec.encode(CALLS_OF_STORE[name](self._store, **values))
+            answer = codec.encode(CALLS[name](self._store, **values))
         finally:
             server.stopped.discard(number)
-        if isinstance(start := question.get("from"), int) and start >= 0:
-            answer = codec.window(answer, start)
+        if isinstance(question.start, int) and question.start >= 0:
+            answer = codec.window(answer, question.start)
         if len(answer) > ANSWER_BYTES - _SPARE:
             raise _too_large()
-        return b'{"id": %b, "answer": %b}\n' % (_bytes(number), answer)
-
-
-def _no_memory() -> RefusedError:
-    return RefusedError(_("This takes more memory than a question may have."))
-
-
-def _failed(number: object, error: BrowseError) -> bytes:
-    """Return the line that says what went wrong."""
-    is_memory = isinstance(error.__cause__, MemoryError)
-    said = _no_memory() if is_memory else error
-    failure = codec.Failure(type(said).__name__, said.sentence, said.remedy)
-    return b'{"id": %b, "error": %b}\n' % (_bytes(number), codec.encode(failure))
+        return answer
 
 
 class Server:
@@ -270,8 +292,7 @@ class Server:
     Args:
         store: What is asked about.
         location: Of the store.
-        run: Carries out a call of `calls.py` by its name, with all of its arguments; the last
-            argument says whether to stop.
+        run: Carries out a call of `calls.py`; the last argument says whether to stop.
         output: Where answers go.
         may_change: Whether calls that change the store are answered.
     """
@@ -280,7 +301,7 @@ class Server:
         self,
         store: Store,
         location: Location,
-        run: Callable[[str, Json, Callable[[], bool]], Reply],
+        run: Callable[[Called, Callable[[], bool]], Reply],
         output: IO[bytes],
         *,
         may_change: bool = False,
@@ -289,41 +310,41 @@ class Server:
         self._output, self.may_change = output, may_change
         self.sizes: dict[str, Sizes] = {}
         """Of the sessions that were measured."""
-        self.stopped: set[object] = set()
+        self.stopped: set[int | None] = set()
         """Questions that are to end with what is done so far."""
+        self.cancelled: set[int | None] = set()
+        """Questions that were cancelled and have no answer yet."""
         self._catalog: tuple[Fingerprint, Catalog] | None = None
         self._reading_catalog = threading.Lock()
-        self._leases: dict[object, _Answering] = {}
-        self._waiting: dict[int, tuple[object, int]] = {}
-        """Questions that have no answer yet, by their identity: number and bytes."""
-        self._waiting_bytes = 0
+        self._leases: dict[int | None, _LeaseThread] = {}
+        self._waiting: set[_Question] = set()
+        """Questions that have no answer yet."""
         self._counting = threading.Lock()
-        self.cancelled: set[object] = set()
-        """Questions that were cancelled and have no answer yet."""
         self._writing = threading.Lock()
         self._ended = threading.Event()
 
     def serve(self, source: IO[bytes], hello: Json) -> None:
         """Say hello, and answer until the source ends."""
-        self.say({"hello": hello | {"rights": ["read", "change"] if self.may_change else ["read"]}})
+        rights = ["read", "change"] if self.may_change else ["read"]
+        self._write(codec.encode({"hello": hello | {"rights": rights}}) + b"\n")
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
         # While the hello travels: the modules of the first list are loaded, and its pages are read.
-        self._heard({"ask": "first_page", "with": {"now": time.time()}}, 0)
+        now = codec.encode({"now": time.time()})
+        self._heard(_Question(ask="first_page", given=msgspec.Raw(now)))
         try:
             while line := source.readline(_QUESTION_BYTES):
                 try:
-                    question = codec.question(line)
-                except ValueError:
-                    continue  # a line that was cut: its caller is gone
-                if isinstance(question, dict):
-                    self._heard(question, len(line))
+                    question = _read_question(line)
+                except (ValueError, RecursionError):
+                    continue  # it was cut, as its caller is gone; or nobody knows what it means
+                question.size = len(line) + _QUESTION_COST
+                self._heard(question)
         finally:
             self._ended.set()
             until = time.monotonic() + _END_SECONDS
             leases = list(self._leases.values())
             for lease in leases:
-                lease.questions.put(None)
-                lease.cancel()
+                lease.end()
             # Python aborts if a thread is inside an output stream while the program ends.
             for lease in leases:
                 lease.thread.join(max(0.0, until - time.monotonic()))
@@ -333,26 +354,22 @@ class Server:
         """Whether the caller is gone."""
         return self._ended.is_set()
 
-    def say(self, answer: Json) -> None:
-        """Send an answer, from any thread; nothing if nobody reads any more."""
-        self.send(answer.get("id"), _line(answer))
-
-    def send(self, number: object, line: bytes) -> None:
-        """Send the line that answers a question, from any thread."""
-        if len(line) > ANSWER_BYTES:
-            line = _failed(number, _too_large())
+    def _write(self, line: bytes) -> None:
+        """Send a line, from any thread; nothing if nobody reads any more."""
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._output.write(line)
             self._output.flush()
+
+    def send(self, number: int | None, line: bytes) -> None:
+        """Send the line that answers a question."""
+        self._write(line if len(line) <= ANSWER_BYTES else _failed(number, _too_large()))
         self.cancelled.discard(number)
 
-    def report(self, number: object, kind: str, value: object) -> None:
+    def report(self, number: int | None, kind: str, value: object) -> None:
         """Send what a call has done so far."""
-        line = b'{"id": %b, "%b": %b}\n' % (_bytes(number), kind.encode(), codec.encode(value))
+        line = _line(number, kind, codec.encode(value))
         if number is not None and len(line) < _PROGRESS_BYTES:
-            with self._writing, contextlib.suppress(OSError, ValueError):
-                self._output.write(line)
-                self._output.flush()
+            self._write(line)
 
     def catalog(self, store: OpenStore, now: float) -> Catalog:
         """Return the catalog of the store, read again when the file has changed."""
@@ -363,57 +380,51 @@ class Server:
                 self._catalog = fingerprint, store.catalog(now, known)
             return self._catalog[1]
 
-    def forget(self, question: Json) -> None:
+    def forget(self, question: _Question) -> None:
         """Note that a question needs no answer any more."""
         with self._counting:
-            _number, size = self._waiting.pop(id(question))
-            self._waiting_bytes -= size
+            self._waiting.discard(question)
 
-    def _heard(self, question: Json, size: int) -> None:
-        number = question.get("id")
-        lease = None if "call" in question else question.get("lease")
-        if not all(
-            isinstance(question.get(name), int | None)
-            for name in ("id", "lease", "cancel", "stop", "close")
-        ):
-            return  # nobody who knows this protocol sent it
-        if "cancel" in question:
+    def _heard(self, question: _Question) -> None:
+        if question.cancel is not None:
             with self._counting:
-                if any(question["cancel"] == waiting for waiting, _size in self._waiting.values()):
-                    self.cancelled.add(question["cancel"])
-            for each in self._leases.values():
-                each.cancel(question["cancel"])
-        elif "stop" in question:
-            self.stopped.add(question["stop"])
-        elif "close" in question:
-            if (closed := self._leases.pop(question["close"], None)) is not None:
+                if any(question.cancel == each.id for each in self._waiting):
+                    self.cancelled.add(question.cancel)
+            for lease in self._leases.values():
+                lease.cancel(question.cancel)
+        elif question.stop is not None:
+            self.stopped.add(question.stop)
+        elif question.close is not None:
+            if (closed := self._leases.pop(question.close, None)) is not None:
                 closed.questions.put(None)
-        elif "call" not in question and "ask" not in question:
+        elif question.call is None and question.ask is None:
             sentence = _("There is no such question: `serve` answers calls, no command lines.")
-            self.send(number, _failed(number, RefusedError(sentence)))
-        elif not self._has_room(lease, size):
-            sentence = _("There are too many questions at once.")
-            self.send(number, _failed(number, RefusedError(sentence)))
+            self.send(question.id, _failed(question.id, RefusedError(sentence)))
         else:
-            if lease not in self._leases:
-                self._leases[lease] = _Answering(self, lease)
-            with self._counting:
-                self._waiting[id(question)] = number, size + _QUESTION_COST
-                self._waiting_bytes += size + _QUESTION_COST
-            self._leases[lease].questions.put(question)
+            self._put(question, None if question.call is not None else question.lease)
 
-    def _has_room(self, lease: object, size: int) -> bool:
-        """Whether another question may wait."""
-        has_lease = lease in self._leases or len(self._leases) < _LEASES
-        return has_lease and self._waiting_bytes + size <= _WAITING_BYTES
+    def _put(self, question: _Question, number: int | None) -> None:
+        """Let a question wait for its lease, if there is room."""
+        with self._counting:
+            waiting = sum(each.size for each in self._waiting) + question.size
+            is_full = number not in self._leases and len(self._leases) >= _LEASES
+            if has_room := waiting <= _WAITING_BYTES and not is_full:
+                self._waiting.add(question)
+        if not has_room:
+            sentence = _("There are too many questions at once.")
+            self.send(question.id, _failed(question.id, RefusedError(sentence)))
+            return
+        if number not in self._leases:
+            self._leases[number] = _LeaseThread(self, number)
+        self._leases[number].questions.put(question)
 
     def _watch(self) -> None:
-        last: tuple[int, ...] = ()
+        last: Fingerprint = ()
         while True:
             fingerprint = self.store.fingerprint()
             if fingerprint != last:
                 last = fingerprint
-                self.say({"fingerprint": list(fingerprint)})
+                self._write(codec.encode({"fingerprint": fingerprint}) + b"\n")
             for lease in list(self._leases.values()):
                 lease.expire(time.monotonic())
             if self._ended.wait(_WATCH_SECONDS):

@@ -109,22 +109,17 @@ class Report(NamedTuple):
 
 def _group(row: Row) -> Group:
     """Return a group from a row of `_SUMS`."""
-    numbers = [float(str(each)) for each in row[2:17]]
-    counts = [int(each) for each in numbers[:13]]
+    key, _split, *numbers, conversations = row
+    amounts = [float(str(number)) for number in numbers]
+    counts = map(int, amounts[:13])
+    names = ("sessions", "archived", "unknown", "included", "messages", "bytes", "calls", "failed")
     return Group(
-        key=str(row[0]),
-        conversations={each for each in json.loads(str(row[17])) if each is not None},
-        sessions=counts[0],
-        archived=counts[1],
-        unknown=counts[2],
-        included=counts[3],
-        messages=counts[4],
-        bytes=counts[5],
-        calls=counts[6],
-        failed=counts[7],
-        tokens=Tokens(*counts[8:]),
-        estimated_usd=numbers[13],
-        actual_usd=numbers[14],
+        key=str(key),
+        conversations=set(json.loads(str(conversations))) - {None},
+        **dict(zip(names, counts, strict=False)),
+        tokens=Tokens(*counts),
+        estimated_usd=amounts[13],
+        actual_usd=amounts[14],
     )
 
 

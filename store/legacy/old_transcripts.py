@@ -8,8 +8,6 @@ never changed. It has no search index: searches scan it, and report that.
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import sqlite3
 import threading
 from collections.abc import Collection
@@ -28,8 +26,6 @@ _IDS_PER_FILE = 1 << 24
 """Message ids reserved for each file. Newer files are read first and still get larger ids, as in a
 store."""
 _INDEXES = ("idx_sessions_started", "idx_sessions_parent", "idx_messages_session")
-_RESERVE = 256 << 20
-"""Bytes to leave free in the temporary folder."""
 
 
 class OldTranscripts:
@@ -47,28 +43,23 @@ class OldTranscripts:
     def __init__(self, folder: Path, known: Collection[str], *, only: Collection[str] = ()) -> None:
         self.folder = folder
         """Folder of the transcripts."""
+        prefixes = tuple(only) or ("",)
         try:
-            prefixes = tuple(only) or ("",)
-            files = [
-                each for each in find_files(folder, known) if each.path.name.startswith(prefixes)
+            found = [
+                file for file in find_files(folder, known) if file.path.name.startswith(prefixes)
             ]
             self._folder = TemporaryFolder("old")
         except OSError as error:
             where = error.filename or folder
             sentence = _("The old transcripts in {folder} cannot be listed: {where}: {reason}.")
-            raise BrowseError(
-                sentence.format(folder=folder, where=where, reason=error.strerror)
-            ) from error
-        self._queue = sorted(files, key=lambda file: (file.modified, file.path.name))
+            sentence = sentence.format(folder=folder, where=where, reason=error.strerror)
+            raise BrowseError(sentence) from error
+        self._queue = sorted(found, key=lambda file: (file.modified, file.path.name))
         """Files to read, newest last."""
-        self.files = len(files)
+        self.files = len(found)
         """Number of files."""
-        self.done = 0
-        """Number of files read."""
         self.notes = 0
         """Number of places in them that cannot be read."""
-        self.left_out = 0
-        """Number of files not read because the temporary folder has no room."""
         self.path = self._folder.path / "state.db"
         """The store."""
         self._lock = threading.Lock()
@@ -78,21 +69,19 @@ class OldTranscripts:
         except (OSError, sqlite3.Error) as error:
             self._folder.remove()
             sentence = _("There is no room for old transcripts in {folder}: {reason}.")
-            raise BrowseError(
-                sentence.format(folder=self._folder.path.parent, reason=error)
-            ) from error
+            sentence = sentence.format(folder=self._folder.path.parent, reason=error)
+            raise BrowseError(sentence) from error
 
     def _create(self) -> sqlite3.Connection:
-        os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        self.path.touch(mode=0o600, exist_ok=False)
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         # In WAL mode the writing thread and the reading threads do not wait for each other.
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=OFF")
-        for name, columns in TABLES.items():
-            connection.execute(table_statement(name, columns))
-        for name in _INDEXES:
-            connection.execute(INDEXES[name])
-        connection.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])
+        statements = ["PRAGMA journal_mode=WAL", "PRAGMA synchronous=OFF"]
+        statements += (table_statement(name, columns) for name, columns in TABLES.items())
+        statements += (INDEXES[name] for name in _INDEXES)
+        statements.append(f"INSERT INTO schema_version (version) VALUES ({VERSION})")
+        for statement in statements:
+            connection.execute(statement)
         return connection
 
     def __enter__(self) -> OldTranscripts:
@@ -102,9 +91,9 @@ class OldTranscripts:
         self.close()
 
     @property
-    def is_done(self) -> bool:
-        """Whether all files have been read."""
-        return not self._queue
+    def done(self) -> int:
+        """Number of files read."""
+        return self.files - len(self._queue)
 
     def fill(self) -> bool:
         """Read the next portion, newest files first; return whether there is more.
@@ -113,17 +102,14 @@ class OldTranscripts:
             BrowseError: It could not be written.
         """
         with self._lock:
-            if self._is_closed or not self._queue:
-                return False
             try:
                 self._fill()
             except sqlite3.Error as error:
                 self._queue = []
                 sentence = _("Old transcripts could not be read into {folder}: {reason}.")
-                raise BrowseError(
-                    sentence.format(folder=self._folder.path, reason=error)
-                ) from error
-            return not self.is_done
+                sentence = sentence.format(folder=self._folder.path, reason=error)
+                raise BrowseError(sentence) from error
+            return bool(self._queue)
 
     def fill_all(self) -> None:
         """Read all files."""
@@ -134,54 +120,43 @@ class OldTranscripts:
         sessions: list[Row] = []
         messages: list[Row] = []
         size = 0
-        room = shutil.disk_usage(self._folder.path).free - _RESERVE
         while self._queue and len(sessions) < _PORTION_FILES and size < _PORTION_BYTES:
             file = self._queue.pop()
-            if file.size > room - size:
-                self.left_out += 1
-                continue
             size += file.size
             session, rows, notes = read_transcript(file)
             sessions.append(session)
             first = len(self._queue) * _IDS_PER_FILE + 1
-            messages += [
-                {"id": id, **row} for id, row in enumerate(rows[: _IDS_PER_FILE - 1], first)
-            ]
+            some = rows[: _IDS_PER_FILE - 1]
+            messages += [{"id": id, **row} for id, row in enumerate(some, first)]
             self.notes += notes
-        self._connection.execute("BEGIN")
-        try:
+        if sessions:
+            self._connection.execute("BEGIN")
             insert(self._connection, "sessions", sessions)
             insert(self._connection, "messages", messages)
-        finally:
             self._connection.execute("COMMIT")
-        self.done += len(sessions)
 
     def describe(self) -> str:
         """Describe the progress, and what could not be read."""
-        if self.is_done:
+        text = ngettext(
+            "{done:,} of {count:,} old transcript in {folder}",
+            "{done:,} of {count:,} old transcripts in {folder}",
+            self.files,
+        )
+        if not self._queue:
             text = ngettext(
                 "{count:,} old transcript in {folder}",
                 "{count:,} old transcripts in {folder}",
                 self.files,
             )
-        else:
-            text = ngettext(
-                "{done:,} of {count:,} old transcript in {folder}",
-                "{done:,} of {count:,} old transcripts in {folder}",
-                self.files,
-            )
-        parts = [text.format(done=self.done, count=self.files, folder=self.folder)]
-        if self.notes:
-            text = ngettext(
-                "{count:,} place in them cannot be read",
-                "{count:,} places in them cannot be read",
-                self.notes,
-            )
-            parts.append(text.format(count=self.notes))
-        if self.left_out:
-            text = _("{count:,} left out: {folder} has no room for them")
-            parts.append(text.format(count=self.left_out, folder=self._folder.path.parent))
-        return " · ".join(parts)
+        text = text.format(done=self.done, count=self.files, folder=self.folder)
+        if not self.notes:
+            return text
+        notes = ngettext(
+            "{count:,} place in them cannot be read",
+            "{count:,} places in them cannot be read",
+            self.notes,
+        )
+        return f"{text} · {notes.format(count=self.notes)}"
 
     def close(self) -> None:
         """Remove the temporary store, after the current portion."""

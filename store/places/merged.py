@@ -6,14 +6,15 @@ and their hits join a search when they come.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ..api import OpenStore, Stopped, never
+from ..api import OpenStore, Stopped
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
@@ -24,23 +25,25 @@ from ..hosts.link import Links
 from ..hosts.running import in_thread
 from ..search.coverage import Coverage
 from ..search.engine import Total
-from ..search.filter_values import Vocabulary
-from ..search.found import Found
-from ..search.query import Query
-from ..search.suggest import Suggestion
+from ..search.filters import Vocabulary
+from ..search.found import Found, Suggestion
+from ..search.query import Query, parse
 from ..sessions.catalog import Catalog, StoreState
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, View
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
+from ..trash.progress import never
 from ..wording import _
-from .hits import Hits
+from .hits import merged
 from .keys import numbers_in
 from .names import id_of, place_of
 from .place import Place
 
 T = TypeVar("T")
-_OF_ONE = frozenset(
+Answers = Sequence[tuple[Place, T]]
+"""What places have answered, with their own ids."""
+OF_ONE = frozenset(
     {
         *("outline", "messages", "system_prompt", "raw_message", "recap", "details", "lineage"),
         *("is_compressed", "compactions", "seen_at", "memory", "losses"),
@@ -80,7 +83,7 @@ class MergedStore(Store):
 
     def fingerprint(self) -> Fingerprint:
         """Return what changes when one of them has something new to show."""
-        return 0, 0, hash(tuple(each.fingerprint() for each in self.places))
+        return 0, 0, hash(tuple(place.fingerprint() for place in self.places))
 
     def sizes(self) -> tuple[int, int]:
         """Return zeros: there is no such file."""
@@ -96,7 +99,7 @@ class MergedStore(Store):
     def place(self, session_key: str) -> Place | None:
         """Return the place that the key of a session names."""
         name = place_of(session_key)
-        return next((each for each in self.places if each.name == name), None)
+        return next((place for place in self.places if place.name == name), None)
 
 
 def _refused() -> RefusedError:
@@ -110,11 +113,9 @@ class MergedLease:
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places
-        self._numbers = {each.name: each.keys.number for each in places}
+        self._numbers = {place.name: place.keys.number for place in places}
         self._open: dict[int, OpenStore] = {}
         self._is_interrupted = False
-
-    # As of `Far`
 
     def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
         """Carry a call out in the place that it is about, or in all of them.
@@ -123,8 +124,10 @@ class MergedLease:
             RefusedError: It is about one store.
             BrowseError: What happened in its place.
         """
-        if name in _OF_ONE:
+        if name in OF_ONE:
             return self._ask_one(name, args, named)
+        if name in MERGED:
+            return self._ask_everywhere(name, args, named)
         method: Callable[..., object] | None = getattr(self, f"_{name}", None)
         if method is None:
             raise _refused()
@@ -132,18 +135,18 @@ class MergedLease:
 
     def begin(self) -> None:
         self._is_interrupted = False
-        for each in self._open.values():
-            each.begin()
+        for store in self._open.values():
+            store.begin()
 
     def interrupt(self) -> None:
         self._is_interrupted = True
-        for each in list(self._open.values()):
-            each.interrupt()
+        for store in list(self._open.values()):
+            store.interrupt()
 
     def close(self) -> None:
         opened, self._open = self._open, {}
-        for each in opened.values():
-            each.close()
+        for store in opened.values():
+            store.close()
 
     def _check(self) -> None:
         if self._is_interrupted:
@@ -160,9 +163,8 @@ class MergedLease:
 
     def _ask_one(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
         place = self._place([*args, *named.values()])
-        ask: Callable[..., object] = getattr(self._store(place), name)
         own = {key: place.keys.there(value) for key, value in named.items()}
-        answer = ask(*(place.keys.there(each) for each in args), **own)
+        answer = getattr(self._store(place), name)(*map(place.keys.there, args), **own)
         if isinstance(answer, Catalog):
             sessions = map(place.keys.here, answer.forest.sessions.values())
             return Catalog(Forest(sessions, answer.now), exact=False)
@@ -179,12 +181,18 @@ class MergedLease:
         place = self._place(message_id)
         return self._store(place).image(place.keys.there(message_id), number)
 
-    def _by_place(self, keys: Sequence[str]) -> list[tuple[Place, list[int]]]:
-        """Return the places of some keys, each with the positions of its keys."""
-        positions: dict[str, list[int]] = {}
-        for position, key in enumerate(keys):
-            positions.setdefault(place_of(key), []).append(position)
-        return [(each, positions[each.name]) for each in self._places if each.name in positions]
+    def _plan_resume(self, session_id: str, now: float) -> ResumePlan:
+        place = self._place(session_id)
+        plan = self._store(place).resume_plan(id_of(session_id), now)
+        return replace(plan, conversation=place.keys.here(plan.conversation))
+
+    def _by_place(self, items: Sequence[T], key: Callable[[T], str]) -> Answers[list[T]]:
+        """Return the places of some items that are read, each with its own."""
+        own = [
+            (place, [it for it in items if place_of(key(it)) == place.name])
+            for place in self._places
+        ]
+        return [(place, place.keys.there(some)) for place, some in own if some]
 
     def _with_names(self, conversations: Sequence[Conversation]) -> list[Conversation]:
         return self._completed("with_names", conversations)
@@ -194,47 +202,36 @@ class MergedLease:
 
     def _completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
-        completed = list(conversations)
-        for place, positions in self._by_place([each.root_id for each in conversations]):
-            if place.away is not None:
-                continue
-            own = [place.keys.there(conversations[each]) for each in positions]
-            ask: Callable[..., list[Conversation]] = getattr(self._store(place), name)
-            for position, each in zip(positions, ask(own), strict=True):
-                completed[position] = place.keys.here(each)
-        return completed
+        completed: dict[str, Conversation] = {}
+        for place, own in self._by_place(conversations, lambda conversation: conversation.root_id):
+            if place.away is None:
+                answer = getattr(self._store(place), name)(own)
+                completed |= {each.root_id: each for each in place.keys.here(answer)}
+        return [completed.get(each.root_id, each) for each in conversations]
 
     def _count_rows(self, session_ids: Sequence[str]) -> dict[str, int]:
         counts: dict[str, int] = {}
-        for place, positions in self._by_place(session_ids):
-            own = [place.keys.there(session_ids[each]) for each in positions]
+        for place, own in self._by_place(session_ids, str):
             counted = self._store(place).count_rows(own)
-            counts |= dict(zip(place.keys.here(list(counted)), counted.values(), strict=True))
+            counts |= zip(place.keys.here(list(counted)), counted.values(), strict=True)
         return counts
 
     def _sizes_of(self, sessions: Sequence[Session], most: int | None = None) -> dict[str, object]:
         sizes: dict[str, object] = {}
-        for place, positions in self._by_place([each.id for each in sessions]):
-            own = [place.keys.there(sessions[each]) for each in positions]
+        for place, own in self._by_place(sessions, lambda session: session.id):
             measured = self._store(place).sizes_of(own, most)
-            sizes |= dict(zip(place.keys.here(list(measured)), measured.values(), strict=True))
+            sizes |= zip(place.keys.here(list(measured)), measured.values(), strict=True)
         return sizes
-
-    def _plan_resume(self, session_id: str, now: float) -> ResumePlan:
-        """Plan a resume in its place."""
-        (place, _positions), *_others = self._by_place([session_id])
-        plan = self._store(place).resume_plan(id_of(session_id), now)
-        return replace(plan, conversation=place.keys.here(plan.conversation))
 
     # The catalog
 
-    def _first_page(self, now: float, view: View = View.CHATS, limit: int = 50) -> Catalog:
+    def _first_page(self, now: float, *, view: View = View.CHATS, limit: int = 50) -> Catalog:
         """Read the first pages of the profiles; hosts come later."""
         sessions: list[Session] = []
         for place in self._places:
             if place.host is None:
                 try:
-                    page = self._store(place).first_page(now, view, limit)
+                    page = self._store(place).first_page(now, view=view, limit=limit)
                 except QueryInterruptedError:
                     raise
                 except BrowseError as error:
@@ -243,12 +240,12 @@ class MergedLease:
                 sessions += map(place.keys.here, page.forest.sessions.values())
         return Catalog(Forest(sessions, now), exact=False)
 
-    def _sessions_after(self, rowid: int | None) -> SessionsPortion:
+    def _sessions_after(self, after: int | None) -> SessionsPortion:
         """Return all sessions of all places, as far as they have been heard of."""
         for place in self._places:
             self._check()
             place.refresh()
-        return SessionsPortion([each for place in self._places for each in place.shown], None)
+        return SessionsPortion([session for place in self._places for session in place.shown], None)
 
     def _state(self) -> StoreState:
         return StoreState(0, 0, 0, frozenset())
@@ -263,12 +260,23 @@ class MergedLease:
             if place.host is None and place.away is None and place.catalog is not None:
                 self._store(place).prepare_search()
 
+    def _ask_everywhere(
+        self, name: str, args: Sequence[object], named: Mapping[str, Any]
+    ) -> object:
+        def ask(place: Place, store: OpenStore) -> Any:
+            own = place.catalog or Catalog(Forest(()), exact=False)
+            return getattr(store, name)(
+                *(own if isinstance(value, Catalog) else value for value in args), **named
+            )
+
+        return MERGED[name](*self._ask_all(ask, named.get("stopped", never)))
+
     def _ask_all(
         self,
         ask: Callable[[Place, OpenStore], T],
         stopped: Stopped = never,
         answered: Callable[[Place, T], object] = lambda place, answer: None,
-    ) -> tuple[list[tuple[Place, T]], list[str]]:
+    ) -> tuple[Answers[T], list[str]]:
         """Ask all places, hosts on threads of their own.
 
         Returns:
@@ -276,10 +284,6 @@ class MergedLease:
         """
         answers: list[tuple[Place, T]] = []
         notes: list[str] = []
-        running: dict[Future[T], Place] = {}
-
-        def ask_one(place: Place) -> T:
-            return ask(place, self._store(place))
 
         def take(place: Place, get: Callable[[], T]) -> None:
             try:
@@ -293,9 +297,13 @@ class MergedLease:
                 answers.append((place, answer))
                 answered(place, answer)
 
-        for place in self._places:
-            if place.host is not None:
-                running[in_thread(partial(ask_one, place), f"ask {place.name}")] = place
+        def ask_one(place: Place) -> T:
+            return ask(place, self._store(place))
+
+        far = [place for place in self._places if place.host is not None]
+        running: dict[Future[T], Place] = {
+            in_thread(partial(ask_one, place), f"ask {place.name}"): place for place in far
+        }
         for place in self._places:
             if place.host is None and place.catalog is not None:
                 take(place, partial(ask_one, place))
@@ -312,145 +320,83 @@ class MergedLease:
 
     def _search(
         self,
-        query: Query,
+        query: Query | str,
         catalog: Catalog | None = None,
         view: View = View.ALL,
         *,
-        sort: str = "newest",
-        now: float,
-        limit: int = 50,
-        titles: int = 0,
-        is_typed: bool = False,
+        now: float | None = None,
         after: object = None,
-        past_edits: bool = False,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
         portion: Callable[[Found], None] | None = None,
+        **how: Any,
     ) -> Found:
         """Search all places; the hits of each join the others when they come."""
-        hits = Hits(query, sort, limit, titles)
+        moment = time.time() if now is None else now
+        asked = parse(query, now=moment) if isinstance(query, str) else query
+        shown = {name: how[name] for name in ("sort", "limit", "titles") if name in how}
+        found: list[tuple[Place, Found]] = []
 
         def ask(place: Place, store: OpenStore) -> Found:
-            return store.search(
-                query,
-                place.catalog,
-                view,
-                sort=sort,
-                now=now,
-                limit=limit,
-                titles=titles,
-                is_typed=is_typed,
-                stopped=stopped,
-            )
+            return store.search(asked, place.catalog, view, now=moment, stopped=stopped, **how)
 
-        def answered(place: Place, found: Found) -> None:
-            hits.add(place, found)
-            tell(len(hits.answers) / len(self._places))
+        def answered(place: Place, answer: Found) -> None:
+            found.append((place, answer))
+            tell(len(found) / len(self._places))
             if portion is not None:
-                portion(hits.found(is_partial=True))
+                portion(merged(asked, found, is_partial=True, **shown))
 
         _answers, notes = self._ask_all(ask, stopped, answered)
-        return hits.found(notes, is_stopped=stopped())
-
-    def _count_hits(
-        self,
-        query: Query,
-        catalog: Catalog,
-        view: View,
-        now: float,
-        *,
-        stopped: Stopped = never,
-        seconds: float = 20.0,
-    ) -> Total:
-        def ask(place: Place, store: OpenStore) -> Total:
-            own = place.catalog or _nothing(now)
-            total = store.count_hits(query, own, view, now, stopped=stopped, seconds=seconds)
-            return Total(
-                total.count, total.at_least, frozenset(place.keys.here(list(total.sessions)))
-            )
-
-        answers, notes = self._ask_all(ask, stopped)
-        totals = [total for _place, total in answers]
-        sessions = frozenset[str]().union(*(each.sessions for each in totals))
-        is_part = bool(notes) or any(each.at_least for each in totals)
-        return Total(sum(each.count for each in totals), is_part, sessions)
-
-    def _count_matches(
-        self,
-        query: Query,
-        catalog: Catalog,
-        view: View,
-        now: float,
-        *,
-        stopped: Stopped = never,
-    ) -> Suggestion | None:
-        def ask(place: Place, store: OpenStore) -> Suggestion | None:
-            own = place.catalog or _nothing(now)
-            return store.count_matches(query, own, view, now, stopped=stopped)
-
-        answers, _notes = self._ask_all(ask, stopped)
-        found = [each for _place, each in answers if each is not None]
-        return next(iter(_added_up(found)), None)
-
-    def _suggestions(
-        self,
-        query: Query,
-        catalog: Catalog,
-        view: View,
-        now: float,
-        *,
-        stopped: Stopped = never,
-    ) -> tuple[Suggestion, ...]:
-        def ask(place: Place, store: OpenStore) -> tuple[Suggestion, ...]:
-            own = place.catalog or _nothing(now)
-            return store.suggestions(query, own, view, now, stopped=stopped)
-
-        answers, _notes = self._ask_all(ask, stopped)
-        return tuple(_added_up([each for _place, found in answers for each in found]))
-
-    def _roots(self, query: Query, catalog: Catalog, view: View, now: float) -> list[str]:
-        def ask(place: Place, store: OpenStore) -> list[str]:
-            if place.catalog is None:
-                return []
-            return place.keys.here(store.roots(query, place.catalog, view, now))
-
-        answers, _notes = self._ask_all(ask)
-        return [root for _place, roots in answers for root in roots]
-
-    def _vocabulary(self, catalog: Catalog) -> Vocabulary:
-        def ask(place: Place, store: OpenStore) -> Vocabulary:
-            return store.vocabulary(place.catalog or catalog)
-
-        answers, _notes = self._ask_all(ask)
-        words = [vocabulary for _place, vocabulary in answers] or [Vocabulary()]
-        columns = zip(*words, strict=True)
-        merged = (tuple(dict.fromkeys(word for each in some for word in each)) for some in columns)
-        return Vocabulary(*merged)
-
-    def _coverage(self) -> Coverage:
-        answers, _notes = self._ask_all(lambda place, store: store.coverage())
-        reasons = [f"{place.name}: {each.reason}" for place, each in answers if each.reason]
-        messages = sum(each.messages for _place, each in answers)
-        indexed = sum(each.indexed for _place, each in answers)
-        return Coverage(messages, indexed, " · ".join(reasons))
+        return merged(asked, found, notes, is_stopped=stopped(), **shown)
 
 
-def _nothing(now: float) -> Catalog:
-    return Catalog(Forest((), now), exact=False)
+def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:
+    sessions = [key for place, each in answers for key in place.keys.here(list(each.sessions))]
+    is_part = bool(notes) or any(each.at_least for _place, each in answers)
+    return Total(sum(each.count for _place, each in answers), is_part, frozenset(sessions))
 
 
-def _added_up(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+def _best(answers: Answers[Suggestion | None], notes: Sequence[str]) -> Suggestion | None:
+    found = [(place, (each,)) for place, each in answers if each is not None]
+    return next(iter(_added_up(found, notes)), None)
+
+
+def _added_up(
+    answers: Answers[tuple[Suggestion, ...]], notes: Sequence[str]
+) -> tuple[Suggestion, ...]:
     """Return one suggestion for each query, with the hits of all places."""
-    by_query: dict[str, list[Suggestion]] = {}
-    for each in suggestions:
-        by_query.setdefault(each.query, []).append(each)
-    return [
-        Suggestion(
-            same[0].text,
-            query,
-            sum(each.hits for each in same),
-            any(each.at_least for each in same),
-            same[0].of_list,
-        )
-        for query, same in by_query.items()
-    ]
+    by_query: dict[str, Suggestion] = {}
+    for each in (each for _place, found in answers for each in found):
+        if (same := by_query.get(each.query)) is not None:
+            at_least = each.at_least or same.at_least
+            each = Suggestion(same.text, same.query, same.hits + each.hits, at_least, same.of_list)
+        by_query[each.query] = each
+    return tuple(by_query.values())
+
+
+def _roots(answers: Answers[list[str]], notes: Sequence[str]) -> list[str]:
+    return [root for place, roots in answers for root in place.keys.here(roots)]
+
+
+def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabulary:
+    words = [vocabulary for _place, vocabulary in answers] or [Vocabulary()]
+    columns = zip(*words, strict=True)
+    return Vocabulary(*(tuple(dict.fromkeys(sum(column, ()))) for column in columns))
+
+
+def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
+    reasons = [f"{place.name}: {each.reason}" for place, each in answers if each.reason]
+    messages = sum(each.messages for _place, each in answers)
+    indexed = sum(each.indexed for _place, each in answers)
+    return Coverage(messages, indexed, " · ".join(reasons))
+
+
+MERGED: Mapping[str, Callable[..., object]] = {
+    "count_hits": _total,
+    "count_matches": _best,
+    "suggestions": _added_up,
+    "roots": _roots,
+    "vocabulary": _vocabulary,
+    "coverage": _coverage,
+}
+"""Calls about all places: what makes one answer of theirs, and of why others did not answer."""

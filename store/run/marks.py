@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
+from ..ages import MINUTE, age_words
 from ..changes.tool_uses import ToolUse, read_results
 from ..connection.reader import Reader
 from ..wording import _
-from .run import Run, Stretch, Turn
+from .run import Run, Stretch
 
 _LOOP = 3
 """As many equal calls with equal results in one turn are a loop."""
@@ -23,20 +24,11 @@ _LEAST_SHARE = 0.1
 """A cache share below that has nowhere to fall."""
 
 
-class MarkKind(StrEnum):
-    """What a mark is about."""
-
-    LOOP = "loop"
-    CACHE = "cache"
-    GAP = "gap"
-    SLOWEST = "slowest"
-    DEAREST = "dearest"
-
-
 class RunMark(NamedTuple):
     """Something that stands out, in a sentence."""
 
-    kind: MarkKind
+    kind: str
+    """`loop`, `cache`, `gap`, `slowest` or `dearest`."""
     message_id: int | None
     text: str
 
@@ -48,23 +40,20 @@ def find_marks(reader: Reader, run: Run) -> tuple[RunMark, ...]:
 
 
 def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
-    turn_of = {row.id: turn.message_id for turn in run.turns for row in turn.rows}
+    turn_of = {row.id: turn[0].id for turn in run.turns for row in turn}
     calls: dict[tuple[object, ...], list[ToolUse]] = {}
     for use in run.tools:
         if use.result_id is not None:
-            key = (turn_of.get(use.message_id), use.name, use.arguments)
+            key = turn_of.get(use.message_id), use.name, use.arguments
             calls.setdefault(key, []).append(use)
-    repeated = [uses for uses in calls.values() if len(uses) >= _LOOP]
-    results = read_results(reader, [use for uses in repeated for use in uses])
-    for uses in repeated:
-        by_result: dict[str | None, list[ToolUse]] = {}
-        for use in uses:
-            by_result.setdefault(results.get(use.result_id or 0), []).append(use)
-        for same in by_result.values():
-            if len(same) >= _LOOP:
+    for uses in calls.values():
+        results = read_results(reader, uses) if len(uses) >= _LOOP else {}
+        for result, count in Counter(results.values()).items():
+            if count >= _LOOP:
+                same = [use for use in uses if results.get(use.result_id) == result]
                 text = _("{tool} was called {count} times with the same result")
-                text = text.format(tool=same[0].name, count=len(same))
-                yield RunMark(MarkKind.LOOP, same[_LOOP - 1].message_id, text)
+                text = text.format(tool=same[0].name, count=count)
+                yield RunMark("loop", same[_LOOP - 1].message_id, text)
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
@@ -76,7 +65,7 @@ def _cache_falls(run: Run) -> Iterator[RunMark]:
         text = _("the cache share fell from {before} % to {after} %: {reason}").format(
             before=round(100 * share), after=round(100 * left), reason=_reason(before, after)
         )
-        yield RunMark(MarkKind.CACHE, after.first_message_id, text)
+        yield RunMark("cache", after.first_message_id, text)
 
 
 def _reason(before: Stretch, after: Stretch) -> str:
@@ -93,14 +82,13 @@ def _reason(before: Stretch, after: Stretch) -> str:
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:
-    rows = [row for turn in run.turns for row in turn.rows if row.at is not None]
-    gaps = [((later.at or 0.0) - (earlier.at or 0.0), later) for earlier, later in pairwise(rows)]
-    gaps.sort(key=lambda gap: -gap[0])
-    for seconds, row in gaps[:_MOST_GAPS]:
-        if seconds < _GAP:
-            return
-        text = _("{time} until the next prompt") if row.role == "user" else _("{time} of silence")
-        yield RunMark(MarkKind.GAP, row.id, text.format(time=_span(seconds)))
+    times = [(row.at, row) for turn in run.turns for row in turn if row.at is not None]
+    gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
+    for seconds, row in sorted(gaps, key=lambda gap: -gap[0])[:_MOST_GAPS]:
+        if seconds >= _GAP:
+            is_prompt = row.role == "user"
+            text = _("{time} until the next prompt") if is_prompt else _("{time} of silence")
+            yield RunMark("gap", row.id, text.format(time=_span(seconds)))
 
 
 def _slowest(run: Run) -> Iterator[RunMark]:
@@ -108,7 +96,7 @@ def _slowest(run: Run) -> Iterator[RunMark]:
     if slow is not None and _seconds(slow) >= _SLOW:
         text = _("the slowest call: {tool}, {time}")
         text = text.format(tool=slow.name, time=_span(_seconds(slow)))
-        yield RunMark(MarkKind.SLOWEST, slow.message_id, text)
+        yield RunMark("slowest", slow.message_id, text)
 
 
 def _seconds(use: ToolUse) -> float:
@@ -117,16 +105,15 @@ def _seconds(use: ToolUse) -> float:
 
 
 def _dearest(run: Run) -> Iterator[RunMark]:
-    turns: list[Turn] = [turn for turn in run.turns if turn.tokens]
-    dearest = max(turns, key=lambda turn: turn.tokens or 0, default=None)
-    if dearest is not None and len(turns) > 1:
-        text = _("the most expensive turn: {count:,} tokens").format(count=dearest.tokens)
-        yield RunMark(MarkKind.DEAREST, dearest.message_id, text)
+    counted = [(sum(row.tokens or 0 for row in turn), turn[0].id) for turn in run.turns]
+    turns = [turn for turn in counted if turn[0]]
+    if len(turns) > 1:
+        tokens, message_id = max(turns, key=lambda turn: turn[0])
+        text = _("the most expensive turn: {count:,} tokens").format(count=tokens)
+        yield RunMark("dearest", message_id, text)
 
 
 def _span(seconds: float) -> str:
-    if seconds >= 7200:
-        return _("{count} h").format(count=round(seconds / 3600))
-    if seconds >= 120:
-        return _("{count} min").format(count=round(seconds / 60))
+    if seconds >= 2 * MINUTE:
+        return age_words(seconds)
     return _("{count} s").format(count=round(seconds))

@@ -66,22 +66,17 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """Return how to repair the index: a whole command if the path of the store is given, else a few
     words."""
     has_trigger = "messages_fts_insert" in schema.triggers
+    kind = FtsKind.INLINE if schema.fts is None else schema.fts.kind
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")
     if damage is Damage.MISSING and not has_trigger:
         return _("Hermes rebuilds it on its next start (0.16 and later)")
-    if (
-        damage is Damage.GAPS
-        and not has_trigger
-        and (schema.fts is None or schema.fts.kind is FtsKind.INLINE)
-    ):
+    if damage is Damage.GAPS and not has_trigger and kind is FtsKind.INLINE:
         return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
-    if damage is Damage.MALFORMED or (
-        schema.fts is not None and schema.fts.kind is FtsKind.EXTERNAL
-    ):
+    if damage is Damage.MALFORMED or kind is FtsKind.EXTERNAL:
         return _("End Hermes and run: {command}").format(command=rebuild)
     drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")
     return _("End Hermes and run: {command} ; then start Hermes: it fills the index").format(
@@ -112,109 +107,71 @@ class Coverage:
 def read_coverage(reader: Reader) -> Coverage:
     """Count the chat messages, and those the word index holds."""
     schema, index = reader.schema, reader.schema.fts
-    messages = as_int(reader.value("SELECT count(*) FROM messages"))
+    newest, messages = map(as_int, reader.rows("SELECT max(id), count(*) FROM messages")[0])
     held, repair = 0, ""
     if index is None and not reader.index_remedy:
         reason = _("no search index: {count:,} messages are scanned; {remedy}")
         repair = remedy(schema, Damage.MISSING)
-    elif index is not None and schema.note("fts_stale") is not None:
-        reason, repair = (
-            _("search index marked stale, {count:,} messages are scanned; {remedy}"),
-            _(STALE),
-        )
+    elif index is not None and schema.is_index_stale:
+        reason = _("search index marked stale, {count:,} messages are scanned; {remedy}")
+        repair = _(STALE)
     elif index is None or f"{index.name}_docsize" not in schema.tables:
         reason = _("search index broken, {count:,} messages are scanned; {remedy}")
         repair = reader.index_remedy or remedy(schema, Damage.BROKEN)
     else:
-        newest = as_int(reader.value("SELECT max(id) FROM messages"))
         held = messages - gaps_of(reader, index, newest).missing
         if held >= messages:
             return Coverage(messages, messages)
-        if _number(schema.note("fts_rebuild_high_water")) > _number(
-            schema.note("fts_rebuild_progress")
-        ):
+        reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
+        repair = remedy(schema, Damage.GAPS)
+        if _number(schema, "fts_rebuild_high_water") > _number(schema, "fts_rebuild_progress"):
             reason = _(
                 "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
             )
-        else:
-            reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
-            repair = remedy(schema, Damage.GAPS)
     return Coverage(messages, held, reason.format(held=held, count=messages, remedy=repair))
 
 
-def _number(text: str | None) -> int:
-    return (
-        int(text)
-        if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit()
-        else 0
-    )
-
-
-def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
-    """Return SQL for the rows a trigram index leaves out; empty when it holds all.
-
-    Fresh files since 0.20 leave out tool output, since 0.22 tool calls and automation too. The SQL
-    admits more rows than that: a row that is both scanned and indexed is still found once.
-    """
-    if index.kind is not FtsKind.EXTERNAL or "where" not in index.definition.lower():
-        return ""
-    role = schema.message("role")
-    parts = [f"{role} IS NULL OR {role} = 'tool'", f"{schema.message('tool_calls')} IS NOT NULL"]
-    source = schema.session("source")
-    automation = [f"{source} IS NULL OR {source} IN ('cron', 'subagent')"]
-    automation.append(f"instr({schema.session('model_config')}, '_delegate_from') > 0")
-    parts.append(
-        f"m.session_id NOT IN (SELECT s.id FROM sessions s WHERE NOT COALESCE({' OR '.join(automation)}, 0))"
-    )
-    return f"({' OR '.join(parts)})"
+def _number(schema: Schema, key: str) -> int:
+    text = schema.note(key) or ""
+    return int(text) if text.isdecimal() else 0
 
 
 def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> IndexGaps:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
-    Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has
-    changed. `newest` is the largest id there is.
+    Where rows are missing, or no trigger indexes new ones, all are compared whenever it is asked.
+    `newest` is the largest id there is.
     """
     by_index = reader.of_file.index_gaps
-    known = by_index.get(index.name)
-    is_kept = f"{index.name}_insert" in reader.schema.triggers
-    if known is None or newest < known.newest:
-        gaps = _compare(reader, index, newest, IndexGaps(LOW))
-    elif known.missing or not is_kept:
-        gaps = _compare(reader, index, newest, known._replace(missing=0), behind=LOW)
-    elif newest > known.newest:
-        gaps = _compare(reader, index, newest, known, behind=known.newest)
-    else:
+    known = by_index.get(index.name, IndexGaps(LOW))
+    if newest < known.newest:
+        known = IndexGaps(LOW)
+    is_kept = f"{index.name}_insert" in reader.schema.triggers and not known.missing
+    if is_kept and newest == known.newest:
         return known
-    reader.of_file.index_gaps = {**by_index, index.name: gaps}
-    return gaps
-
-
-def _compare(
-    reader: Reader, index: FtsIndex, newest: int, known: IndexGaps, behind: int = LOW
-) -> IndexGaps:
-    """Compare the rows behind an id with those in the index; known ones that are truncated are kept."""
-    missing, first, last, condition = 0, 0, 0, ""
+    gaps = IndexGaps(newest, truncated=known.truncated + _truncated(reader, index, known.newest))
     if f"{index.name}_docsize" in reader.schema.tables:
         condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
-        left_out = left_out_of_trigram(reader.schema, index)
-        if left_out:
-            condition += f" AND NOT COALESCE({left_out}, 0)"
+        behind = known.newest if is_kept else LOW
         # Without the plus SQLite would read all rows from the table instead of an index.
         key = "m.id" if behind > 0 else "+m.id"
         sql = (
             f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
         )
         missing, first, last = map(as_int, reader.rows(sql, [behind])[0])
-    truncated = known.truncated
-    partly = _partly_indexed(reader.schema, index)
-    if partly and known.newest < newest:
-        statement = "SELECT m.id FROM messages m WHERE m.id > ? AND"
-        for ids in reader.slices(statement, "m.id", _SLICE, [known.newest]):
-            sql = f"SELECT m.id FROM messages m WHERE m.id BETWEEN ? AND ? AND {partly}"
-            rows = reader.rows(sql, [ids[0][0], ids[-1][0]])
-            truncated += tuple(sorted(as_int(row[0]) for row in rows))
-    return IndexGaps(newest, missing, first, last, condition, truncated)
+        gaps = gaps._replace(missing=missing, first=first, last=last, sql=condition)
+    reader.of_file.index_gaps = {**by_index, index.name: gaps}
+    return gaps
+
+
+def _truncated(reader: Reader, index: FtsIndex, behind: int) -> tuple[int, ...]:
+    """Return the ids of the rows behind one that an index holds only a part of."""
+    condition = _partly_indexed(reader.schema, index)
+    if not condition:
+        return ()
+    sql = f"SELECT m.id, {condition} FROM messages m WHERE m.id > ? AND"
+    slices = reader.slices(sql, "m.id", _SLICE, [behind])
+    return tuple(as_int(key) for rows in slices for key, is_truncated in rows if is_truncated)
 
 
 def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
@@ -223,18 +180,13 @@ def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
     if index.kind is not FtsKind.EXTERNAL:
         return ""
     if "8192" in index.definition:  # tool output is cut there (0.22)
-        length = (
-            "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
-        )  # the former reads no text
+        # the former reads no text
+        length = "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
         return f"{schema.message('role')} = 'tool' AND {length}({schema.message('content')}) > 8192"
-    beside = [
-        schema.message(column)
-        for column in ("tool_name", "tool_calls")
-        if column in schema.message_columns
-    ]
-    if index.columns == ("content",) and beside:
-        return "(" + " OR ".join(f"COALESCE({column}, '') <> ''" for column in beside) + ")"
-    return ""
+    if index.columns != ("content",):
+        return ""
+    beside = [f"COALESCE({schema.message(name)}, '')" for name in ("tool_name", "tool_calls")]
+    return f"{' || '.join(beside)} <> ''"
 
 
 def damage_of(schema: Schema, error: StoreError) -> Damage:
@@ -259,19 +211,18 @@ def is_of_index(reader: Reader, error: StoreError) -> bool:
 
 
 def prepare(reader: Reader) -> None:
-    """Read what the first search of a store needs: what the indexes lack. All readers of the
+    """Read what the first search of a store needs: what the word index lacks. All readers of the
     `Store` share it.
 
     Raises:
         StoreError: The store cannot be read.
         QueryInterruptedError: `Reader.interrupt` was called.
     """
-    schema = reader.schema
+    index = reader.schema.fts
     newest = as_int(reader.value("SELECT max(id) FROM messages"))
     try:
-        for index in (schema.fts, schema.trigram):
-            if index is not None:
-                gaps_of(reader, index, newest)
+        if index is not None:
+            gaps_of(reader, index, newest)
     except StoreError as error:
         if not is_of_index(reader, error):  # the search that cannot use a broken index reports it
             raise

@@ -1,121 +1,266 @@
-"""The filters of a query, each an entry of `FILTERS`: its names, its values, its condition, and its
-line of the help.
+"""The filters of a query, each an entry of `FILTERS`: its names, its condition, its line of the
+help, its values.
 
 The parser, the search, clean-ups, completion, suggestions and the help read this table; a new
 filter is one more entry. A filter is a condition in SQL: on a row of `messages m`
-(`message_rows.rows_sql`), or on a row of `conversations c` (`conversation_table`). A clean-up takes
+(`rows.rows_sql`), or on a row of `conversations c` (`scope.ConversationTable`). A clean-up takes
 whole conversations, so it has no use for the former.
 """
 
 from __future__ import annotations
 
+import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..ages import parse_when
+from ..ages import day_of, parse_when
 from ..amounts import parse_bytes, parse_count, parse_money
+from ..connection.reader import Reader
+from ..connection.stored_values import FIRST_TIME, LAST_TIME, first_texts
 from ..wording import N_, _
-from . import conditions
-from .conditions import Filter
-from .conversation_table import EVERYTHING, Condition
-from .filter_values import Vocabulary
+from .terms import fold
+
+if TYPE_CHECKING:
+    from ..sessions.catalog import Catalog
 
 
-def _wants_a_value(typed: Filter, now: float = 0.0) -> str:
-    return "" if typed.value.strip() else _("{key}: wants a value").format(key=typed.key)
+class Condition(NamedTuple):
+    """A condition in SQL, with the values for its placeholders."""
+
+    sql: str
+    values: tuple[object, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class FilterKind:
-    """One kind of filter. Functions with a float take the time in Unix seconds, for dates."""
+EVERYTHING = Condition("1")
+
+
+def all_of(conditions: Iterable[Condition]) -> Condition:
+    """Return a condition that is true where all of these are."""
+    given = [each for each in conditions if each != EVERYTHING]
+    return _joined(" AND ", given) if given else EVERYTHING
+
+
+def any_of(conditions: Sequence[Condition]) -> Condition:
+    """Return a condition that is true where one of these is."""
+    return _joined(" OR ", conditions)
+
+
+def _joined(operator: str, conditions: Sequence[Condition]) -> Condition:
+    sql = operator.join(f"({each.sql})" for each in conditions)
+    return Condition(sql, tuple(value for each in conditions for value in each.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter as it was typed."""
 
     key: str
-    condition: Callable[[Filter, float], Condition]
-    """Return the condition; called with valid values only."""
-    example: str
-    help: str
-    """What it means, shown through `_`; filters with the same text share a line of the help."""
-    reason: Callable[[Filter, float], str] = _wants_a_value
-    """Return what is wrong with the value, a sentence; empty for a valid value."""
-    also_called: tuple[str, ...] = ()
-    """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
-    values: Callable[[Vocabulary, float], Sequence[str]] = lambda stored, now: ()
-    """Return the values it can be completed to."""
-    sign: str = ":"
-    """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
-    is_value: bool = False
-    """It needs a number or a date; without one the query cannot be run."""
-    is_limit: bool = False
-    """Several of this kind must all hold; those of other kinds are alternatives."""
-    facet: Callable[[str], str] = lambda value: ""
-    """Only values with the same facet are alternatives."""
-    of_messages: bool = False
-    """Its condition is on single messages, whatever the value: a clean-up has no use for it."""
-    is_cleanup_only: bool = False
-    """It chooses among what the other filters of a clean-up mean; it has no condition."""
-
-    def reads_messages(self, typed: Filter, now: float) -> bool:
-        """Whether a valid filter is a condition on messages."""
-        return "c." not in self.condition(typed, now).sql and not self.is_cleanup_only
+    op: str
+    """What was typed between key and value: `:`, or a comparison."""
+    value: str
+    negated: bool = False
+    start: int = 0
+    """Position in the query, code points."""
+    end: int = 0
 
 
-def _one_of(values: Sequence[str]) -> Callable[[Filter, float], str]:
-    def reason(typed: Filter, now: float) -> str:
-        if not typed.value.strip() or typed.value.lower() in values:
-            return _wants_a_value(typed)
-        return _("{key}: knows {values}").format(key=typed.key, values=", ".join(values))
+class Vocabulary(NamedTuple):
+    """The values of filters that occur in a store, the most frequent first."""
 
-    return reason
-
-
-def _no_amount(parse: Callable[[str], float]) -> Callable[[Filter, float], str]:
-    def reason(typed: Filter, now: float) -> str:
-        try:
-            parse(typed.value)
-        except ValueError:
-            text = _("{filter} needs a number, e.g. {filter}{example}")
-            return text.format(
-                filter=f"{typed.key}{typed.op}", example="10M" if parse is parse_bytes else "1"
-            )
-        return ""
-
-    return reason
+    sources: tuple[str, ...] = (
+        "cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server",
+    )  # fmt: skip
+    models: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
 
 
-def _no_date(typed: Filter, now: float) -> str:
-    if not typed.value.strip():
-        return _wants_a_value(typed)
-    try:
-        parse_when(typed.value, now)
-    except ValueError as error:
-        return f"{typed.key}: {error}"
-    return ""
+_RECENT = 5000
+"""Messages whose tools are read."""
+_MOST = 40
+"""Values of each kind that are offered."""
 
 
-def _dates(stored: Vocabulary, now: float) -> Sequence[str]:
-    today = datetime.fromtimestamp(now)
-    words = (
-        "today",
-        "yesterday",
-        "5h",
-        "3d",
-        "2w",
-        "1mo",
-        "1y",
-        "mon",
-        "tue",
-        "wed",
-        "thu",
-        "fri",
-        "sat",
-        "sun",
+def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
+    """Return the values that occur in a store; tools of the newest messages only."""
+    sessions = catalog.forest.sessions.values()
+    tool = reader.schema.message("tool_name")
+    tools = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
+    return Vocabulary(
+        sources=_frequent(each.source for each in sessions) or Vocabulary().sources,
+        models=_frequent((each.model or "").rpartition("/")[2] for each in sessions),
+        folders=_frequent(each.cwd for each in sessions),
+        tools=_frequent(sorted(first_texts(tools))),
+        branches=_frequent(each.git_branch for each in sessions),
+        ends=_frequent(each.end_reason for each in sessions),
     )
-    return (*words, f"{today:%Y-%m}", f"{today:%Y-%m-%d}")
 
 
-def _no_condition(typed: Filter, now: float) -> Condition:
-    return EVERYTHING
+def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(value for value, _count in Counter(values).most_common() if value)[:_MOST]
+
+
+# The conditions: each raises ValueError, with a sentence, for a value it cannot take.
+
+_Condition = Callable[[Filter, float], Condition]
+"""Takes the time in Unix seconds, for dates."""
+
+
+def _role(typed: Filter, now: float) -> Condition:
+    return Condition("COALESCE(CAST(m.role AS TEXT), 'unknown') = ?", (typed.value.lower(),))
+
+
+def _whole(column: str) -> _Condition:
+    """Look for the value, or one of several between commas, among texts of a conversation."""
+
+    def condition(typed: Filter, now: float) -> Condition:
+        values = [each for each in typed.value.split(",") if each.strip()] or [typed.value]
+        lines = [f"\n{fold(each)}\n" for each in values]
+        return any_of([Condition(f"instr(c.{column}, ?) > 0", (line,)) for line in lines])
+
+    return condition
+
+
+def _part(column: str) -> _Condition:
+    """Look for the value in the texts of all segments of a conversation."""
+    return lambda typed, now: Condition(f"instr(c.{column}, ?) > 0", (fold(typed.value),))
+
+
+_FROM_THE_TOP = re.compile(r"/|\\|[A-Za-z]:[/\\]")
+
+
+def _folder(typed: Filter, now: float) -> Condition:
+    """Look for a part of a path; a whole path with a slash at its end means that folder and those
+    below it."""
+    path = os.path.expanduser(typed.value)
+    is_whole = _FROM_THE_TOP.match(path) is not None and path.endswith(("/", "\\"))
+    return Condition("instr(c.folders, ?) > 0", (("\n" if is_whole else "") + fold(path),))
+
+
+_CALLS = (
+    "SELECT 1 FROM json_each(m.tool_calls) t WHERE lower(COALESCE("
+    "json_extract(m.tool_calls, t.fullkey || '.function.name'), json_extract(m.tool_calls, t.fullkey || '.name'))) = ?"
+)
+"""The calls of one tool in a message; only for valid JSON."""
+
+
+def _tool(typed: Filter, now: float) -> Condition:
+    name = typed.value.lower()
+    called = f"CASE WHEN json_valid(m.tool_calls) THEN EXISTS ({_CALLS}) END"
+    return Condition(
+        f"lower(m.tool_name) = ? OR (instr(lower(m.tool_calls), ?) > 0 AND {called})",
+        (name, name, name),
+    )
+
+
+def _file(typed: Filter, now: float) -> Condition:
+    name = typed.value.lower()
+    return Condition(
+        "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", (name, name)
+    )
+
+
+def _time(typed: Filter, now: float) -> tuple[float, float]:
+    """Return the span of time that a value means."""
+    try:
+        start, end, _age = parse_when(typed.value, now)
+    except ValueError as error:
+        raise ValueError(f"{typed.key}: {error}") from error
+    return start, end
+
+
+def _dated(typed: Filter, now: float) -> Condition:
+    """Compare the time of a row: before the beginning of a span, from its end on, or in it."""
+    start, end = _time(typed, now)
+    if typed.key == "before":
+        start, end = FIRST_TIME, start
+    elif typed.key == "after":
+        start, end = end, LAST_TIME
+    elif end == start:  # "on:3d" means that day
+        start, end, _age = day_of(start)
+    return Condition("m.timestamp >= ? AND m.timestamp < ?", (start, end))
+
+
+def _idle(typed: Filter, now: float) -> Condition:
+    """Compare the last activity in any segment with a moment; a conversation without any time is
+    never old."""
+    return Condition("c.used < ?", (_time(typed, now)[0],))
+
+
+def _compared(column: str, parse: Callable[[str], float] = parse_count) -> _Condition:
+    """Compare a number of a conversation with the value; an unknown number never matches."""
+
+    def condition(typed: Filter, now: float) -> Condition:
+        try:
+            value = parse(typed.value)
+        except ValueError as error:
+            written, example = f"{typed.key}{typed.op}", "10M" if parse is parse_bytes else "1"
+            text = _("{filter} needs a number, e.g. {filter}{example}")
+            raise ValueError(text.format(filter=written, example=example)) from error
+        sign = "=" if typed.op == ":" else typed.op
+        return Condition(f"c.{column} {sign} ?", (value,))
+
+    return condition
+
+
+def _one_of(conditions: Mapping[str, str]) -> _Condition:
+    def condition(typed: Filter, now: float) -> Condition:
+        sql = conditions.get(typed.value.lower())
+        if sql is None:
+            text = _("{key}: knows {values}")
+            raise ValueError(text.format(key=typed.key, values=", ".join(conditions)))
+        return Condition(sql)
+
+    return condition
+
+
+_CONTINUED = (
+    "m.session_id IN (SELECT s.id FROM sessions s WHERE s.end_reason = 'compression' AND EXISTS "
+    "(SELECT 1 FROM sessions n WHERE n.parent_session_id = s.id AND n.started_at >= s.ended_at))"
+)
+"""Whether a compression ended the session and another one goes on, so that the model has a summary
+of it."""
+_STATES = {
+    "live": "c.status = 'live'",
+    "open": "c.status = 'open'",
+    "stale": "c.stale",
+    "ended": "c.status = 'ended'",
+    "empty": "c.is_empty",
+    "archived": "c.archived",
+    "pinned": "c.pinned",
+    "hidden": "c.hidden",
+    "chat": "c.kind = 'chat'",
+    "automation": "c.is_automation",
+    "subagent": "c.kind = 'subagent'",
+    "branch": "c.relation = 'branched'",
+    "compacted": "NOT m.active AND m.compacted",
+    "rewound": "NOT m.active AND NOT m.compacted",
+    "forgotten": f"CASE WHEN m.active THEN {_CONTINUED} ELSE m.compacted END",
+}
+_FACETS = (
+    ("live", "open", "stale", "ended"),
+    ("chat", "automation", "subagent", "branch"),
+    ("compacted", "rewound", "forgotten"),
+)
+"""States of which a conversation or a message has one, so that several of them are alternatives."""
+HAS_REASONING = "COALESCE(m.reasoning, '') <> '' OR COALESCE(m.reasoning_content, '') <> ''"
+_CONTENTS = {
+    "image": "m.content < char(1) AND instr(CAST(m.content AS BLOB), CAST('\"image' AS BLOB)) > 0",
+    "error": "m.role = 'tool' AND instr(substr(m.content, 1, 20000), '\"error\"') > 0",
+    "reasoning": HAS_REASONING,
+    "code": "instr(m.content, '```') > 0",
+    "tool": "COALESCE(m.tool_name, '') <> '' OR COALESCE(m.tool_calls, '') <> ''",
+    "branch": "c.branches > 0",
+    "subagent": "c.subagents > 0",
+}
+_LEFT_OUT = dict.fromkeys(("archived", "stale", "open"), EVERYTHING.sql)
+"""What a clean-up leaves out unless a filter names it."""
 
 
 def share_of(value: str) -> float | None:
@@ -132,20 +277,73 @@ def share_of(value: str) -> float | None:
     return share
 
 
-def _no_share(typed: Filter, now: float) -> str:
+def _freed(typed: Filter, now: float) -> Condition:
     try:
         if share_of(typed.value) is None:
             parse_bytes(typed.value)
-    except ValueError:
-        return _("free: wants a share or a size, e.g. free:50% or free:2GB")
-    return ""
+    except ValueError as error:
+        text = _("free: wants a share or a size, e.g. free:50% or free:2GB")
+        raise ValueError(text) from error
+    return EVERYTHING
 
 
-_ROLES = ("user", "assistant", "tool", "system")
-_STATES = (*conditions.IS_CONVERSATION, *conditions.IS_ROW)
-INCLUDED = ("archived", "stale", "open")
-"""What a clean-up leaves out unless a filter names it."""
+@dataclass(frozen=True)
+class FilterKind:
+    """One kind of filter."""
 
+    key: str
+    condition: _Condition
+    """Returns the condition, or raises ValueError with a sentence that says what is wrong."""
+    example: str
+    help: str
+    """What it means, shown through `_`; filters with the same text share a line of the help."""
+    also_called: tuple[str, ...] = ()
+    """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
+    choices: tuple[str, ...] = ()
+    """The values it can be completed to."""
+    stored: str = ""
+    """The field of `Vocabulary` with further ones."""
+    sign: str = ":"
+    """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
+    is_value: bool = False
+    """It needs a number or a date; without one the query cannot be run."""
+    is_limit: bool = False
+    """Several of this kind must all hold; those of other kinds are alternatives."""
+    of_messages: bool = False
+    """Its condition is on single messages, whatever the value: a clean-up has no use for it."""
+    is_cleanup_only: bool = False
+    """It chooses among what the other filters of a clean-up mean; it has no condition."""
+
+    def reason(self, typed: Filter, now: float) -> str:
+        """Return what is wrong with a value, a sentence; empty for a valid value."""
+        if not typed.value.strip() and self.sign == ":":
+            return _("{key}: wants a value").format(key=typed.key)
+        try:
+            self.condition(typed, now)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def values(self, vocabulary: Vocabulary, now: float) -> Sequence[str]:
+        """Return the values it can be completed to."""
+        stored: Sequence[str] = getattr(vocabulary, self.stored) if self.stored else ()
+        today = datetime.fromtimestamp(now)
+        return [f"{today:{each}}" if "%Y" in each else each for each in (*self.choices, *stored)]
+
+    def reads_messages(self, typed: Filter, now: float) -> bool:
+        """Whether a valid filter is a condition on messages."""
+        return "c." not in self.condition(typed, now).sql and not self.is_cleanup_only
+
+    def facet(self, value: str) -> str:
+        """Return the same for values that are alternatives."""
+        value = value.lower() if self.key == "is" else ""
+        return next((states[0] for states in _FACETS if value in states), value)
+
+
+_DATES = (
+    "today", "yesterday", "5h", "3d", "2w", "1mo", "1y", "mon", "tue", "wed", "thu", "fri", "sat", "sun",
+    "%Y-%m", "%Y-%m-%d",
+)  # fmt: skip
 _FROM = N_("whole names: who, in which chat or kind of chat, Git branch, provider, why it ended")
 _WHO = N_("where, who, with which tool")
 _WHAT = N_("of the conversation")
@@ -153,142 +351,63 @@ _WHEN = N_("when; also 30min 5h 2w 6mo 1y, today, 2026-03-05")
 _SIZE = N_("size of the conversation")
 
 FILTERS = (
-    FilterKind(
-        key="source", condition=conditions.whole_line("sources"), example="source:cli", help=_WHO,
-        also_called=("platform", "channel"), values=lambda stored, now: stored.sources,
-    ),
-    FilterKind(
-        key="role", condition=conditions.role, example="role:user", help=_WHO, also_called=("author", "by"),
-        values=lambda stored, now: _ROLES,
-        of_messages=True,
-    ),
-    FilterKind(
-        key="tool", condition=conditions.tool, example="tool:terminal", help=_WHO,
-        values=lambda stored, now: stored.tools,
-        of_messages=True,
-    ),
-    FilterKind(
-        key="file", condition=conditions.file, example="file:src/auth.py", also_called=("path",),
-        help=N_("conversations that edited this file, then those that mention it"),
-        of_messages=True,
-    ),
-    FilterKind(  # `compile_query` makes the search read reasoning instead
-        key="in", condition=lambda typed, now: Condition(conditions.HAS_REASONING), example="in:reasoning",
-        help=N_("look in reasoning instead: it is in no index, so this scans"),
-        reason=_one_of(("reasoning",)), values=lambda stored, now: ("reasoning",),
-        of_messages=True,
-    ),
-    FilterKind(
-        key="title", condition=conditions.in_lines("titles"), example="title:x", help=_WHAT,
-        also_called=("name", "subject"),
-    ),
-    FilterKind(
-        key="id", condition=conditions.in_lines("ids"), example="id:x", help=_WHAT,
-        also_called=("session",),
-    ),
-    FilterKind(
-        key="cwd", condition=conditions.folder, example="cwd:x", help=_WHAT,
-        also_called=("dir", "folder", "repo"), values=lambda stored, now: stored.folders,
-    ),
-    FilterKind(
-        key="model", condition=conditions.in_lines("models"), example="model:x", help=_WHAT,
-        values=lambda stored, now: stored.models,
-    ),
-    FilterKind(
-        key="user", condition=conditions.whole_line("users"), example="user:42", help=_FROM,
-        also_called=("user_id",),
-    ),
-    FilterKind(
-        key="chat", condition=conditions.whole_line("chats"), example="chat:group", help=_FROM,
-        also_called=("chat_id", "chat_type"),
-    ),
-    FilterKind(
-        key="branch", condition=conditions.whole_line("branch_names"), example="branch:main", help=_FROM,
-        also_called=("git",), values=lambda stored, now: stored.branches,
-    ),
-    FilterKind(
-        key="provider", condition=conditions.whole_line("providers"), example="provider:openai", help=_FROM,
-    ),
-    FilterKind(
-        key="ended", condition=conditions.whole_line("ended"), example="ended:cli_close", help=_FROM,
-        also_called=("end_reason",), values=lambda stored, now: stored.ends,
-    ),
-    FilterKind(
-        key="after", condition=conditions.dated, example="after:3d", help=_WHEN, also_called=("since", "from", "newer"),
-        reason=_no_date, values=_dates, is_value=True, is_limit=True,
-        of_messages=True,
-    ),
-    FilterKind(
-        key="before", condition=conditions.dated, example="before:2026-03", help=_WHEN,
-        also_called=("until", "to"), reason=_no_date, values=_dates, is_value=True, is_limit=True,
-        of_messages=True,
-    ),
-    FilterKind(
-        key="on", condition=conditions.dated, example="on:mon", help=_WHEN, also_called=("date", "day", "when"),
-        reason=_no_date, values=_dates, is_value=True,
-        of_messages=True,
-    ),
-    FilterKind(
-        key="older", condition=conditions.idle, example="older:30d",
-        help=N_("no activity for so long, or since a date; -older:7d: used since then"), also_called=("idle",),
-        reason=_no_date, values=_dates, is_value=True, is_limit=True,
-    ),
-    FilterKind(
-        key="is", condition=conditions.is_state, example="is:live is:archived -is:rewound …",
-        help=N_(
-            "live open stale (open, silent for a week) ended empty "
-            "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
-            "forgotten (compressed: the model has them no longer)"
-        ),
-        also_called=("state", "status", "type"), reason=_one_of(_STATES),
-        values=lambda stored, now: _STATES, facet=conditions.facet,
-    ),
-    FilterKind(
-        key="has", condition=conditions.has_content, example="has:image has:error has:code",
-        help=N_("also has:tool has:branch has:subagent"), also_called=("contains",),
-        reason=_one_of(tuple(conditions.HAS)), values=lambda stored, now: tuple(conditions.HAS),
-    ),
-    FilterKind(
-        key="cost", condition=conditions.compared("cost", parse_money), example="cost>1",
-        help=N_("US dollars, with all subagents"), also_called=("price", "usd"),
-        reason=_no_amount(parse_money), sign=">", is_value=True,
-    ),
-    FilterKind(
-        key="msgs", condition=conditions.compared("messages", parse_count), example="msgs>100",
-        help=_SIZE, also_called=("messages",), reason=_no_amount(parse_count), sign=">", is_value=True,
-    ),
-    FilterKind(
-        key="tokens", condition=conditions.compared("tokens", parse_count), example="tokens>1m",
-        help=_SIZE, reason=_no_amount(parse_count), sign=">", is_value=True,
-    ),
-    FilterKind(
-        key="tools", condition=conditions.compared("tools", parse_count), example="tools>20",
-        help=_SIZE, also_called=("calls",), reason=_no_amount(parse_count), sign=">", is_value=True,
-    ),
-    FilterKind(
-        key="size", condition=conditions.compared("size", parse_bytes), example="size>10M",
-        help=N_("bytes with their share of the search index, without subagents: they are measured first"),
-        also_called=("bytes",), reason=_no_amount(parse_bytes), sign=">", is_value=True,
-    ),
-    FilterKind(
-        key="include", condition=_no_condition, example="include:archived include:stale", is_cleanup_only=True,
-        help=N_("a clean-up leaves out archived and open conversations; these go as well (also include:open)"),
-        reason=_one_of(INCLUDED), values=lambda stored, now: INCLUDED, is_value=True,
-    ),
-    FilterKind(
-        key="free", condition=_no_condition, example="free:50% free:2GB", is_cleanup_only=True,
-        help=N_("of a clean-up, the longest idle until this share of the used bytes, or so many, is given back"),
-        reason=_no_share, values=lambda stored, now: ("10%", "25%", "50%", "1GB"), is_value=True,
-    ),
+    FilterKind("source", _whole("source"), "source:cli", _WHO, ("platform", "channel"), stored="sources"),
+    FilterKind("role", _role, "role:user", _WHO, ("author", "by"), ("user", "assistant", "tool", "system"),
+               of_messages=True),
+    FilterKind("tool", _tool, "tool:terminal", _WHO, stored="tools", of_messages=True),
+    FilterKind("file", _file, "file:src/auth.py",
+               N_("conversations that edited this file, then those that mention it"), ("path",), of_messages=True),
+    # `compile_query` makes the search read reasoning instead
+    FilterKind("in", _one_of({"reasoning": HAS_REASONING}), "in:reasoning",
+               N_("look in reasoning instead: it is in no index, so this scans"),
+               choices=("reasoning",), of_messages=True),
+    FilterKind("title", _part("title"), "title:x", _WHAT, ("name", "subject")),
+    FilterKind("id", _part("id"), "id:x", _WHAT, ("session",)),
+    FilterKind("cwd", _folder, "cwd:x", _WHAT, ("dir", "folder", "repo"), stored="folders"),
+    FilterKind("model", _part("model"), "model:x", _WHAT, stored="models"),
+    FilterKind("user", _whole("users"), "user:42", _FROM, ("user_id",)),
+    FilterKind("chat", _whole("chats"), "chat:group", _FROM, ("chat_id", "chat_type")),
+    FilterKind("branch", _whole("git_branch"), "branch:main", _FROM, ("git",), stored="branches"),
+    FilterKind("provider", _whole("providers"), "provider:openai", _FROM),
+    FilterKind("ended", _whole("ended"), "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
+    FilterKind("after", _dated, "after:3d", _WHEN, ("since", "from", "newer"), _DATES,
+               is_value=True, is_limit=True, of_messages=True),
+    FilterKind("before", _dated, "before:2026-03", _WHEN, ("until", "to"), _DATES,
+               is_value=True, is_limit=True, of_messages=True),
+    FilterKind("on", _dated, "on:mon", _WHEN, ("date", "day", "when"), _DATES, is_value=True, of_messages=True),
+    FilterKind("older", _idle, "older:30d",
+               N_("no activity for so long, or since a date; -older:7d: used since then"), ("idle",), _DATES,
+               is_value=True, is_limit=True),
+    FilterKind("is", _one_of(_STATES), "is:live is:archived -is:rewound …",
+               N_("live open stale (open, silent for a week) ended empty "
+                  "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
+                  "forgotten (compressed: the model has them no longer)"),
+               ("state", "status", "type"), tuple(_STATES)),
+    FilterKind("has", _one_of(_CONTENTS), "has:image has:error has:code",
+               N_("also has:tool has:branch has:subagent"), ("contains",), tuple(_CONTENTS)),
+    FilterKind("cost", _compared("tree_cost_usd", parse_money), "cost>1", N_("US dollars, with all subagents"),
+               ("price", "usd"), sign=">", is_value=True),
+    FilterKind("msgs", _compared("messages"), "msgs>100", _SIZE, ("messages",), sign=">", is_value=True),
+    FilterKind("tokens", _compared("tokens"), "tokens>1m", _SIZE, sign=">", is_value=True),
+    FilterKind("tools", _compared("tool_call_count"), "tools>20", _SIZE, ("calls",), sign=">", is_value=True),
+    FilterKind("size", _compared("size", parse_bytes), "size>10M",
+               N_("bytes with their share of the search index, without subagents: they are measured first"),
+               ("bytes",), sign=">", is_value=True),
+    FilterKind("include", _one_of(_LEFT_OUT), "include:archived include:stale",
+               N_("a clean-up leaves out archived and open conversations; these go as well (also include:open)"),
+               choices=tuple(_LEFT_OUT), is_value=True, is_cleanup_only=True),
+    FilterKind("free", _freed, "free:50% free:2GB",
+               N_("of a clean-up, the longest idle until this share of the used bytes, or so many, is given back"),
+               choices=("10%", "25%", "50%", "1GB"), is_value=True, is_cleanup_only=True),
 )  # fmt: skip
 """All filters, in the order of the help."""
 
 BY_KEY: Mapping[str, FilterKind] = {each.key: each for each in FILTERS}
 FILTER_KEYS = tuple(each.key for each in FILTERS if each.sign == ":")
 """Filters written `key:value`."""
-NUMBER_KEYS: tuple[str, ...] = tuple(each.key for each in FILTERS if each.sign != ":")
+NUMBER_KEYS = tuple(each.key for each in FILTERS if each.sign != ":")
 """Filters written `key>value`, also with `<`, `>=`, `<=`, `=` and `:`."""
-FOREIGN_NAMES: Mapping[str, str] = {name: each.key for each in FILTERS for name in each.also_called}
+FOREIGN_NAMES = {name: each.key for each in FILTERS for name in each.also_called}
 """The filter for each name in other programs."""
 
 

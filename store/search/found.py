@@ -1,9 +1,11 @@
-"""What a search shows: hits with their conversations, matching titles; and how many there are."""
+"""What a search shows: hits with their conversations, matching titles; how many there are; and wider
+queries that find something."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
@@ -14,16 +16,18 @@ from ..messages.preview import with_names
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
+from ..trash.progress import never
+from ..wording import _
 from .engine import Answer, Search, Total, until
-from .query import Query
+from .filters import EVERYTHING
+from .query import Query, like_filters, parse, query_word
 from .scope import Conditions, Scope, compile_filters, make_scope, roots_in
-from .suggest import Suggestion, asks_for_conversations
-from .terms import CompiledQuery, compile_query
+from .terms import Term, TermKind
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result."""
 _SECONDS = 1.0
-"""Most seconds to count the hits in another view."""
+"""Seconds to count the hits of one suggestion."""
 
 
 class Found(NamedTuple):
@@ -34,125 +38,98 @@ class Found(NamedTuple):
     """The newest conversations whose title or id has the words."""
     conversations: Mapping[str, Conversation] = MappingProxyType({})
     """Of the hits, by session id, with previews."""
-    past_edits: bool = False
-    """In a search for a file: all edits are listed, and mentions follow."""
 
 
 def find_hits(
     reader: Reader,
-    query: Query,
-    catalog: Catalog | None,
-    view: View,
+    query: Query | str,
+    catalog: Catalog | None = None,
+    view: View = View.ALL,
     *,
-    sort: str,
-    now: float,
-    limit: int,
+    sort: str = "newest",
+    now: float | None = None,
+    limit: int = 50,
     titles: int = 0,
     is_typed: bool = False,
     after: Hit | None = None,
-    past_edits: bool = False,
-    stopped: Callable[[], bool],
-    tell: Callable[[float], None],
+    stopped: Callable[[], bool] = never,
+    tell: Callable[[float], None] = lambda share: None,
     portion: Callable[[Found], None] | None = None,
 ) -> Found:
     """Search for a page of hits.
 
     Args:
         reader: An open reader.
-        query: Parsed.
+        query: Parsed, or as it is typed.
         catalog: Of the store, as far as it has been read.
         view: The view to search.
         sort: `newest`, `relevance` or `oldest`.
-        now: Unix seconds.
+        now: Unix seconds; the clock's by default.
         limit: The most hits.
         titles: The most titles.
         is_typed: The last word is still being typed.
         after: The hit behind which to read on.
-        past_edits: As of the page before.
         stopped: Polled; True ends the search with a partial result.
         tell: Called with the share of a scan that is done.
         portion: Called with what a scan has found so far.
     """
-    conditions = compile_filters(query, now)
-    whole = whole_catalog(reader, catalog, view, conditions, now)
-    scope = make_scope(reader, conditions, whole, view)
-    compiled = compile_query(query, prefix_last=is_typed)
-    named = _titles(whole, query, compiled, scope, titles) if whole is not None else ()
+    now = time.time() if now is None else now
+    query = parse(query, now=now) if isinstance(query, str) else query
+    whole = whole_catalog(reader, catalog, view, query, now)
+    scope = make_scope(reader, compile_filters(query, now), whole, view)
+    search = Search(
+        reader,
+        query,
+        scope,
+        sort=sort,
+        prefix_last=is_typed,
+        edits_first=True,
+        stopped=until(stopped, _PATIENCE),
+        progress=tell,
+    )
+    named = _titles(whole, search, scope, titles) if whole is not None else ()
     shown = tuple(with_names(reader, named))
-    ends = until(stopped, _PATIENCE)
 
-    def search_for(edits: bool | None, after: Hit | None, first: tuple[Hit, ...]) -> Answer:
-        def report(hits: tuple[Hit, ...]) -> None:
-            if portion is None:
-                return
-            found = (*first, *hits)
-            so_far = Answer(
-                query,
-                found,
-                "scan",
-                complete=False,
-                total=None,
-                stopped=True,
-                more=True,
-                matchers=tuple(compiled.matchers),
-            )
-            portion(Found(so_far, shown, conversations_of(reader, whole, found, now), past_edits))
+    def found(answer: Answer) -> Found:
+        return Found(answer, shown, conversations_of(reader, whole, answer.hits, now))
 
-        search = Search(
-            reader,
+    def report(hits: tuple[Hit, ...]) -> None:
+        if portion is None:
+            return
+        so_far = Answer(
             query,
-            scope,
-            sort=sort,
-            prefix_last=is_typed,
-            edits=edits,
-            stopped=ends,
-            progress=tell,
+            hits,
+            "scan",
+            complete=False,
+            total=None,
+            stopped=True,
+            more=True,
+            matchers=tuple(search.compiled.matchers),
         )
-        return search.page(limit, after=after, portion=report)
+        portion(found(so_far))
 
-    if not query.files:
-        answer = search_for(None, after, ())
-    else:  # edits of the file first, then its mentions
-        answer = search_for(not past_edits, after, ())
-        if not past_edits and not answer.more:
-            past_edits = True
-            answer = _joined(answer, search_for(False, None, answer.hits))
-    conversations = conversations_of(reader, whole, answer.hits, now)
-    return Found(answer, shown, conversations, past_edits)
+    return found(search.page(limit, after=after, portion=report))
 
 
 def whole_catalog(
-    reader: Reader, catalog: Catalog | None, view: View, conditions: Conditions, now: float
+    reader: Reader, catalog: Catalog | None, view: View, query: Query, now: float
 ) -> Catalog | None:
     """Return the catalog, read in full if a search in this view needs that."""
     is_exact = catalog is not None and catalog.exact
-    if is_exact or (view is View.ALL and not conditions.needs_catalog):
+    if is_exact or (view is View.ALL and not compile_filters(query, now).needs_catalog):
         return catalog
     return read_catalog(reader, now)
 
 
-def _titles(
-    catalog: Catalog, query: Query, compiled: CompiledQuery, scope: Scope, most: int
-) -> list[Conversation]:
+def _titles(catalog: Catalog, search: Search, scope: Scope, most: int) -> list[Conversation]:
     """Return the newest conversations whose titles, or else ids, contain all words."""
+    query = search.query
     if not query.groups or query.in_reasoning or query.files or not most:
         return []
-    words = [each.term.text for each in compiled.groups[0]]
-    sessions: Collection[str] | None = scope.sessions
+    words = [each.term.text for each in search.compiled.groups[0]]
+    sessions = scope.sessions
     roots = (root for root in catalog.named(words) if sessions is None or root in sessions)
     return [catalog.conversation(root) for root in islice(roots, most)]
-
-
-def _joined(first: Answer, second: Answer) -> Answer:
-    """Concatenate two answers, of which the first is complete."""
-    hits = (*first.hits, *second.hits)
-    return replace(
-        second,
-        hits=hits,
-        total=None if second.more else len(hits),
-        elapsed_ms=first.elapsed_ms + second.elapsed_ms,
-        notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
-    )
 
 
 def conversations_of(
@@ -164,18 +141,16 @@ def conversations_of(
     known = catalog.forest.sessions if catalog is not None else {}
     unknown = [each for each in unique if each not in known]
     read = read_neighbourhood(reader, unknown, now) if unknown else None
+    roots: dict[str, str] = {}
     conversations: dict[str, Conversation] = {}
     for session_id in unique:
         source = catalog if session_id in known else read
         conversation = source.of_session(session_id) if source is not None else None
         if conversation is not None:
-            conversations[session_id] = conversation
-    by_root = {each.root_id: each for each in conversations.values()}
-    named = {each.root_id: each for each in with_names(reader, list(by_root.values()))}
-    return {
-        session_id: named[conversation.root_id]
-        for session_id, conversation in conversations.items()
-    }
+            roots[session_id] = conversation.root_id
+            conversations[conversation.root_id] = conversation
+    named = {each.root_id: each for each in with_names(reader, list(conversations.values()))}
+    return {session_id: named[root] for session_id, root in roots.items()}
 
 
 def count(
@@ -185,36 +160,144 @@ def count(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool],
-    seconds: float,
+    stopped: Callable[[], bool] = never,
+    seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
-    conditions = compile_filters(query, now)
-    whole = whole_catalog(reader, catalog, view, conditions, now)
-    scope = make_scope(reader, conditions, whole, view)
-    search = Search(reader, query, scope, prefix_last=True, stopped=until(stopped, seconds))
-    return search.count(0)
+    whole = whole_catalog(reader, catalog, view, query, now)
+    scope = make_scope(reader, compile_filters(query, now), whole, view)
+    ends = until(stopped, seconds)
+    return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Another query, or the same one in another view, and what it finds."""
+
+    text: str
+    """What is different, in a few words."""
+    query: str
+    hits: int
+    at_least: bool
+    """There may be more than `hits`."""
+    of_list: bool = False
+    """`hits` counts conversations, not messages: the query only narrows the list."""
+
+
+def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
+    """Whether a query only narrows the list: it has no terms, and all its filters test
+    conversations."""
+    return not query.groups and conditions.rows == EVERYTHING and conditions.needs_catalog
 
 
 def count_matches(
     reader: Reader,
     query: Query,
-    catalog: Catalog,
+    catalog: Catalog | None,
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool],
+    stopped: Callable[[], bool] = never,
+    sources: Collection[str] = (),
+    roles: Collection[str] = (),
+    is_typed: bool = True,
+    text: str = "",
 ) -> Suggestion | None:
-    """Count the hits in a view, or the conversations if a query asks for those; None for none."""
+    """Count the hits of a query for a second, or its conversations if it is typed and only narrows
+    the list; None for none.
+
+    Args:
+        reader: An open reader.
+        query: Parsed.
+        catalog: Of the store; a part of it is enough where nothing asks for conversations.
+        view: The view to search.
+        now: Unix seconds.
+        stopped: Polled; True ends the count.
+        sources: Of the roots of conversations; empty admits all, as for `roles`.
+        roles: Of messages.
+        is_typed: The query stands in the search box.
+        text: What is different from another query.
+    """
     conditions = compile_filters(query, now)
-    whole = whole_catalog(reader, catalog, view, conditions, now)
-    if asks_for_conversations(query, conditions) and whole is not None:
-        number = len(roots_in(reader, conditions, whole, view))
-        found = Suggestion("", query.text, number, at_least=False, of_list=True)
-        return found if number else None
-    scope = make_scope(reader, conditions, whole, view)
-    search = Search(reader, query, scope, prefix_last=True, stopped=until(stopped, _SECONDS))
+    scope = make_scope(reader, conditions, catalog, view, sources=sources, roles=roles)
+    if is_typed and catalog is not None and asks_for_conversations(query, conditions):
+        number = len(roots_in(reader, conditions, catalog, view))
+        return Suggestion(text, query.text, number, False, of_list=True) if number else None
+    search = Search(reader, query, scope, prefix_last=is_typed, stopped=until(stopped, _SECONDS))
     total = search.count()
-    if not total.count:
-        return None
-    return Suggestion("", query.text, total.count, total.at_least)
+    return Suggestion(text, query.text, total.count, total.at_least) if total.count else None
+
+
+def suggest(
+    reader: Reader,
+    query: Query,
+    catalog: Catalog | None,
+    view: View,
+    now: float,
+    *,
+    stopped: Callable[[], bool] = lambda: False,
+    sources: Collection[str] = (),
+    roles: Collection[str] = (),
+    is_typed: bool = True,
+) -> tuple[Suggestion, ...]:
+    """Return wider queries that find something; arguments as of `count_matches`.
+
+    View, sources and roles stay as they are.
+    """
+    found = []
+    for wider, text in _variants(query).items():
+        if stopped():
+            break
+        parsed = parse(wider, now=now)
+        catalog = whole_catalog(reader, catalog, view, parsed, now)
+        found.append(
+            count_matches(
+                reader,
+                parsed,
+                catalog,
+                view,
+                now,
+                stopped=stopped,
+                sources=sources,
+                roles=roles,
+                is_typed=is_typed,
+                text=text,
+            )
+        )
+    return tuple(filter(None, found))
+
+
+def _variants(query: Query) -> dict[str, str]:
+    """Return wider queries, each with what is different; the closest first."""
+    text, terms = query.text, query.terms
+    variants: list[tuple[str, str]] = []
+    for term, _reason, meant in like_filters(query):
+        dash = "-" if text[term.start] == "-" else ""
+        wider = f"{text[: term.start]}{dash}{meant}{text[term.end :]}"
+        variants.append((wider if meant else text, _("with {part}").format(part=meant)))
+    spans = [(each.start, each.end) for each in query.filters]
+    spans += [(each.start, each.end) for each in query.excluded]
+    for start, end in spans:
+        wider = " ".join(f"{text[:start]} {text[end:]}".split())
+        variants.append((wider, _("without {part}").format(part=text[start:end])))
+    rest = [*(f"-{_written(term)}" for term in query.excluded)]
+    rest += [text[each.start : each.end] for each in query.filters]
+    if any(term.kind is TermKind.WORD for term in terms):
+        starred = [_written(term) + "*" * (term.kind is TermKind.WORD) for term in terms]
+        variants.append((" ".join([*starred, *rest]), _("as the beginnings of words")))
+    if len(query.groups) == 1 and len(terms) > 1:
+        wider = " ".join([" OR ".join(map(_written, terms)), *rest])
+        variants.append((wider, _("any of the words")))
+    unique: dict[str, str] = {}
+    for wider, what in variants:
+        if wider not in (text, ""):  # without its only filter the query would be empty
+            unique.setdefault(wider, what)
+    return unique
+
+
+def _written(term: Term) -> str:
+    """Return a term as it would be typed."""
+    if term.kind is TermKind.INSIDE:
+        return f"*{term.text}*"
+    text = f'"{term.text}"' if term.kind is TermKind.PHRASE else query_word(term.text)
+    return text + "*" * (term.kind is TermKind.PREFIX)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from enum import StrEnum
 from typing import NamedTuple
 
 from ..wording import _
-from .conditions import Filter
-from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS
+from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter
+from .terms import Matcher, Term, TermKind, matcher
 
 _NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
 # A quote opens only at the start of a word or of a filter's value. One dash excludes; two begin an
@@ -29,27 +28,6 @@ _TOKEN = re.compile(
 _OPERATORS = ("AND", "OR", "NOT")
 MOST = 2048
 """Code points of a query."""
-
-
-class TermKind(StrEnum):
-    """What a term matches."""
-
-    WORD = "word"
-    PHRASE = "phrase"
-    PREFIX = "prefix"
-    INSIDE = "inside"
-    """Anywhere in a word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """Something a chat message must contain."""
-
-    text: str
-    kind: TermKind
-    start: int
-    """Position in the query, code points."""
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,36 +82,21 @@ class Query:
 EMPTY = Query("")
 
 
-class _Token(NamedTuple):
-    text: str
-    start: int
-    end: int
-    quoted: bool
-    negated: bool
-    key: str
-    starred: bool = False
+class _Token:
+    """A part of the text between white space; a quoted one may contain some."""
 
+    def __init__(self, match: re.Match[str]) -> None:
+        self.start, self.end = match.span()
+        self.is_quoted = match["quoted"] is not None
+        self.text = match["quoted"] if self.is_quoted else match["word"]
+        self.key = (match["key"] or "").lower()
+        """Of a filter with a quoted value."""
+        self.negated, self.is_starred = bool(match["negated"]), bool(match["star"])
 
-def _tokens(text: str) -> tuple[list[_Token], list[QueryProblem]]:
-    """Split at white space outside quotes.
-
-    Returns:
-        The tokens, and a problem for each quotation mark without a partner, which is left out.
-    """
-    tokens: list[_Token] = []
-    problems: list[QueryProblem] = []
-    ignored = _("an unpaired quotation mark: ignored")
-    for match in _TOKEN.finditer(text):
-        (start, end), quoted = match.span(), match["quoted"]
-        negated, key = bool(match["negated"]), (match["key"] or "").lower()
-        if match["unpaired"]:
-            at = match.start("unpaired")
-            problems.append(QueryProblem(at, at + 1, ignored))
-        if quoted is not None:
-            tokens.append(_Token(quoted, start, end, True, negated, key, bool(match["star"])))
-        elif match["word"]:
-            tokens.append(_Token(match["word"], start, end, False, negated, key))
-    return tokens, problems
+    def is_operator(self, *, any_case: bool = False) -> bool:
+        """Whether it is AND, OR or NOT."""
+        word = self.text.upper() if any_case else self.text
+        return not (self.is_quoted or self.negated) and word in _OPERATORS
 
 
 def _strip_grouping(word: str) -> str:
@@ -148,44 +111,26 @@ def _strip_grouping(word: str) -> str:
 
 def _filter(token: _Token, negated: bool) -> Filter | None:
     key, op, value = token.key, ":", token.text
-    if not key:
-        if token.quoted:
+    if token.is_quoted and not key:
+        return None
+    if not key and (number := _NUMBER.fullmatch(value)):
+        key, op, value = number.groups()
+    elif not key:
+        key, op, value = value.partition(":")
+        if not op or key.lower() not in FILTER_KEYS or value.startswith("//"):
             return None
-        if number := _NUMBER.fullmatch(token.text):
-            key, op, value = number[1], number[2], number[3]
-        else:
-            key, op, value = token.text.partition(":")
-            if not op or key.lower() not in FILTER_KEYS or value.startswith("//"):
-                return None
     return Filter(key.lower(), op, value, negated or token.negated, token.start, token.end)
 
 
 def _term(token: _Token) -> Term | None:
-    text, kind = token.text, TermKind.PREFIX if token.starred else TermKind.PHRASE
-    if not token.quoted:
+    text, kind = token.text, TermKind.PREFIX if token.is_starred else TermKind.PHRASE
+    if not token.is_quoted:
         text = _strip_grouping(text)
         kind = TermKind.PREFIX if text.endswith("*") else TermKind.WORD
         if kind is TermKind.PREFIX and text.startswith("*"):
             kind, text = TermKind.INSIDE, text.lstrip("*")
         text = text.rstrip("*")
     return Term(text, kind, token.start, token.end) if text.strip() else None
-
-
-def _is_operator(token: _Token, *, any_case: bool = False) -> bool:
-    word = token.text.upper() if any_case else token.text
-    return not (token.quoted or token.negated or token.key) and word in _OPERATORS
-
-
-def _without_dangling(tokens: list[_Token]) -> list[_Token]:
-    """Drop one operator at each end, in any case, as Hermes does: "hello AND", "OR hello", "not
-    hello".
-
-    A lower-case one that is the only token is a word.
-    """
-    for end in (0, -1):
-        if tokens and _is_operator(tokens[end], any_case=len(tokens) > 1):
-            del tokens[end]
-    return tokens
 
 
 def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> Query:
@@ -199,18 +144,27 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     moment = time.time() if now is None else now
     # Lone surrogates cannot be bound to a statement, a NUL ends a MATCH expression.
     text = text[:MOST].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
-    tokens, problems = _tokens(text)
+    matches = list(_TOKEN.finditer(text))
+    unpaired = [match.start("unpaired") for match in matches if match["unpaired"]]
+    ignored = _("an unpaired quotation mark: ignored")
+    problems = [QueryProblem(start, start + 1, ignored) for start in unpaired]
+    tokens = [_Token(match) for match in matches if match["word"] or match["quoted"] is not None]
+    # One operator at each end is dropped, in any case, as Hermes does: "hello AND", "not hello". A
+    # lower-case one that is the only token is a word.
+    for end in (0, -1):
+        if tokens and tokens[end].is_operator(any_case=len(tokens) > 1):
+            del tokens[end]
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
     filters: list[Filter] = []
     negate = False
-    for token in _without_dangling(tokens):
-        if _is_operator(token):
+    for token in tokens:
+        if token.is_operator():
             if token.text == "OR" and groups[-1]:
                 groups.append([])
             negate = token.text == "NOT"
             continue
-        typed = _filter(token, negate)
+        typed, term = _filter(token, negate), _term(token)
         if typed is not None:
             kind = BY_KEY[typed.key]
             reason = kind.reason(typed, moment)
@@ -220,80 +174,127 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
                 problems.append(QueryProblem(token.start, token.end, reason, kind.is_value))
             else:
                 filters.append(typed)
-        elif (term := _term(token)) is not None:
+        elif term is not None:
             (excluded if negate or token.negated else groups[-1]).append(term)
         negate = False
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:
-        first = excluded[0]
-        problems.append(
-            QueryProblem(first.start, first.end, _("only exclusions: add something to search for"))
-        )
+        reason = _("only exclusions: add something to search for")
+        problems.append(QueryProblem(excluded[0].start, excluded[0].end, reason))
     return Query(text, terms, tuple(excluded), tuple(filters), tuple(problems))
+
+
+@dataclass(frozen=True)
+class CompiledQuery:
+    """A query ready to be checked against texts."""
+
+    groups: tuple[tuple[Matcher, ...], ...]
+    """Alternatives; all terms of one must be in a text."""
+    excluded: tuple[Matcher, ...]
+    in_reasoning: bool = False
+    """The texts are reasoning, not messages; no index holds those."""
+
+    def accepts(self, folded: str) -> bool:
+        """Whether a folded text contains all terms of a group, and none that is excluded."""
+        if any(each.first(folded) for each in self.excluded):
+            return False
+        is_in = (all(each.first(folded) for each in group) for group in self.groups)
+        return not self.groups or any(is_in)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all of it can be said to MATCH: one group of plain words and prefixes."""
+        if self.in_reasoning or self.excluded or len(self.groups) != 1:
+            return False
+        return all(each.is_plain and not each.may_be_sentinel for each in self.groups[0])
+
+    @property
+    def match(self) -> str:
+        """All of it for MATCH, to rank by; terms the word index does not know are left out."""
+        groups = (" AND ".join(each.match for each in group if each.words) for group in self.groups)
+        return " OR ".join(f"({group})" for group in groups if group)
+
+    @property
+    def matchers(self) -> list[Matcher]:
+        """All terms that a snippet may highlight."""
+        return [each for group in self.groups for each in group]
+
+
+_INDEXED_NAME = re.compile(r"[A-Za-z0-9]([ !#-\[\]-~]*[A-Za-z0-9])?")
+"""The names of files that JSON spells as they are."""
+
+
+def compile_query(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
+    """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space
+    follows it."""
+    last = max((term.end for term in query.terms), default=-1)
+    is_open = prefix_last and last == len(query.text)
+
+    def ready(term: Term) -> Matcher:
+        if is_open and term.end == last and term.kind is TermKind.WORD:
+            term = replace(term, kind=TermKind.PREFIX)
+        return matcher(term)
+
+    groups = tuple(tuple(map(ready, group)) for group in query.groups)
+    if len(query.files) == 1 and not query.in_reasoning:  # as a term, an index finds it
+        name = query.files[0]
+        if _INDEXED_NAME.fullmatch(name):
+            file = matcher(Term(name, TermKind.PREFIX, -1, -1))
+            groups = tuple((*group, file) for group in groups or ((),))
+    return CompiledQuery(groups, tuple(map(matcher, query.excluded)), query.in_reasoning)
+
+
+class LikeFilter(NamedTuple):
+    """A word that is written like a filter but is none."""
+
+    term: Term
+    reason: str
+    meant: str
+    """The filter that may be meant, with the value; empty if it is like none."""
 
 
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
 
-def like_filters(query: Query) -> list[tuple[Term, str, str]]:
-    """Return the words written like a filter, each with the problem and the filter that may be
-    meant (or "")."""
-    words = []
-    for term in (*query.terms, *query.excluded):
-        match = _LIKE_A_FILTER.match(term.text)
-        if match is None or term.kind is TermKind.PHRASE:
-            continue
-        key, op = match[1].lower(), match[2]
-        value = term.text[match.end() :]
-        is_port = op == ":" and value.isdigit()
-        meant = _filter_meant(key, may_be_misspelt=match[1].islower() and not is_port)
-        reason = _("{written} is no filter: looked for as text")
-        if key in FILTER_KEYS:
-            reason = _("{written} is no comparison: write {meant}")
-            meant = f"{key}:{value}"
-            words.append((term, reason.format(written=f"{key}{op}", meant=meant), meant))
-        elif meant is not None:
-            sign = ":" if meant not in NUMBER_KEYS else ">" if op == ":" else op
-            if meant:
-                reason = _("{written} is no filter (is {meant} meant?): looked for as text")
-            reason = reason.format(written=f"{key}{op}", meant=f"{meant}{sign}")
-            words.append((term, reason, f"{meant}{sign}{value}" if meant else ""))
-    return sorted(words, key=lambda word: word[0].start)
-
-
-def _filter_meant(key: str, *, may_be_misspelt: bool) -> str | None:
-    """Return the filter that a name may mean, empty if it is like none; None if it is a plain
-    word."""
-    if key in FOREIGN_NAMES or not may_be_misspelt:
-        return FOREIGN_NAMES.get(key)
-    return next(iter(get_close_matches(key, BY_KEY, 1, 0.7)), "")
-
-
-def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
-    """Return a problem for each plain word of a query that is written like a filter but is none.
+def like_filters(query: Query) -> list[LikeFilter]:
+    """Return the words that are written like a filter.
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
+    found = []
+    for term in sorted((*query.terms, *query.excluded), key=lambda term: term.start):
+        match = _LIKE_A_FILTER.match(term.text)
+        if match is None or term.kind is TermKind.PHRASE:
+            continue
+        op, value = match[2], term.text[match.end() :]
+        name = _name_meant(match[1], is_port=op == ":" and value.isdigit())
+        if name is None:
+            continue
+        reason, meant = _("{written} is no filter: looked for as text"), ""
+        if name:
+            reason = _("{written} is no filter (is {meant} meant?): looked for as text")
+            meant = name + (op if name in NUMBER_KEYS and op != ":" else BY_KEY[name].sign)
+        reason = reason.format(written=match[0].lower(), meant=meant)
+        found.append(LikeFilter(term, reason, meant and meant + value))
+    return found
+
+
+def _name_meant(word: str, *, is_port: bool) -> str | None:
+    """Return the filter that a name may mean, empty if it is like none; None if it is a plain
+    word."""
+    name = FOREIGN_NAMES.get(word.lower())
+    if word.lower() in BY_KEY:  # it has another sign
+        name = word.lower()
+    if name is not None or is_port or not word.islower():
+        return name
+    return next(iter(get_close_matches(word, BY_KEY, 1, 0.7)), "")
+
+
+def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
+    """Return a problem for each word that is written like a filter."""
     return tuple(
-        QueryProblem(term.start, term.end, reason) for term, reason, meant in like_filters(query)
+        QueryProblem(term.start, term.end, reason) for term, reason, _meant in like_filters(query)
     )
-
-
-def corrected_filters(query: Query) -> list[tuple[str, str]]:
-    """Return for each word that may be a misspelt filter: the filter, and the query with it in
-    place of the word."""
-    text = query.text
-    return [
-        (
-            meant,
-            text[: term.start]
-            + ("-" if text[term.start] == "-" else "")
-            + meant
-            + text[term.end :],
-        )
-        for term, reason, meant in like_filters(query)
-        if meant
-    ]
 
 
 def query_word(text: str) -> str:

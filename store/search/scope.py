@@ -1,23 +1,52 @@
-"""Which rows may be hits, apart from the words: the filters of a query, a view, sources, roles."""
+"""Which rows may be hits, apart from the words: the filters of a query, a view, sources, roles.
+
+A store has no row for a conversation: Hermes' rules fold sessions into one
+(`sessions/conversations.py`). So the conversations of a catalog become a table in memory, and a
+filter is one condition in SQL wherever it is used.
+"""
 
 from __future__ import annotations
 
 import json
+import sqlite3
+import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, MutableMapping, Sequence
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
-from ..connection.reader import Reader
+from ..cleanup.sizes import Sizes, forget_changed, measure
+from ..connection.reader import Reader, chunks
+from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
-from ..text import as_text
-from .conversation_table import EVERYTHING, Condition, Known, all_of, any_of, table_of, without
-from .filters import BY_KEY
+from ..sessions.relations import is_stale
+from ..text import as_text, text_of
+from .filters import BY_KEY, EVERYTHING, Condition, all_of, any_of
 from .query import Query
+from .terms import fold
+
+_PLAIN = (
+    "view", "kind", "status", "relation", "archived", "pinned", "hidden", "is_automation", "is_empty",
+    "branches", "subagents", "tree_cost_usd", "tool_call_count",
+)  # fmt: skip
+"""Columns of the table that are fields of a `Conversation`."""
+_TEXTS = ("source", "title", "id", "model", "git_branch")
+"""Columns that are fields of all its sessions: folded, a line each."""
+_LATER = ("messages", "size", "users", "chats", "providers")
+"""Columns that are read from the store when a filter asks for them."""
+_COLUMNS = (
+    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", *_LATER,
+)  # fmt: skip
+_COUNTED = ("c.messages", "c.size")
+_GATEWAY = ("c.users", "c.chats", "c.providers")
+_BATCH = 200
+"""Conversations whose messages are counted at a time."""
+_Known = MutableMapping[str, Sizes]
 
 
 class Conditions(NamedTuple):
-    """The filters of a query as two conditions."""
+    """The filters of a query as three conditions."""
 
     rows: Condition = EVERYTHING
     """On `messages m`."""
@@ -46,25 +75,23 @@ def compile_filters(query: Query, now: float | None = None) -> Conditions:
         if kind.is_cleanup_only:
             continue
         condition = kind.condition(each, moment)
+        if each.negated:  # what is unknown is not excluded
+            condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
         # Alternatives share a group; a limit or an exclusion is a group of its own.
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
-        group: object = (each.key, kind.facet(each.value)) if is_alternative else each
-        place = _place(condition)
-        groups.setdefault((place, group), []).append(
-            without(condition) if each.negated else condition
-        )
-    found: dict[str, list[Condition]] = {"rows": [], "conversations": [], "costly": []}
+        group = (each.key, kind.facet(each.value)) if is_alternative else each
+        groups.setdefault((_place(condition), group), []).append(condition)
+    places: list[list[Condition]] = [[], [], []]
     for alternatives in groups.values():
-        found[_place(alternatives[0])].append(any_of(alternatives))
-    return Conditions(**{place: all_of(several) for place, several in found.items()})
+        places[_place(alternatives[0])].append(any_of(alternatives))
+    return Conditions(*map(all_of, places))
 
 
-def _place(condition: Condition) -> str:
+def _place(condition: Condition) -> int:
+    """Return the index in `Conditions`."""
     if "c." not in condition.sql:
-        return "rows"
-    return (
-        "costly" if "c.messages" in condition.sql or "c.size" in condition.sql else "conversations"
-    )
+        return 0
+    return 2 if any(column in condition.sql for column in _COUNTED) else 1
 
 
 class Scope(NamedTuple):
@@ -100,37 +127,14 @@ def make_scope(
     """
     rows = conditions.rows
     if roles:
-        marks = ", ".join("?" * len(roles))
-        names = tuple(as_text(each) for each in roles)  # a lone surrogate cannot be bound
-        role = Condition(f"COALESCE(CAST(m.role AS TEXT), 'unknown') IN ({marks})", names)
-        rows = all_of([rows, role])
+        names = json.dumps([as_text(each) for each in roles])  # a lone surrogate cannot be bound
+        among = "COALESCE(CAST(m.role AS TEXT), 'unknown') IN (SELECT value FROM json_each(?))"
+        rows = all_of([rows, Condition(among, (names,))])
     if catalog is None or (not conditions.needs_catalog and view is View.ALL and not sources):
         return Scope(rows)
-    forest = catalog.forest
-    chosen = [forest.chain_of(root) for root in roots_in(reader, conditions, catalog, view)]
-    sessions = frozenset(
-        segment.id
-        for conversation in chosen
-        if not sources or conversation.source in sources
-        for segment in conversation.segments
-    )
-    return Scope(rows, sessions)
-
-
-def roots_in(
-    reader: Reader,
-    conditions: Conditions,
-    catalog: Catalog,
-    view: View = View.ALL,
-    known: Known | None = None,
-) -> list[str]:
-    """Return the root ids of the conversations of a view that pass the filters of a query.
-
-    `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
-    """
-    shown = EVERYTHING if view is View.ALL else Condition("c.view = ?", (view.value,))
-    condition = all_of([conditions.conversations, shown])
-    return table_of(catalog).roots(condition, reader, costly=conditions.costly, known=known)
+    chosen = map(catalog.forest.chain_of, roots_in(reader, conditions, catalog, view))
+    admitted = (each for each in chosen if not sources or each.source in sources)
+    return Scope(rows, frozenset(segment.id for each in admitted for segment in each.segments))
 
 
 def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
@@ -140,3 +144,137 @@ def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
     conditions = compile_filters(query, moment)
     catalog = read_catalog(reader, moment) if conditions.needs_catalog else None
     return make_scope(reader, conditions, catalog)
+
+
+def roots_in(
+    reader: Reader,
+    conditions: Conditions,
+    catalog: Catalog,
+    view: View = View.ALL,
+    known: _Known | None = None,
+) -> list[str]:
+    """Return the root ids of the conversations of a view that pass the filters of a query.
+
+    `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
+    """
+    shown = EVERYTHING if view is View.ALL else Condition("c.view = ?", (view.value,))
+    condition = all_of([conditions.conversations, shown])
+    return table_of(catalog).roots(condition, reader, conditions.costly, known)
+
+
+class ConversationTable:
+    """The table `conversations c` of one catalog; used by any thread."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._forest = catalog.forest
+        self._lock = threading.Lock()
+        self._has_gateway = False
+        self._table = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        self._table.execute(f"CREATE TABLE conversations ({', '.join(_COLUMNS)})")
+        rows = [self._row(root) for root in catalog.forest.listed(View.ALL)]
+        marks = ", ".join("?" * len(_COLUMNS))
+        self._table.execute("BEGIN")
+        self._table.executemany(f"INSERT OR REPLACE INTO conversations VALUES ({marks})", rows)
+        self._table.execute("COMMIT")
+
+    def roots(
+        self, condition: Condition, reader: Reader, costly: Condition, known: _Known | None
+    ) -> list[str]:
+        """Return the root ids of the conversations that meet two conditions on `conversations c`.
+
+        Messages are counted, and bytes measured, where `costly` compares them: once, and only of
+        conversations that meet the other condition. `known` is a cache of sizes by session id, and
+        is added to.
+        """
+        with self._lock:
+            if any(column in condition.sql for column in _GATEWAY) and not self._has_gateway:
+                self._read_gateway(reader)
+            for column in _COUNTED:
+                if column in costly.sql:
+                    unknown = all_of([condition, Condition(f"{column} IS NULL")])
+                    self._count(column[2:], self._select(unknown), reader, known)
+            return self._select(all_of([condition, costly]))
+
+    def _select(self, condition: Condition) -> list[str]:
+        sql = f"SELECT root FROM conversations c WHERE {condition.sql}"
+        return [row[0] for row in self._table.execute(sql, condition.values).fetchall()]
+
+    def _count(
+        self, column: str, roots: Sequence[str], reader: Reader, known: _Known | None
+    ) -> None:
+        """Count or measure some conversations; what was done stays if it is interrupted."""
+        sizes: _Known = {} if known is None else known
+        for batch in chunks(roots, _BATCH):
+            chains = [self._forest.chain_of(root).segments for root in batch]
+            segments = [segment for chain in chains for segment in chain]
+            if column == "messages":
+                counted = count_rows(reader, [segment.id for segment in segments])
+            else:
+                if sizes:
+                    forget_changed(reader, segments, sizes)
+                measured = measure(reader, segments, known=sizes)
+                counted = {segment.id: measured[segment.id].total for segment in segments}
+            sums = [
+                (sum(counted.get(each.id, 0) for each in chain), chain[0].id) for chain in chains
+            ]
+            self._table.executemany(f"UPDATE conversations SET {column} = ? WHERE root = ?", sums)
+
+    def _read_gateway(self, reader: Reader) -> None:
+        """Read the columns of `sessions` that only these filters ask for: a `Session` has no field
+        for them."""
+        names = ("user_id", "chat_id", "chat_type", "billing_provider")
+        columns = ", ".join(map(reader.schema.session, names))
+        rows = [
+            (
+                _lines([user]),
+                _lines([chat, kind]),
+                _lines([provider]),
+                self._forest.root_of(text_of(key)),
+            )
+            for key, user, chat, kind, provider in reader.rows(
+                f"SELECT s.id, {columns} FROM sessions s"
+            )
+        ]
+        added = ", ".join(f"{name} = COALESCE({name}, '') || ?" for name in _LATER[2:])
+        self._table.executemany(f"UPDATE conversations SET {added} WHERE root = ?", rows)
+        self._has_gateway = True
+
+    def _row(self, root: str) -> tuple[object, ...]:
+        chat = self._forest.chain_of(root)
+        segments = chat.segments
+        return (
+            root,
+            *(getattr(chat, name) for name in _PLAIN),
+            is_stale(chat, self._forest.now),
+            chat.root.started_at if chat.last_active is None else chat.last_active,
+            float(chat.tokens.total),
+            *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),
+            _lines(_folder(each.cwd) for each in segments if each.cwd),
+            _lines([chat.tip.end_reason]),
+            *[None] * len(_LATER),
+        )
+
+
+def _lines(texts: Iterable[object]) -> str:
+    """Return folded texts as lines, each between two line ends."""
+    return "\n".join(["", *(fold(text_of(text)) for text in texts if text is not None), ""])
+
+
+def _folder(path: str) -> str:
+    """Return a path with a slash at its end, so that a folder is told from one whose name begins
+    alike."""
+    slash = "\\" if "\\" in path and "/" not in path else "/"
+    return path if path.endswith(slash) else path + slash
+
+
+_tables: WeakKeyDictionary[Catalog, ConversationTable] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def table_of(catalog: Catalog) -> ConversationTable:
+    """Return the table of a catalog, made at the first call."""
+    with _lock:
+        table = _tables.get(catalog)
+        if table is None:
+            table = _tables[catalog] = ConversationTable(catalog)
+        return table

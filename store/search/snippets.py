@@ -10,16 +10,16 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
-from ..messages.chat_message import ChatMessage, Hit, State
-from ..messages.decode import decode_tool_calls, select, to_message
+from ..messages.chat_message import Hit
+from ..messages.decode import decode_tool_calls
+from ..messages.transcript import read_messages_of
 from ..text import one_line, text_of
-from .fold import fold, has_marks
-from .message_rows import IS_JSON, RowText, unescaped
-from .terms import Matcher
+from .rows import IS_JSON, SHOWN, StoredRow, rows_sql, unescaped
+from .terms import Matcher, fold
 
 WIDTH = 160
 """Code points of a snippet."""
@@ -27,44 +27,34 @@ _BEFORE = 40
 """Code points of a snippet before the match."""
 _LEAST_BEFORE = 12
 """The same after a long tool name."""
-_MOST_MATCHES = 50
 _CONTEXT_WIDTH = 200
+_SPACE = re.compile(r"\s+")
 
 
 def _splits_character(text: str, position: int) -> bool:
     """Whether a cut at the position would part a character from its marks or joiners."""
-    if not 0 < position < len(text):
+    here, before = text[position : position + 1], text[position - 1 : position]
+    if not here or not before:
         return False
-    here, before = text[position], text[position - 1]
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
-def _ranges(
-    folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_MATCHES
-) -> list[tuple[int, int]]:
-    """Return where the terms are, in order, overlaps merged; `most` of each term, None for all."""
-    matches: list[tuple[int, int]] = []
-    marked = has_marks(folded)
-    for each in matchers:
-        matches += islice(each.find(folded, marked), most)
+def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
+    """Return the half-open ranges of a text that match, in code points, in order, overlaps
+    merged."""
+    folded = fold(text)
+    matches = [span for each in matchers for span in each.find(folded)]
     merged: list[tuple[int, int]] = []
     for start, end in sorted(matches):
         if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
+            start, end = merged[-1][0], max(end, merged.pop()[1])
+        merged.append((start, end))
     return merged
-
-
-def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
-    """Return all half-open ranges of a text that match, in code points."""
-    return _ranges(fold(text), matchers, None)
 
 
 def _on_one_line(text: str) -> str:
     """Replace runs of white space by one space, at the ends too."""
-    before, after = " " if text[:1].isspace() else "", " " if text[-1:].isspace() else ""
-    return before + " ".join(text.split()) + (after if not text.isspace() else "")
+    return _SPACE.sub(" ", text)
 
 
 def _cut(
@@ -91,8 +81,8 @@ def _cut(
     head = lead + ("…" if start else "")
     tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
     shift = len(head) - len(outside) - inner
-    ranges = _ranges(fold(lead), matchers)
-    for first, last in _ranges(fold(outside + window), matchers):
+    ranges = find_ranges(lead, matchers)
+    for first, last in find_ranges(outside + window, matchers):
         first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
         if first < last:
             ranges.append((first, last))
@@ -145,54 +135,40 @@ def _lead(tool: str) -> str:
     return f"{one_line(tool, _LONGEST_NAME)}: "
 
 
-def _tool_texts(text: RowText, is_result: bool) -> Iterator[tuple[str, str]]:
-    """Yield the result and the calls of tools in a row as text: the lead with the tool name, and
-    the text with it."""
-    if is_result and len(text.stored) <= _MOST_READ:
-        lead = _lead(text.tool_name) if text.tool_name else ""
-        result = (
-            _json_to_text(text.content, is_call=False)
-            if IS_JSON.match(text.content)
-            else text.spoken
-        )
+def _readable_texts(row: StoredRow) -> Iterator[tuple[str, str]]:
+    """Yield what a person sees of a row: the lead with the name of a tool, and the text with it."""
+    if row.role != "tool":
+        yield "", row.spoken
+    elif len(row.stored) <= _MOST_READ:
+        lead = _lead(row.tool_name) if row.tool_name else ""
+        is_json = IS_JSON.match(row.content)
+        result = _json_to_text(row.content, is_call=False) if is_json else row.spoken
         yield lead, f"{lead}{_ESCAPES.sub('', result)}"
-    if len(text.tool_calls) <= _MOST_READ:
-        for call in decode_tool_calls(text.tool_calls):
-            lead = _lead(call.name)
-            is_json = IS_JSON.match(call.arguments)
-            yield (
-                lead,
-                lead + (_json_to_text(call.arguments, is_call=True) if is_json else call.arguments),
-            )
+    if len(row.tool_calls) <= _MOST_READ:
+        for call in decode_tool_calls(row.tool_calls):
+            lead, arguments = _lead(call.name), call.arguments
+            if IS_JSON.match(arguments):
+                arguments = _json_to_text(arguments, is_call=True)
+            yield lead, lead + arguments
 
 
 def make_snippet(
-    text: RowText, matchers: Sequence[Matcher], *, is_result: bool = False
+    row: StoredRow, matchers: Sequence[Matcher]
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return one line around the first match, and the half-open ranges of all matches in it; not
     yet printable.
 
     It is of the spoken text or the text of a tool if possible, else of the row as it is stored.
-    `is_result` tells that the row is the result of a tool.
     """
-    spoken = [] if is_result else [("", text.spoken)]
-    readable = [each for each in (*spoken, *_tool_texts(text, is_result)) if each[1]]
-    for lead, part in chain(readable, (("", part) for part in text.parts() if part)):
-        folded = fold(part)
-        marked = has_marks(folded)
-        starts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None]
+    readable = [each for each in _readable_texts(row) if each[1]]
+    stored = (("", text) for text in row.texts())
+    for lead, text in chain(readable, stored):
+        folded = fold(text)
+        starts = [span[0] for each in matchers if (span := each.first(folded)) is not None]
         if starts:
-            return _cut(part, min(starts), matchers, lead)
-    return _cut(
-        readable[0][1] if readable else text.spoken or text.tool_name or text.tool_calls,
-        0,
-        matchers,
-        "",
-    )
-
-
-def _is_shown(message: ChatMessage) -> bool:
-    return not message.is_hidden and message.state is not State.REWOUND
+            return _cut(text, min(starts), matchers, lead)
+    text = readable[0][1] if readable else row.spoken or row.tool_name or row.tool_calls
+    return _cut(text, 0, matchers, "")
 
 
 def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
@@ -201,26 +177,13 @@ def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, s
 
     `count` is how many before and how many after; rewound and hidden rows do not count.
     """
-    columns = select(reader.schema)
-    messages = list(
-        map(
-            to_message,
-            reader.rows(f"SELECT {columns} FROM messages m WHERE m.id = ?", [hit.message_id]),
-        )
-    )
+    ids = [hit.message_id]
     for comparison, order in (("<", "DESC"), (">", "ASC")):
-        neighbours: list[ChatMessage] = []
-        last, chunk = hit.message_id, count + 4
-        while len(neighbours) < count:
-            rows = reader.rows(
-                f"SELECT {columns} FROM messages m WHERE m.session_id = ? AND m.id {comparison} ? "
-                f"ORDER BY m.id {order} LIMIT ?",
-                [hit.session_id, last, chunk],
-            )
-            neighbours += filter(_is_shown, map(to_message, rows))
-            if len(rows) < chunk:
-                break
-            last = as_int(rows[-1][0])
-        messages += neighbours[:count]
-    messages.sort(key=lambda message: message.id)
+        sql = (
+            f"SELECT m.id FROM {rows_sql(reader.schema)} WHERE m.session_id = ? AND m.id {comparison} ? "
+            f"AND {SHOWN} AND (m.active OR m.compacted) ORDER BY m.id {order} LIMIT ?"
+        )
+        rows = reader.rows(sql, [hit.session_id, hit.message_id, count])
+        ids += [as_int(row[0]) for row in rows]
+    messages = read_messages_of(reader, sorted(ids))
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]

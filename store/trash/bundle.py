@@ -14,12 +14,13 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.reader import Reader
+from ..connection.reader import Reader, rows_in
+from ..connection.stored_values import as_int
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
 from ..text import as_text
@@ -133,27 +134,28 @@ def read_bundle_facts(path: Path) -> BundleFacts:
     Raises:
         BundleDamagedError: With the reason.
     """
-    with opened(path) as connection:
-        odd = "type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
-        if connection.execute(f"SELECT 1 FROM sqlite_master WHERE {odd}").fetchone():
-            raise BundleDamagedError(_("It has more in it than tables."))
-        facts = dict(connection.execute("SELECT key, value FROM bundle LIMIT 100").fetchall())
-        if facts.get("format") != FORMAT:
-            raise BundleDamagedError(
-                _("It is of format {found}, and this program reads format {known}.").format(
-                    found=str(facts.get("format"))[:20], known=FORMAT
-                ),
-                remedy=_("A newer hermes-browse wrote it; update."),
-            )
-        if facts.get("name") != path.stem:
+    try:
+        with opened(path) as connection:
+            odd = "type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
+            if connection.execute(f"SELECT 1 FROM sqlite_master WHERE {odd}").fetchone():
+                raise BundleDamagedError(_("It has more in it than tables."))
+            facts = dict(connection.execute("SELECT key, value FROM bundle LIMIT 100").fetchall())
+            if facts.get("format") != FORMAT:
+                raise BundleDamagedError(
+                    _("It is of format {found}, and this program reads format {known}.").format(
+                        found=str(facts.get("format"))[:20], known=FORMAT
+                    ),
+                    remedy=_("A newer hermes-browse wrote it; update."),
+                )
+            owners = connection.execute("SELECT conversation, id FROM bundle_sessions").fetchall()
+            titles = connection.execute(
+                f"SELECT id, substr(title, 1, {_TITLE}) FROM bundle_conversations"
+            ).fetchall()
+        if facts["name"] != path.stem:
             raise BundleDamagedError(_("It has been renamed."))
         sessions: dict[str, list[str]] = {}
-        for session, tip in connection.execute("SELECT id, conversation FROM bundle_sessions"):
+        for tip, session in owners:
             sessions.setdefault(str(tip), []).append(str(session))
-        titles = connection.execute(
-            f"SELECT id, substr(title, 1, {_TITLE}) FROM bundle_conversations"
-        ).fetchall()
-    try:
         return BundleFacts(
             path.stem,
             float(facts["created_at"]),
@@ -166,6 +168,18 @@ def read_bundle_facts(path: Path) -> BundleFacts:
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BundleDamagedError(_("Its facts are broken.")) from error
+
+
+def count_messages(path: Path, sessions: Sequence[str]) -> int:
+    """Count the messages of some sessions of a bundle.
+
+    Raises:
+        BundleDamagedError: It cannot be read.
+    """
+    counts = "SELECT count(*) FROM messages WHERE session_id IN ({keys})"
+    with opened(path) as connection:
+        rows = rows_in(lambda *query: connection.execute(*query).fetchall(), counts, sessions)
+        return sum(as_int(count) for (count,) in rows)
 
 
 def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:

@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS, SqliteError, decode, translate
-from ..connection.reader import DATA_VERSION, Reader, Row
+from ..connection.reader import DATA_VERSION, Reader, Row, chunks, rows_in
 from ..connection.schema import sql_name
-from ..connection.stored_values import as_int
+from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import sync_folder
-from ..text import as_text
 from ..wording import _
 from .bundle import (
     FORMAT,
@@ -29,14 +28,14 @@ from .bundle import (
     SUFFIX,
     SUM,
     BundleFacts,
-    Origin,
     SavedConversation,
     TrashError,
     origin_of,
 )
+from .links import record_links
 from .progress import NOBODY, Progress, Stage
-from .session_files import SessionFile, make_folder, save_files
-from .tables import CHOSEN, Layout, Part, RowFate, Table, differs, find_layout, names_of
+from .session_files import SessionFile, make_folder, private, save_files
+from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, RowFate, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
@@ -55,8 +54,6 @@ class WrittenBundle(NamedTuple):
     layout: Layout
     reparented: tuple[str, ...]
     """Sessions that stay and lose their parent, except those whose id is NULL."""
-    files: tuple[str, ...]
-    """Names of the session files in it."""
 
 
 def check_room(folder: Path, needed: int, sentence: str) -> None:
@@ -117,37 +114,33 @@ def write_bundle(
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
-    layout = find_layout(reader.rows)
+    layout, origin = find_layout(reader.rows), origin_of(reader)
     name = f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     partial, path = trash / f"{PARTIAL}{name}{SUFFIX}", trash / f"{name}{SUFFIX}"
     try:
-        try:
-            make_folder(trash)
-            os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-            with contextlib.closing(_Copy(reader, partial, layout, progress, messages)) as copy:
-                copy.copy_rows(conversations)
-                reparented = copy.reparented()
-                save_files(copy.connection, files)
-                count = copy.finish(name, now, origin_of(reader), conversations)
-            with open(path.with_suffix(SUM), "x", encoding="ascii", opener=_private) as file:
-                file.write(f"{_seal(partial)}  {path.name}\n")
-            os.rename(partial, path)
-            sync_folder(trash)
-        except SQLITE_ERRORS as error:
-            raise _failure(error, reader.path, trash) from error
-        except OSError as error:
-            raise _trash_error(trash, error.strerror or str(error)) from error
-    except BaseException:
-        for each in (partial, path, path.with_suffix(SUM)):
+        make_folder(trash)
+        open(partial, "xb", opener=private).close()
+        copy = _Copy(reader.path, partial, layout, progress, messages)
+        with contextlib.closing(copy.connection):
+            copy.copy_rows([session for each in conversations for session in each.sessions])
+            reparented = copy.copy_children()
+            save_files(copy.connection, files)
+            count = as_int(copy.query("SELECT count(*) FROM bundle.messages")[0][0])
+            facts = BundleFacts(name, now, origin, count, tuple(conversations))
+            copy.write_facts(facts)
+            record_links(copy.connection, trash, facts, has_parents=layout.has_parents)
+        with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
+            file.write(f"{_seal(partial)}  {path.name}\n")
+        os.rename(partial, path)
+        sync_folder(trash)
+    except BaseException as error:
+        for leftover in (partial, path, path.with_suffix(SUM)):
             with contextlib.suppress(OSError):  # it stays as a bundle of what the store still has
-                each.unlink(missing_ok=True)
+                leftover.unlink(missing_ok=True)
+        if isinstance(error, (OSError, *SQLITE_ERRORS)):
+            raise _failure(error, reader.path, trash) from error
         raise
-    facts = BundleFacts(name, now, origin_of(reader), count, tuple(conversations))
-    return WrittenBundle(path, facts, layout, reparented, tuple(each.path.name for each in files))
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return WrittenBundle(path, facts, layout, reparented)
 
 
 def _seal(path: Path) -> str:
@@ -159,7 +152,14 @@ def _seal(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _trash_error(trash: Path, reason: str) -> TrashError:
+def _failure(error: SqliteError | OSError, store: Path, trash: Path) -> BrowseError:
+    """Tell a failure of the bundle from one of the store, which is open to be read only."""
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+    elif getattr(error, "sqlite_errorcode", 0) & 0xFF in _DISK_CODES:
+        reason = str(error)
+    else:
+        return translate(error, store)
     return TrashError(
         _("The trash at {trash} cannot take it ({reason}).").format(trash=trash, reason=reason),
         remedy=_(
@@ -169,24 +169,17 @@ def _trash_error(trash: Path, reason: str) -> TrashError:
     )
 
 
-def _failure(error: SqliteError, store: Path, trash: Path) -> BrowseError:
-    """Tell a failure of the bundle from one of the store, which is open to be read only."""
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DISK_CODES:
-        return _trash_error(trash, str(error))
-    return translate(error, store)
-
-
 class _Copy:
     """The connection that copies: the store as `main`, to be read only, and the new file as
     `bundle`."""
 
     def __init__(
-        self, reader: Reader, path: Path, layout: Layout, progress: Progress, messages: int
+        self, store: Path, path: Path, layout: Layout, progress: Progress, messages: int
     ) -> None:
         self._layout, self._progress, self._folder = layout, progress, path.parent
-        self._messages, self._done, self._size = messages, 0, 100
+        self._stage, self._size = Stage("saving", 0, messages), 100
         self.connection = sqlite3.connect(
-            f"{reader.path.absolute().as_uri()}?mode=ro",
+            f"{store.absolute().as_uri()}?mode=ro",
             uri=True,
             isolation_level=None,
             timeout=5.0,
@@ -198,167 +191,126 @@ class _Copy:
         # Nobody needs a bundle that is not finished; `_seal` flushes the finished one.
         self._execute("PRAGMA bundle.journal_mode=OFF")
         self._execute("PRAGMA bundle.synchronous=OFF")
-        self._version = self._query(DATA_VERSION)
-        self._execute("CREATE TEMP TABLE chosen (id)")
+        self._version = self.query(DATA_VERSION)
+        self._execute("CREATE TEMP TABLE chosen (id PRIMARY KEY)")
         self._execute("CREATE TEMP TABLE picked (n INTEGER PRIMARY KEY, id)")
         for part in layout.parts:
-            columns = names_of(layout.tables[part.table].columns)
-            self._execute(f"CREATE TABLE bundle.{sql_name(part.table)} ({columns})")
-        self._execute('CREATE TABLE bundle.bundle_dangling ("table", "column", "row")')
-
-    def close(self) -> None:
-        """Close it; the bundle is complete only after `finish`."""
-        self.connection.close()
+            columns = names_of(part.table.columns)
+            self._execute(f"CREATE TABLE bundle.{sql_name(part.table.name)} ({columns})")
+        self._execute(
+            'CREATE TABLE bundle.bundle_dangling ("table", "column", "row", '
+            'PRIMARY KEY ("table", "column", "row"))'
+        )
 
     def _execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         return self.connection.execute(sql, parameters).rowcount
 
-    def _query(self, sql: str) -> list[Row]:
-        return self.connection.execute(sql).fetchall()
-
-    def _count(self, sql: str) -> int:
-        return as_int(self._query(f"SELECT count(*) FROM {sql}")[0][0])
+    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+        """Return all rows of a SELECT."""
+        return self.connection.execute(sql, parameters).fetchall()
 
     def _choose(self, sessions: Sequence[str]) -> None:
         self._execute("DELETE FROM temp.chosen")
-        self.connection.executemany("INSERT INTO temp.chosen VALUES (?)", [(s,) for s in sessions])
+        chosen = (
+            "INSERT INTO temp.chosen SELECT DISTINCT id FROM main.sessions WHERE id IN ({keys})"
+        )
+        rows_in(self.query, chosen, sessions)
 
-    def copy_rows(self, conversations: Sequence[SavedConversation]) -> None:
-        """Copy the rows of all tables, and those references to them that a delete sets to NULL."""
-        self._progress.tell(Stage("saving", 0, self._messages))
-        sessions = [session for each in conversations for session in each.sessions]
-        for start in range(0, len(sessions), _SESSIONS_AT_ONCE):
-            self._choose(sessions[start : start + _SESSIONS_AT_ONCE])
+    def copy_rows(self, sessions: Sequence[str]) -> None:
+        """Copy the rows of all tables, and compare them with the store."""
+        self._progress.tell(self._stage)
+        for some in chunks(sessions, _SESSIONS_AT_ONCE):
+            self._choose(some)
             for part in self._layout.parts:
                 self._copy_part(part)
         self._execute("CREATE INDEX bundle.bundle_messages ON messages (session_id, id)")
         self._execute("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
         self._execute("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
-        if "parent_session_id" in self._layout.tables["sessions"].columns:
-            self._execute("CREATE INDEX bundle.bundle_parents ON sessions (parent_session_id)")
         self._choose(sessions)
-        for each in self._layout.cleared:
-            key, column = names_of(self._layout.tables[each.table].key), sql_name(each.column)
-            stays = f" AND id NOT IN ({CHOSEN})" if each.table == "sessions" else ""
-            self._execute(
-                f"CREATE TABLE bundle.{each.record} AS SELECT {key}, {column} AS was "
-                f"FROM main.{sql_name(each.table)} WHERE ({each.where('main')}){stays}"
-            )
 
     def _copy_part(self, part: Part) -> None:
-        table, name = self._layout.tables[part.table], sql_name(part.table)
-        where = f"({part.where('main')})"
-        if not table.rowid:
-            key = " AND ".join(f"x.{each} IS {name}.{each}" for each in map(sql_name, table.key))
-            is_new = f"NOT EXISTS (SELECT 1 FROM bundle.{name} x WHERE {key})"
-            self._insert_and_compare(table, name, f"{where} AND {is_new}")
-        else:
-            is_new = f"NOT EXISTS (SELECT 1 FROM bundle.{name} x WHERE x.{table.rowid} = m.{table.rowid})"
-            self._execute("DELETE FROM temp.picked")
-            self._execute(
-                f"INSERT INTO temp.picked (id) SELECT m.{table.rowid} FROM main.{name} AS m "
-                f"WHERE {where} AND {is_new}"
+        table, name = part.table, sql_name(part.table.name)
+        listed, same = f"_rowid_, {names_of(table.columns)}", equal(table.columns)
+        for picked in self._pick(part):
+            count = self._execute(
+                f"INSERT INTO bundle.{name} ({listed}) "
+                f"SELECT {listed} FROM main.{name} WHERE _rowid_ IN ({picked})"
             )
-            for first, last in self._ranges():
-                picked = f"SELECT id FROM temp.picked WHERE n BETWEEN {first} AND {last}"
-                copied = self._insert_and_compare(table, name, f"{table.rowid} IN ({picked})")
-                if part.table == "messages":
-                    self._done += copied
-                    self._progress.tell(Stage("saving", self._done, self._messages))
-        self._note_dangling(part.table, table)
+            self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
+            if table.name == "messages":
+                self._stage = self._stage._replace(done=self._stage.done + count)
+                self._progress.tell(self._stage)
+        for key in self._layout.references_of(table.name):
+            self._execute(
+                "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
+                f"FROM {table.bundle} WHERE {part.where('b')} AND {key.dangling('b')}",
+                [table.name, key.column],
+            )
         if part.fate is RowFate.TAKEN:
-            in_store = self._count(f"main.{name} WHERE {where}")
-            self._check(part.table, in_store, f"bundle.{name} WHERE {part.where('bundle')}")
+            in_store = f"SELECT count(*) FROM {table.main} WHERE {part.where('m')}"
+            in_bundle = f"SELECT count(*) FROM {table.bundle} WHERE {part.where('b')}"
+            self._check(table.name, self.query(f"{in_store} EXCEPT {in_bundle}"))
 
-    def _ranges(self) -> Iterator[tuple[int, int]]:
-        """Yield ranges of numbers of `picked`, as long as are copied in short statements."""
-        total, first = self._count("temp.picked"), 1
+    def _pick(self, part: Part) -> Iterator[str]:
+        """Yield SELECTs of the rowids of a part, each of as many as are copied in a short
+        statement."""
+        table = part.table
+        copied = f"SELECT 1 FROM {table.bundle} WHERE b._rowid_ = m._rowid_"
+        self._execute("DELETE FROM temp.picked")
+        total = self._execute(
+            f"INSERT INTO temp.picked (id) SELECT m._rowid_ FROM {table.main} "
+            f"WHERE {part.where('m')} AND NOT EXISTS ({copied})"
+        )
+        first = 1
         while first <= total:
             self._progress.check()
             if _free(self._folder) == 0:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            began = time.monotonic()
-            yield first, first + self._size - 1
-            first += self._size
+            began, last = time.monotonic(), first + self._size - 1
+            yield f"SELECT id FROM temp.picked WHERE n BETWEEN {first} AND {last}"
+            first = last + 1
             took = time.monotonic() - began
             if took > _STATEMENT_SECONDS:
                 self._size = max(1, self._size // 2)
             elif took < _STATEMENT_SECONDS / 3:
                 self._size = min(_MOST_ROWS, self._size * 2)
 
-    def _insert_and_compare(self, table: Table, name: str, where: str) -> int:
-        """Copy rows and compare each value and storage class with the store; return the number of
-        rows."""
-        columns = names_of(table.columns)
-        listed = f"{table.rowid}, {columns}" if table.rowid else columns
-        count = self._execute(
-            f"INSERT INTO bundle.{name} ({listed}) SELECT {listed} FROM main.{name} WHERE {where}"
-        )
-        same = " AND NOT ".join(map(differs, table.columns))
-        condition = f"b.{where}" if table.rowid else "1"
-        copied = count if table.rowid else self._count(f"bundle.{name}")
-        joined = f"bundle.{name} AS b JOIN main.{name} AS m ON {table.join}"
-        self._check(name, copied, f"{joined} WHERE {condition} AND NOT {same}")
-        return count
-
-    def _check(self, table: str, expected: int, counted: str) -> None:
-        """Compare a number of rows, unless others have changed the store meanwhile: then a delete
-        compares them again in its transaction."""
-        if self._count(counted) != expected and self._version == self._query(DATA_VERSION):
+    def _check(self, table: str, different: Sequence[Row]) -> None:
+        """Refuse a copy that differs, unless others have changed the store meanwhile: then a delete
+        compares the rows again in its transaction."""
+        if different and self._version == self.query(DATA_VERSION):
             raise TrashError(
                 _("The copy of {table} differs from the store.").format(table=table),
                 is_unchanged=True,
             )
 
-    def _note_dangling(self, name: str, table: Table) -> None:
-        """Record references of the copied rows that lead to no row of the store."""
-        for each in self._layout.references_of(name):
-            if table.rowid:
-                target, column = sql_name(each.target), sql_name(each.column)
-                self._execute(
-                    f"INSERT INTO bundle.bundle_dangling SELECT ?, ?, b.{table.rowid} "
-                    f"FROM bundle.{sql_name(name)} AS b WHERE b.{column} IS NOT NULL AND NOT EXISTS "
-                    f"(SELECT 1 FROM main.{target} AS t WHERE t.{sql_name(each.to)} = b.{column}) "
-                    'AND NOT EXISTS (SELECT 1 FROM bundle.bundle_dangling d WHERE d."table" = ? '
-                    f'AND d."column" = ? AND d."row" = b.{table.rowid})',
-                    [name, each.column, name, each.column],
-                )
+    def copy_children(self) -> tuple[str, ...]:
+        """Copy the links of sessions that stay and lose their parent; return their ids."""
+        if not self._layout.has_parents:
+            return ()
+        self._execute(f"CREATE INDEX bundle.bundle_parents ON sessions ({PARENT})")
+        self._execute(
+            f"CREATE TABLE bundle.{CHILDREN} AS SELECT id, {PARENT} AS was FROM main.sessions "
+            f"WHERE {PARENT} IN ({CHOSEN}) AND id NOT IN ({CHOSEN})"
+        )
+        return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
 
-    def reparented(self) -> tuple[str, ...]:
-        """Return the ids of the sessions that lose their parent."""
-        records = [
-            each for each in self._layout.cleared
-            if (each.table, each.column) == ("sessions", "parent_session_id")
-        ]  # fmt: skip
-        rows = [
-            row for each in records for row in self._query(f"SELECT id FROM bundle.{each.record}")
-        ]
-        return tuple(id for (value,) in rows if (id := as_text(value)) is not None)
-
-    def finish(
-        self, name: str, now: float, origin: Origin, conversations: Sequence[SavedConversation]
-    ) -> int:
-        """Write the facts, and let go of the file; return the number of messages in it."""
-        connection = self.connection
-        messages = self._count("bundle.messages")
-        facts: dict[str, object] = {
-            "format": FORMAT, "name": name, "created_at": now, "store": origin.path,
-            "instance": origin.instance, "messages": messages,
+    def write_facts(self, facts: BundleFacts) -> None:
+        """Write what the bundle says of itself, and let go of the file."""
+        saved, origin = facts.conversations, facts.origin
+        values = {
+            "format": FORMAT, "name": facts.name, "created_at": facts.created_at,
+            "store": origin.path, "instance": origin.instance, "messages": facts.messages,
         }  # fmt: skip
-        self._execute("CREATE TABLE bundle.bundle (key, value)")
-        connection.executemany("INSERT INTO bundle.bundle VALUES (?, ?)", facts.items())
-        self._execute("CREATE TABLE bundle.bundle_conversations (id, title)")
-        connection.executemany(
-            "INSERT INTO bundle.bundle_conversations VALUES (?, ?)",
-            [(each.id, each.title) for each in conversations],
-        )
-        self._execute("CREATE TABLE bundle.bundle_sessions (id, conversation)")
-        connection.executemany(
-            "INSERT INTO bundle.bundle_sessions VALUES (?, ?)",
-            [(session, each.id) for each in conversations for session in each.sessions],
-        )
-        self._execute("CREATE TABLE bundle.bundle_tags (session, tag)")
-        if self._query("SELECT 1 FROM main.sqlite_master WHERE name = 'schema_version'"):
+        sessions = [(session, each.id) for each in saved for session in each.sessions]
+        self._write_table("bundle", ("key", "value"), list(values.items()))
+        self._write_table("bundle_conversations", ("id", "title"), [each[:2] for each in saved])
+        self._write_table("bundle_sessions", ("id", "conversation"), sessions)
+        self._write_table("bundle_tags", ("session", "tag"), [])
+        if self.query("SELECT 1 FROM main.sqlite_master WHERE name = 'schema_version'"):
             self._execute("CREATE TABLE bundle.schema_version AS SELECT * FROM main.schema_version")
         self._execute("DETACH bundle")
-        return messages
+
+    def _write_table(self, name: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        self._execute(f"CREATE TABLE bundle.{name} ({names_of(columns)})")
+        self.connection.executemany(f"INSERT INTO bundle.{name} VALUES (?, ?)", rows)

@@ -11,66 +11,87 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..connection.failures import SQLITE_ERRORS
-from ..connection.reader import Reader, Row, rows_in
+from ..connection.failures import SQLITE_ERRORS, decode
+from ..connection.reader import Row, rows_in
 from ..files import open_regular
-from ..text import as_text
 from ..wording import _
-from .bundle import SUFFIX, BundleFacts, Origin, TrashError, origin_of
-from .shelf import LINKS
+from .bundle import SUFFIX, BundleFacts, Origin, TrashError
+from .tables import CHOSEN, PARENT
 
-_PARENT = "parent_session_id"
-_TABLES = {"links": ("child", "parent"), "deleted": ("session", "bundle")}
+LINKS = "links.db"
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS links (store, instance, child, parent, PRIMARY KEY (store, child))",
+    "CREATE TABLE IF NOT EXISTS deleted "
+    "(store, instance, session, bundle, PRIMARY KEY (store, session))",
+    "CREATE INDEX IF NOT EXISTS links_parent ON links (parent)",
+)
 _OWN = "CASE WHEN instance IS NULL OR ?2 IS NULL THEN store = ?1 ELSE instance = ?2 END"
 """Rows of one store: see `Origin.is_same`."""
 
 
 @contextlib.contextmanager
 def _opened(trash: Path) -> Iterator[sqlite3.Connection]:
-    """Open the file in a transaction; it may be new, or have been left by a killed process."""
+    """Open the file, which may be new, or have been left by a killed process."""
     path = trash / LINKS
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
     with open_regular(path):  # no pipe, which SQLite would wait for
         pass
-    uri = f"{path.absolute().as_uri()}?mode=rw"
-    connection = sqlite3.connect(uri, uri=True, timeout=10)
-    with contextlib.closing(connection), connection:
-        for name, (key, value) in _TABLES.items():
-            connection.execute(
-                f"CREATE TABLE IF NOT EXISTS {name} "
-                f"(store, instance, {key}, {value}, PRIMARY KEY (store, {key}))"
-            )
-        connection.execute("CREATE INDEX IF NOT EXISTS links_parent ON links (parent)")
+    with contextlib.closing(sqlite3.connect(_uri(path), uri=True, timeout=10)) as connection:
+        connection.text_factory = decode
+        for statement in _TABLES:
+            connection.execute(statement)
         yield connection
 
 
-def record(trash: Path, reader: Reader, facts: BundleFacts) -> None:
+def _uri(path: Path) -> str:
+    return f"{path.absolute().as_uri()}?mode=rw"
+
+
+def _store(origin: Origin) -> list[str | None]:
+    return [os.path.realpath(origin.path), origin.instance]
+
+
+def record_links(
+    connection: sqlite3.Connection, trash: Path, facts: BundleFacts, *, has_parents: bool
+) -> None:
     """Record the links of the sessions of a bundle that is about to be deleted from a store.
+
+    Args:
+        connection: Has the store as `main`, and the sessions in `temp.chosen`.
+        trash: The folder of the bundles.
+        facts: Of the bundle.
+        has_parents: Whether sessions have a column for their parent.
 
     Raises:
         TrashError: They cannot be written.
     """
-    origin, sessions = origin_of(reader), facts.sessions
-    store = [os.path.realpath(origin.path), origin.instance]
+    store = _store(facts.origin)
+    own = f"(child IN ({CHOSEN}) OR parent IN ({CHOSEN}))"
+    in_store = "(SELECT id FROM main.sessions)"
     try:
-        with _opened(trash) as connection:
-            known = _read(connection, origin, sessions)
-            added, cut = _current(reader, sessions, known)
-            connection.executemany(
-                "INSERT OR REPLACE INTO links VALUES (?, ?, ?, ?)",
-                [(*store, child, parent) for child, parent in added.items()],
+        with _opened(trash):
+            connection.execute("ATTACH ? AS family", [_uri(trash / LINKS)])
+        if has_parents:
+            # Of two sessions that are both there, the store knows better.
+            connection.execute(
+                f"DELETE FROM family.links WHERE {_OWN} AND {own} "
+                f"AND child IN {in_store} AND parent IN {in_store}",
+                store,
             )
-            connection.executemany(
-                f"DELETE FROM links WHERE {_OWN} AND child = ?3", [(*store, c) for c in cut]
+            connection.execute(
+                f"INSERT OR REPLACE INTO family.links SELECT ?1, ?2, id, {PARENT} "
+                f"FROM main.sessions WHERE {PARENT} IN ({CHOSEN}) "
+                f"OR (id IN ({CHOSEN}) AND {PARENT} IS NOT NULL)",
+                store,
             )
-            connection.executemany(
-                "INSERT OR REPLACE INTO deleted VALUES (?, ?, ?, ?)",
-                [(*store, session, facts.name) for session in sessions],
-            )
+        connection.execute(
+            f"INSERT OR REPLACE INTO family.deleted SELECT ?1, ?2, id, ?3 FROM ({CHOSEN})",
+            [*store, facts.name],
+        )
     except (OSError, *SQLITE_ERRORS) as error:
         raise TrashError(
             _("The links of its conversations cannot be recorded in {trash} ({reason}).").format(
@@ -81,38 +102,18 @@ def record(trash: Path, reader: Reader, facts: BundleFacts) -> None:
         ) from error
 
 
-def _current(
-    reader: Reader, sessions: Sequence[str], known: Mapping[str, str]
-) -> tuple[dict[str, str], list[str]]:
-    """Return the links that the store has now, and the children of recorded links that it does not
-    have, though both are there: there the store is right."""
-    if _PARENT not in reader.schema.session_columns:
-        return {}, []
-
-    def parents(column: str, ids: Sequence[str]) -> dict[str, str | None]:
-        select = f"SELECT id, {_PARENT} FROM sessions WHERE {column} IN ({{keys}})"
-        return {str(id): as_text(parent) for id, parent in reader.rows_in(select, ids)}
-
-    stored = parents("id", sorted({*known.keys(), *known.values(), *sessions}))
-    links = {id: stored.get(id) for id in sessions} | parents(_PARENT, sessions)
-    added = {child: parent for child, parent in links.items() if parent is not None}
-    cut = [
-        child
-        for child, parent in known.items()
-        if child in stored and parent in stored and stored[child] != parent and child not in added
-    ]
-    return added, cut
-
-
-def read_links(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[str, str]:
+def read_links(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[object, object]:
     """Return the recorded parents by child, where one of both is among the sessions.
 
     Raises:
         TrashError: The file cannot be read.
     """
+    select = f"SELECT child, parent FROM links WHERE {_OWN} AND"
     try:
         with _opened(trash) as connection:
-            return _read(connection, origin, sessions)
+            of_children = _select(connection, f"{select} child IN ({{keys}})", origin, sessions)
+            of_parents = _select(connection, f"{select} parent IN ({{keys}})", origin, sessions)
+            return of_children | of_parents
     except (OSError, *SQLITE_ERRORS) as error:
         sentence = _("{file} in the trash cannot be read ({reason}).")
         raise TrashError(
@@ -122,7 +123,7 @@ def read_links(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[str
         ) from error
 
 
-def bundles_of(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[str, str]:
+def bundles_of(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[object, object]:
     """Return which bundle holds each of some sessions, of those that are there and known."""
     select = f"SELECT session, bundle FROM deleted WHERE {_OWN} AND session IN ({{keys}})"
     try:
@@ -133,22 +134,10 @@ def bundles_of(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[str
     return {id: name for id, name in found.items() if (trash / f"{name}{SUFFIX}").exists()}
 
 
-def _read(
-    connection: sqlite3.Connection, origin: Origin, sessions: Sequence[str]
-) -> dict[str, str]:
-    """Return parents by child; one of both is among the sessions."""
-    found: dict[str, str] = {}
-    for column in ("child", "parent"):
-        select = f"SELECT child, parent FROM links WHERE {_OWN} AND {column} IN ({{keys}})"
-        found |= _select(connection, select, origin, sessions)
-    return found
-
-
 def _select(
     connection: sqlite3.Connection, sql: str, origin: Origin, keys: Sequence[str]
-) -> dict[str, str]:
+) -> dict[object, object]:
     def rows(statement: str, parameters: Sequence[object]) -> list[Row]:
         return connection.execute(statement, parameters).fetchall()
 
-    store = [os.path.realpath(origin.path), origin.instance]
-    return {str(one): str(other) for one, other in rows_in(rows, sql, list(keys), store)}
+    return {row[0]: row[1] for row in rows_in(rows, sql, keys, _store(origin))}

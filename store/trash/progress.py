@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import NamedTuple
 
 from ..errors import QueryInterruptedError
 from ..wording import N_, _, ngettext
-
-T = TypeVar("T")
 
 EVERY = 500
 """Messages between two reports."""
@@ -62,22 +60,6 @@ class Progress(NamedTuple):
         """
         if self.stop():
             raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
-
-    def counted(
-        self, lines: Iterable[T], is_message: Callable[[T], bool], name: str, total: int
-    ) -> Iterator[T]:
-        """Yield the lines, with a report after every 500 messages.
-
-        `name` is that of the stage, `total` the number of messages.
-        """
-        done = 0
-        self.tell(Stage(name, 0, total))
-        for line in lines:
-            yield line
-            if is_message(line):
-                done += 1
-                if done % EVERY == 0:
-                    self.tell(Stage(name, done, total))
 
 
 NOBODY = Progress()

@@ -12,35 +12,35 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import sqlite3
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS
-from ..connection.reader import Row
 from ..files import open_regular, sync_folder
 from ..wording import _
 
-_PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
-_DUMP = "request_dump_"
-_CHUNK = 1 << 20
+_PLAIN = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]+")
+_DUMP = re.compile(r"request_dump_(.+)_\d{8}_\d{6}_\d{6}\.json")
+"""A request that failed, with the session and the time of it (0.13 to 0.22)."""
 _MODE = 0o777
 
 
 def make_folder(path: Path) -> None:
     """Create a folder and its parents, readable by this user alone."""
-    missing = []
-    current = path
-    while not current.is_dir():
-        missing.append(current)
-        current = current.parent
-    for folder in reversed(missing):
-        with contextlib.suppress(FileExistsError):  # another process has created it meanwhile
-            os.mkdir(folder, 0o700)
-        sync_folder(folder.parent)
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    with contextlib.suppress(FileExistsError):  # another process has created it meanwhile
+        os.mkdir(path, 0o700)
+    sync_folder(path.parent)
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only this user may read; for `open`."""
+    return os.open(path, flags, 0o600)
 
 
 class SessionFile(NamedTuple):
@@ -52,22 +52,16 @@ class SessionFile(NamedTuple):
     """Device, inode, size and mtime in nanoseconds."""
 
 
-def _is_safe_name(name: str) -> bool:
-    return _PLAIN.fullmatch(name) is not None and name not in (".", "..")
+def _names(session: str) -> tuple[str, ...]:
+    """Return the names of a session's files, except request dumps."""
+    return f"{session}.json", f"{session}.jsonl", f"session_{session}.json"
 
 
 def is_name_of(name: str, session: str) -> bool:
     """Return whether a session may have a file with this name."""
-    if not _is_safe_name(name) or not _is_safe_name(session):
-        return False
-    return name in _names(session) or (
-        name.startswith(f"{_DUMP}{session}_") and name.endswith(".json")
-    )
-
-
-def _names(session: str) -> tuple[str, ...]:
-    """Return the names of a session's files, except request dumps."""
-    return f"{session}.json", f"{session}.jsonl", f"session_{session}.json"
+    dump = _DUMP.fullmatch(name)
+    is_own = name in _names(session) or (dump is not None and dump[1] == session)
+    return is_own and all(map(_PLAIN.fullmatch, (name, session)))
 
 
 def _stat(path: Path) -> tuple[int, int, int, int] | None:
@@ -81,57 +75,25 @@ def _stat(path: Path) -> tuple[int, int, int, int] | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def find(
-    rows_in: Callable[[str, Sequence[object]], list[Row]], folder: Path | None, ids: Sequence[str]
-) -> list[SessionFile]:
+def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile]:
     """Find the files of some sessions in `sessions` of the Hermes home; none if there is no such
-    folder.
-
-    `rows_in` asks the store for ids that begin with another id.
-    """
-    if folder is None:
-        return []
+    folder."""
     try:
-        present = frozenset(os.listdir(folder))
+        names = sorted(os.listdir(folder)) if folder is not None else []
     except OSError:
         return []
-    plain = [each for each in ids if _is_safe_name(each)]
-    owners = _owners_of_dumps(rows_in, frozenset(plain), sorted(present))
+    owners = {name: session for session in sessions for name in _names(session)}
+    dumps = filter(None, map(_DUMP.fullmatch, names))
+    owners |= {dump[0]: dump[1] for dump in dumps if f"{dump[1]}.json" in owners}
     found: list[SessionFile] = []
-    for session in plain:
-        own_names = [each for each in _names(session) if each in present]
-        own_names += [name for name, owner in owners.items() if owner == session]
-        stats = ((folder / name, _stat(folder / name)) for name in own_names)
-        found += [SessionFile(path, session, stat) for path, stat in stats if stat is not None]
-    return found
-
-
-def _owners_of_dumps(
-    rows_in: Callable[[str, Sequence[object]], list[Row]],
-    requested: frozenset[str],
-    names: Sequence[str],
-) -> dict[str, str]:
-    """Return the owner of each request dump: the longest id in the store that its name may begin
-    with.
-
-    Hermes removes `request_dump_a_b_….json` with session `a` even if there is a session `a_b`; we
-    do not. Dumps that cannot belong to a requested session are left out.
-    """
-    candidates: dict[str, list[str]] = {}
     for name in names:
-        if name.startswith(_DUMP) and name.endswith(".json"):
-            stem = name[len(_DUMP) :]
-            prefixes = [stem[:at] for at, letter in enumerate(stem) if letter == "_" and at]
-            if not requested.isdisjoint(prefixes):
-                candidates[name] = prefixes
-    all_prefixes = list(dict.fromkeys(each for some in candidates.values() for each in some))
-    rows = rows_in("SELECT id FROM sessions WHERE id IN ({keys})", all_prefixes)
-    existing = {str(row[0]) for row in rows}
-    owners = {
-        name: max(existing.intersection(prefixes), key=len, default="")
-        for name, prefixes in candidates.items()
-    }
-    return {name: owner for name, owner in owners.items() if owner}
+        if name not in owners or not is_name_of(name, owners[name]):
+            continue
+        assert folder is not None
+        path = folder / name
+        if (state := _stat(path)) is not None:
+            found.append(SessionFile(path, owners[name], state))
+    return found
 
 
 def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None:
@@ -142,26 +104,15 @@ def save_files(bundle: sqlite3.Connection, files: Sequence[SessionFile]) -> None
         sqlite3.Error: The bundle could not be written, or a file is too large for it.
     """
     bundle.execute("CREATE TABLE bundle.bundle_files (session, name, mode, mtime_ns, content)")
-    # In a transaction, because closing a blob commits otherwise, and Python drops the error of that.
-    bundle.execute("BEGIN")
-    for each in files:
-        with open_regular(each.path, follow=False) as file:
-            found = os.fstat(file.fileno())
-            row = bundle.execute(
-                "INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, zeroblob(?))",
-                [each.session, each.path.name, found.st_mode & _MODE, each.stat[3], each.stat[2]],
-            ).lastrowid
-            assert row is not None
-            if each.stat[2]:
-                with bundle.blobopen("bundle_files", "content", row, name="bundle") as content:
-                    left = each.stat[2]  # what is appended now makes it another file
-                    while left and (data := file.read(min(left, _CHUNK))):
-                        content.write(data)
-                        left -= len(data)
-    bundle.execute("COMMIT")
+    for path, session, (_device, _inode, size, mtime_ns) in files:
+        with open_regular(path, follow=False) as file:
+            mode = os.fstat(file.fileno()).st_mode & _MODE
+            content = file.read(size)  # what is appended now makes it another file
+        values = [session, path.name, mode, mtime_ns, content]
+        bundle.execute("INSERT INTO bundle.bundle_files VALUES (?, ?, ?, ?, ?)", values)
 
 
-def remove(found: Sequence[SessionFile]) -> list[str]:
+def remove_files(found: Sequence[SessionFile]) -> list[str]:
     """Remove the files that have not changed since they were found; return a sentence for each that
     stays."""
     notes: list[str] = []
@@ -190,99 +141,72 @@ class FilesPutBack(NamedTuple):
 
 
 def put_back(
-    bundle: sqlite3.Connection, folder: Path | None, sessions: frozenset[str]
+    bundle: sqlite3.Connection, folder: Path | None, sessions: Collection[str]
 ) -> FilesPutBack:
     """Write the files of restored sessions from an open bundle into the folder of Hermes.
 
-    Of existing files, only an empty one is overwritten. `folder` is None if there is none.
+    An existing file is never overwritten. `folder` is None if there is none.
     """
-    listed = "SELECT rowid, session, name, mode, mtime_ns FROM bundle_files"
-    own = [row for row in bundle.execute(listed).fetchall() if row[1] in sessions]
-    if not own:
-        return FilesPutBack(0, 0, ())
-    if folder is None or not folder.is_dir():
+    listed = bundle.execute("SELECT rowid, session, name, mode, mtime_ns FROM bundle_files")
+    own = [row for row in listed.fetchall() if row[1] in sessions]
+    if own and (folder is None or not folder.is_dir()):
         none = _(
             "There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle."
         )
         return FilesPutBack(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
-    failed = _("{path} could not be written: {reason}")
     for row, session, name, mode, mtime_ns in own:
+        assert folder is not None
+        target = folder / str(name)
         if not is_name_of(str(name), session):
             no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
             notes.append(no_name.format(name=name))
             continue
-        target = folder / str(name)
         try:
-            with bundle.blobopen("bundle_files", "content", row, readonly=True) as content:
-                if not os.path.lexists(target) or _is_empty(target):
-                    _write_back(content, target, int(mode), int(mtime_ns))
-                    written += 1
-                elif not _is_same(content, target):
-                    there = _("{path} is there again and was left as it is.")
-                    notes.append(there.format(path=target))
-                    continue
-        except (OSError, ValueError, *SQLITE_ERRORS) as error:
-            notes.append(failed.format(path=target, reason=error))
-        else:
+            one = bundle.execute("SELECT content FROM bundle_files WHERE rowid = ?", [row])
+            content = bytes(one.fetchone()[0])
+            if not os.path.lexists(target):
+                _write_back(content, target, int(mode), int(mtime_ns))
+                written += 1
+            elif not _has(target, content):
+                there = _("{path} is there again and was left as it is.")
+                notes.append(there.format(path=target))
+                continue
             count += 1
-    if written:
-        try:
-            sync_folder(folder)
-        except OSError as error:
-            notes.append(failed.format(path=folder, reason=error))
+        except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
+            failed = _("{path} could not be written: {reason}")
+            notes.append(failed.format(path=target, reason=error))
     return FilesPutBack(count, written, tuple(notes))
 
 
-def _is_empty(path: Path) -> bool:
-    """Return whether a file is a regular one of zero bytes, as left behind by 0.1.0 when killed."""
-    found = path.lstat()
-    return stat.S_ISREG(found.st_mode) and found.st_size == 0
-
-
-def _is_same(content: sqlite3.Blob, path: Path) -> bool:
-    """Return whether a file equals the one in a bundle; False for a link and for an unreadable
-    file."""
-    if _stat(path) is None:
+def _has(path: Path, content: bytes) -> bool:
+    """Return whether a file is a plain one, and has this content."""
+    found = _stat(path)
+    if found is None or found[2] != len(content):
         return False
-    try:
-        with open_regular(path, follow=False) as file:
-            while data := content.read(_CHUNK):
-                if file.read(len(data)) != data:
-                    return False
-            return not file.read(1)
-    except OSError:
-        return False
+    with open_regular(path, follow=False) as file:
+        return file.read() == content
 
 
-def _write_back(content: sqlite3.Blob, target: Path, mode: int, mtime_ns: int) -> None:
+def _write_back(content: bytes, target: Path, mode: int, mtime_ns: int) -> None:
     """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the
     folder's owner."""
     temporary = target.with_name(f".{target.name}.restoring")
     temporary.unlink(missing_ok=True)  # left by a killed process
-    mode = mode & _MODE & ~0o022
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
-            _set_owner_and_mode(file.fileno(), target.parent, mode)
-            shutil.copyfileobj(content, file, _CHUNK)
+        with open(temporary, "xb", opener=private) as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        with contextlib.suppress(OSError):  # a file system without owners or permissions
+            os.chmod(temporary, mode & _MODE & ~0o022)
+            if hasattr(os, "geteuid") and os.geteuid() == 0:
+                owner = target.parent.stat()
+                os.chown(temporary, owner.st_uid, owner.st_gid)
         os.utime(temporary, ns=(mtime_ns, mtime_ns))
         os.replace(temporary, target)
+        sync_folder(target.parent)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-
-
-def _set_owner_and_mode(descriptor: int, folder: Path, mode: int) -> None:
-    """As far as the file system has owners and permissions, and trusts root."""
-    if not hasattr(os, "fchmod"):
-        return
-    with contextlib.suppress(OSError):
-        os.fchmod(descriptor, mode)  # the umask may have taken some away
-    if os.geteuid() == 0:
-        owner = folder.stat()
-        with contextlib.suppress(OSError):
-            os.fchown(descriptor, owner.st_uid, owner.st_gid)

@@ -13,11 +13,12 @@ import os
 import re
 import stat
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..connection.connect import Store
+from ..connection.stored_values import first_texts
 from ..errors import BrowseError
 from ..files import read_regular, sync_folder, write_whole
 from ..wording import _
@@ -28,11 +29,14 @@ from .bundle import (
     BundleDamagedError,
     BundleFacts,
     BundleNotFoundError,
+    SavedConversation,
     TrashError,
+    count_messages,
     read_bundle_facts,
 )
+from .links import LINKS
 
-MARKS, LINKS = ".json", "links.db"
+MARKS = ".json"
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 _UNFINISHED_AGE = 86_400.0
 _LARGEST_MARKS = 64 * 1024 * 1024
@@ -77,19 +81,23 @@ class BundleMarks(NamedTuple):
     deleting: int = 0
     """The process that is deleting them; 0 when it is done."""
 
+    def listed(self, facts: BundleFacts) -> list[SavedConversation]:
+        """Return the conversations that are only in the bundle."""
+        return [each for each in facts.conversations if each.id not in self.kept]
+
 
 def read_marks(path: Path) -> BundleMarks:
     """Read the marks of a bundle; none if there are none, or none that can be read."""
     try:
         found: Any = json.loads(read_regular(path.with_suffix(MARKS), _LARGEST_MARKS))
-        at = found.get("restored_at")
+        at = found["restored_at"]
         return BundleMarks(
-            float(at) if isinstance(at, int | float) else None,
-            tuple(map(str, found.get("restored") or ())),
-            tuple(map(str, found.get("kept") or ())),
-            int(found.get("deleting") or 0),
+            None if at is None else float(at),
+            tuple(map(str, found["restored"])),
+            tuple(map(str, found["kept"])),
+            int(found["deleting"]),
         )
-    except (OSError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+    except (OSError, ValueError, TypeError, LookupError, OverflowError, RecursionError):
         return BundleMarks()
 
 
@@ -107,12 +115,11 @@ def write_marks(path: Path, marks: BundleMarks) -> None:
 def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collection[str]) -> None:
     """Record which sessions of a bundle have just been restored."""
     marks = read_marks(path)
-    parts = {*marks.restored, *sessions}
-    listed = {s for each in facts.conversations if each.id not in marks.kept for s in each.sessions}
-    if parts >= listed:
+    restored = {*marks.restored, *sessions}
+    if all(restored.issuperset(each.sessions) for each in marks.listed(facts)):
         write_marks(path, marks._replace(restored_at=now, restored=()))
     else:
-        write_marks(path, marks._replace(restored=tuple(sorted(parts))))
+        write_marks(path, marks._replace(restored=tuple(sorted(restored))))
 
 
 def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
@@ -126,7 +133,7 @@ def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
             rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", facts.sessions)
     except BrowseError:
         return marks  # the next one that looks may find the store again
-    there = {str(row[0]) for row in rows}
+    there = set(first_texts(rows))
     kept = [each.id for each in facts.conversations if there.issuperset(each.sessions)]
     marks = marks._replace(kept=tuple(kept), deleting=0)
     write_marks(path, marks)
@@ -143,45 +150,37 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _title(facts: BundleFacts) -> str | None:
-    titles = [each.title for each in facts.conversations]
-    first = next(filter(None, titles), None)
-    if len(titles) < 2:
-        return first
-    return _("{title} and {count:,} more").format(
-        title=first or facts.conversations[0].id, count=len(titles) - 1
-    )
-
-
 def describe(path: Path) -> Bundle:
     """Summarise a bundle; for a damaged one, with the reason."""
-    name = path.stem
     try:
         found = path.lstat()
         size, made = found.st_size, found.st_mtime
     except OSError:
         size, made = 0, 0.0
+    unread = Bundle(path.stem, path, made, (), (), 0, size, None, "")
     if path.suffix != SUFFIX:
         damage = _("it is a folder of hermes-browse 0.1.0, and only 0.1.0 restores it")
-        return Bundle(name, path, made, (), (), 0, _folder_bytes(path), None, "", damage=damage)
+        return unread._replace(bytes=_folder_bytes(path), damage=damage)
     try:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
             raise BundleDamagedError(_("Its checksum is missing."))
+        marks = _settled(path, facts)
+        listed = marks.listed(facts)
+        sessions = tuple(session for each in listed for session in each.sessions)
+        is_whole = len(listed) == len(facts.conversations)
+        messages = facts.messages if is_whole else count_messages(path, sessions)
     except BundleDamagedError as error:
-        return Bundle(name, path, made, (), (), 0, size, None, "", damage=str(error))
-    marks = _settled(path, facts)
-    listed = [each for each in facts.conversations if each.id not in marks.kept]
-    sessions = tuple(session for each in listed for session in each.sessions)
+        return unread._replace(damage=str(error))
     return Bundle(
-        name,
+        path.stem,
         path,
         facts.created_at,
         tuple(each.id for each in listed),
         sessions,
-        facts.messages if len(listed) == len(facts.conversations) else _messages(path, sessions),
+        messages,
         size,
-        _title(facts._replace(conversations=tuple(listed))),
+        _title(listed),
         facts.origin.path,
         marks.restored_at,
         titles=tuple(each.title for each in listed),
@@ -189,39 +188,37 @@ def describe(path: Path) -> Bundle:
     )
 
 
-def _messages(path: Path, sessions: Collection[str]) -> int:
-    """Count the messages of some sessions of a bundle."""
-    with Store(path).reader() as reader:
-        counts = "SELECT count(*) FROM messages WHERE session_id IN ({keys})"
-        return sum(int(str(row[0])) for row in reader.rows_in(counts, list(sessions)))
+def _title(listed: Sequence[SavedConversation]) -> str | None:
+    first = next((each.title for each in listed if each.title), None)
+    if len(listed) < 2:
+        return first
+    return _("{title} and {count:,} more").format(
+        title=first or listed[0].id, count=len(listed) - 1
+    )
 
 
 def _folder_bytes(folder: Path) -> int:
-    total = 0
-    for place, _folders_in, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_size
-    return total
+    try:
+        return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    except OSError:  # it is being removed
+        return 0
 
 
-def _paths(trash: Path) -> list[Path]:
-    """Return the files of all bundles, and the folders of 0.1.0."""
+def _paths(trash: Path) -> dict[str, Path]:
+    """Return the files of all bundles, and the folders of 0.1.0, by name."""
     try:
         entries = list(os.scandir(trash))
     except FileNotFoundError:
-        return []
+        return {}
     except OSError as error:
-        sentence = _("The trash at {trash} cannot be read ({reason}).").format(
-            trash=trash, reason=error.strerror
-        )
-        raise BrowseError(sentence) from error
-    found = []
+        sentence = _("The trash at {trash} cannot be read ({reason}).")
+        raise BrowseError(sentence.format(trash=trash, reason=error.strerror)) from error
+    found = {}
     for entry in entries:
         name = entry.name.removesuffix(SUFFIX)
         is_kind = entry.is_dir if name == entry.name else entry.is_file
         if _NAME.fullmatch(name) and is_kind(follow_symlinks=False):
-            found.append(Path(entry.path))
+            found[name] = Path(entry.path)
     return found
 
 
@@ -231,7 +228,7 @@ def list_bundles(trash: Path) -> list[Bundle]:
     Raises:
         BrowseError: The folder cannot be read.
     """
-    found = [describe(path) for path in _paths(trash)]
+    found = map(describe, _paths(trash).values())
     listed = [each for each in found if each.damage or each.conversations]
     return sorted(listed, key=lambda each: (each.created_at, each.name), reverse=True)
 
@@ -243,17 +240,18 @@ def find(trash: Path, name: str) -> Path:
         BundleNotFoundError: There is none, or several.
         TrashError: It is of a version whose bundles are not read any more.
     """
-    paths = {path.stem: path for path in _paths(trash)}
+    paths = _paths(trash)
     matching = (
         [name] if name in paths else [each for each in paths if name and each.startswith(name)]
     )
     if len(matching) != 1:
-        several, none = (
-            _("Several bundles begin with “{name}”."),
-            _("There is no bundle “{name}” in {trash}."),
+        sentence = (
+            _("Several bundles begin with “{name}”.")
+            if matching
+            else _("There is no bundle “{name}” in {trash}.")
         )
         raise BundleNotFoundError(
-            (several if matching else none).format(name=name, trash=trash),
+            sentence.format(name=name, trash=trash),
             remedy=_("`hermes-browse trash list` shows their names."),
         )
     path = paths[matching[0]]

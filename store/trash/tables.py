@@ -1,15 +1,16 @@
-"""Find the rows of all tables that belong to sessions.
+"""Find the rows of all tables that belong to sessions, and compare rows of a store with a bundle.
 
 Tables are discovered by their foreign keys and by the names that Hermes gives to columns with
-session ids, so that tables of later versions of Hermes are found too.
+session ids, so that a table that Hermes makes only when it is needed is found too. In all SQL the
+store is `main` and its row is `m`, the bundle is `bundle` and its row is `b`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import groupby
 from typing import NamedTuple
 
 from ..connection.reader import Row
@@ -21,8 +22,13 @@ from ..wording import _
 Query = Callable[[str], list[Row]]
 """Runs a SELECT or PRAGMA and returns all its rows."""
 
-CHOSEN = "SELECT id FROM temp.chosen"
-"""The sessions in question: a TEMP table, so that ids of any kind pass through no parameter."""
+CHOSEN = "SELECT id FROM chosen"
+"""The sessions in question: a TEMP table, so that ids of any kind pass through no parameter; where
+there are none of those, a common table expression."""
+PARENT = "parent_session_id"
+CHILDREN = sql_name("cleared " + f"sessions.{PARENT}")
+"""Table of a bundle with the sessions that stayed: `id`, and the parent that each of them `was`
+given."""
 
 _NAMES_OF_IDS = frozenset([
     "session_id", "conversation_id", "parent_session_id", "origin_session", "origin_session_id",
@@ -30,10 +36,13 @@ _NAMES_OF_IDS = frozenset([
 ])  # fmt: skip
 """Columns that hold a session's id without a foreign key (locks, leases, delegations; 0.16 to
 0.22)."""
-_SHADOWS = ("data", "idx", "content", "docsize", "config")
-"""Endings of the tables in which FTS5 keeps an index."""
-_PARENT = "parent_session_id"
-_WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
+_IS_INDEX = (
+    "t.sql LIKE 'CREATE VIRTUAL%' OR EXISTS (SELECT 1 FROM main.sqlite_master AS v "
+    "WHERE v.sql LIKE 'CREATE VIRTUAL%' AND t.name IN (v.name || '_data', v.name || '_idx', "
+    "v.name || '_content', v.name || '_docsize', v.name || '_config'))"
+)
+"""Whether a table is one of FTS5, or one in which that keeps an index."""
+_WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b[^)]*$", re.IGNORECASE)
 
 
 class RowFate(StrEnum):
@@ -50,21 +59,39 @@ class RowFate(StrEnum):
 class Table(NamedTuple):
     """An ordinary table of a store."""
 
+    name: str
     columns: tuple[str, ...]
     """Stored columns in order, without generated ones."""
     key: tuple[str, ...]
     """Its primary key."""
-    rowid: str
-    """Name of the rowid; empty if the table has none."""
-    rowid_is_column: bool
-    """Whether a column is the rowid (INTEGER PRIMARY KEY), as with messages."""
+    has_hidden_rowid: bool
+    """Whether no column is the rowid, as `messages.id` is."""
+    has_rowid: bool
+
+    @property
+    def main(self) -> str:
+        """SQL of the table in the store, for FROM."""
+        return f"main.{sql_name(self.name)} AS m"
+
+    @property
+    def bundle(self) -> str:
+        """SQL of the table in the bundle, for FROM."""
+        return f"bundle.{sql_name(self.name)} AS b"
 
     @property
     def join(self) -> str:
-        """SQL for whether rows `m` of the store and `b` of a bundle are the same row."""
-        if self.rowid:
-            return f"m.{self.rowid} = b.{self.rowid}"
-        return " AND ".join(f"m.{name} IS b.{name}" for name in map(sql_name, self.key))
+        """SQL for whether two rows are the same row, equal or not."""
+        names = map(sql_name, self.key or ["_rowid_"])
+        return " AND ".join(f"m.{name} IS b.{name}" for name in names)
+
+    def unlike(self, rows: str, same: str) -> str:
+        """Return a SELECT of the keys of those rows `b` that the store does not have alike.
+
+        `rows` and `same` are conditions, as `equal` makes the second one.
+        """
+        key = names_of(self.key or ["_rowid_"], "b.")
+        alike = f"SELECT 1 FROM {self.main} WHERE {self.join} AND {same}"
+        return f"SELECT {key} FROM {self.bundle} WHERE ({rows}) AND NOT EXISTS ({alike})"
 
 
 class ForeignKey(NamedTuple):
@@ -76,36 +103,33 @@ class ForeignKey(NamedTuple):
     to: str
     action: str
 
+    def dangling(self, row: str) -> str:
+        """Return the condition for a row whose reference leads nowhere in the store."""
+        column, target, to = map(sql_name, (self.column, self.target, self.to))
+        found = f"SELECT 1 FROM main.{target} AS t WHERE t.{to} = {row}.{column}"
+        return f"{row}.{column} IS NOT NULL AND NOT EXISTS ({found})"
+
+    @property
+    def was_dangling(self) -> str:
+        """SELECT of the rowids, in the bundle, of rows whose reference led nowhere already."""
+        return (
+            f'SELECT "row" FROM bundle.bundle_dangling WHERE "table" = {_literal(self.table)} '
+            f'AND "column" = {_literal(self.column)}'
+        )
+
 
 class Part(NamedTuple):
     """The rows of one table that belong to some sessions."""
 
-    table: str
+    table: Table
     condition: str
-    """SQL with `{schema}` for that of the tables in it, and `{ids}` for the sessions."""
+    """SQL with `{row}` for the row and `{schema}` for that of the tables in it."""
     fate: RowFate
 
-    def where(self, schema: str, ids: str = CHOSEN) -> str:
-        """Return the condition for the rows of the table in a schema: `main` or `bundle`."""
-        return self.condition.replace("{schema}", schema).replace("{ids}", ids)
-
-
-class Cleared(NamedTuple):
-    """A column that a delete sets to NULL: a parent, or one whose foreign key says so."""
-
-    table: str
-    column: str
-    condition: str
-    """As of `Part`."""
-
-    @property
-    def record(self) -> str:
-        """Quoted name of the table of a bundle with the rows that stayed: their key, and `was`."""
-        return sql_name(f"cleared {self.table}.{self.column}")
-
-    def where(self, schema: str) -> str:
-        """Return the condition for the rows of the table in a schema."""
-        return self.condition.replace("{schema}", schema).replace("{ids}", CHOSEN)
+    def where(self, row: str) -> str:
+        """Return the condition for the rows `m` of the store, or `b` of the bundle."""
+        schema = "main" if row == "m" else "bundle"
+        return self.condition.replace("{row}", row).replace("{schema}", schema)
 
 
 class Layout(NamedTuple):
@@ -115,144 +139,120 @@ class Layout(NamedTuple):
     references: tuple[ForeignKey, ...]
     parts: tuple[Part, ...]
     """In the order in which rows can be restored: referenced tables first."""
-    cleared: tuple[Cleared, ...]
 
     def of(self, *fates: RowFate) -> list[Part]:
         """Return the parts with one of these fates."""
         return [part for part in self.parts if part.fate in fates]
 
     def references_of(self, table: str) -> list[ForeignKey]:
-        """Return the foreign keys of a table, and the parent of a session in any case."""
-        found = [each for each in self.references if each.table == table]
-        has_parent = table == "sessions" and _PARENT in self.tables[table].columns
-        if has_parent and not any(each.column == _PARENT for each in found):
-            found.append(ForeignKey(table, _PARENT, table, "id", ""))
-        return found
+        """Return the foreign keys of a table."""
+        return [reference for reference in self.references if reference.table == table]
 
     @property
-    def parents(self) -> list[str]:
-        """Columns of `sessions` that refer to another session, with or without a foreign key."""
-        return [each.column for each in self.cleared if each.table == "sessions"]
-
-    @property
-    def written(self) -> set[str]:
-        """Tables whose rows a delete removes or changes."""
-        parts = self.of(RowFate.TAKEN, RowFate.SHARED)
-        return {each.table for each in parts} | {each.table for each in self.cleared}
+    def has_parents(self) -> bool:
+        """Whether sessions have a column for their parent."""
+        return PARENT in self.tables["sessions"].columns
 
 
-def ordinary_tables(query: Query) -> dict[str, str]:
-    """Return name and SQL of the tables of a store that hold rows of its own, not a search
-    index."""
-    found = query("SELECT name, COALESCE(sql, '') FROM main.sqlite_master WHERE type = 'table'")
-    sql = {str(name): str(text) for name, text in found}
-    virtual = {name for name, text in sql.items() if text[:14].upper() == "CREATE VIRTUAL"}
-    shadows = {f"{name}_{ending}" for name in virtual for ending in _SHADOWS}
-    return {
-        name: text
-        for name, text in sorted(sql.items())
-        if name not in virtual | shadows and not name.startswith("sqlite_")
-    }
+def _read_tables(query: Query) -> Iterator[Table]:
+    """Yield the tables of a store that hold rows of its own, not a search index."""
+    rows = query(
+        "SELECT t.name, t.sql, c.name, c.pk, upper(c.type) FROM main.sqlite_master AS t "
+        "JOIN pragma_table_xinfo(t.name, 'main') AS c WHERE t.type = 'table' AND c.hidden = 0 "
+        f"AND substr(t.name, 1, 7) <> 'sqlite_' AND NOT ({_IS_INDEX}) ORDER BY t.name, c.cid"
+    )
+    for (name, sql), found in groupby(rows, lambda row: row[:2]):
+        columns = [(as_int(pk), str(column), str(kind)) for _t, _sql, column, pk, kind in found]
+        key = sorted(column for column in columns if column[0])
+        yield Table(
+            str(name),
+            tuple(column for _pk, column, _kind in columns),
+            tuple(column for _pk, column, _kind in key),
+            has_hidden_rowid=[kind for _pk, _column, kind in key] != ["INTEGER"],
+            has_rowid=not _WITHOUT_ROWID.search(str(sql)),
+        )
 
 
-def _read_table(query: Query, name: str, sql: str) -> Table:
-    info = query(f"PRAGMA main.table_xinfo({sql_name(name)})")
-    columns = tuple(str(row[1]) for row in info if row[6] == 0)
-    key = sorted((as_int(row[5]), str(row[1]), str(row[2])) for row in info if row[5])
-    names = tuple(column for _number, column, _type in key)
-    if _WITHOUT_ROWID.search(sql[sql.rfind(")") :]):
-        return Table(columns, names, "", False)
-    taken = {str(row[1]).lower() for row in info}
-    free = next((each for each in ("rowid", "_rowid_", "oid") if each not in taken), "")
-    return Table(columns, names, free, len(key) == 1 and key[0][2].upper() == "INTEGER")
-
-
-def _read_references(query: Query, name: str, tables: dict[str, Table]) -> Iterator[ForeignKey]:
-    rows = query(f"PRAGMA main.foreign_key_list({sql_name(name)})")
-    columns = Counter(row[0] for row in rows)
-    by_lower = {each.lower(): each for each in tables}
-    for number, _place, target, column, to, _update, action, *_rest in rows:
-        parent = by_lower.get(str(target).lower())
-        if parent is None:
-            continue
-        reached = tables[parent].key
-        if columns[number] == 1 and (to is not None or len(reached) == 1):
-            to = str(to) if to is not None else reached[0]
-            yield ForeignKey(name, str(column), parent, to, str(action).upper())
-        elif parent in ("sessions", "messages"):
+def _read_references(query: Query) -> list[ForeignKey]:
+    rows = query(
+        'SELECT t.name, f."from", f."table", COALESCE(f."to", \'id\'), upper(f.on_delete), '
+        "count(*) FROM main.sqlite_master AS t JOIN pragma_foreign_key_list(t.name, 'main') AS f "
+        "WHERE t.type = 'table' GROUP BY t.name, f.id ORDER BY t.name, f.id"
+    )
+    references = []
+    for *key, columns in rows:
+        reference = ForeignKey(*map(str, key))
+        if columns == 1:
+            references.append(reference)
+        elif reference.target in ("sessions", "messages"):
             sentence = _(
                 "Table {table} refers to {other} by several columns at once, which we cannot keep."
             )
-            raise RefusedError(
-                sentence.format(table=name, other=parent), remedy=_("Delete it in Hermes itself.")
-            )
+            raise _refusal(sentence.format(table=reference.table, other=reference.target))
+    return references
 
 
-def find_layout(query: Query) -> Layout:
+def _refusal(sentence: str) -> RefusedError:
+    return RefusedError(sentence, remedy=_("Delete it in Hermes itself."))
+
+
+def find_layout(query: Query, known: Container[str] | None = None) -> Layout:
     """Find everything in a store that refers to sessions.
+
+    Args:
+        query: Asks the store.
+        known: Columns of sessions in a bundle that may be of an older schema; None for all.
 
     Raises:
         RefusedError: A table refers to them in a way that a restore could not recreate.
     """
-    tables = {name: _read_table(query, name, sql) for name, sql in ordinary_tables(query).items()}
-    references = [each for name in tables for each in _read_references(query, name, tables)]
-    conditions = {"sessions": '"id" IN ({ids})'}
-    cleared: list[Cleared] = []
-    order = ["sessions"]
-    edges: list[ForeignKey] = [each for each in references if each.table != each.target]
-    # Salvaged stores lack this foreign key.
-    if not any(each.table == "messages" and each.column == "session_id" for each in edges):
-        edges.append(ForeignKey("messages", "session_id", "sessions", "id", "NO ACTION"))
-    edges.sort(key=lambda each: (each.table != "messages", each.table, each.column))
-    for target in order:  # grows as tables are found
-        for each in (edge for edge in edges if edge.target == target):
-            condition = _condition(each, conditions[target])
-            if each.action == "SET NULL":
-                cleared.append(_cleared(tables, each.table, each.column, condition))
-            elif each.action == "SET DEFAULT":
-                sentence = _(
-                    "{column} falls back to a default when a session goes, which we do not know how to undo."
-                )
-                raise RefusedError(
-                    sentence.format(column=f"{each.table}.{each.column}"),
-                    remedy=_("Delete it in Hermes itself."),
-                )
-            elif each.table in conditions:
-                conditions[each.table] += f" OR {condition}"
-            else:
-                conditions[each.table] = condition
-                order.append(each.table)
-    parents = {each.column for each in references if each.table == each.target == "sessions"}
-    for column in sorted(parents | ({_PARENT} & set(tables["sessions"].columns))):
-        condition = f"{sql_name(column)} IN ({{ids}})"
-        cleared.append(_cleared(tables, "sessions", column, condition))
-    taken = [Part(table, conditions[table], RowFate.TAKEN) for table in order]
+    tables = {table.name: table for table in _read_tables(query)}
+    references = [key for key in _read_references(query) if key.target in tables]
+    has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
+    if PARENT in tables["sessions"].columns and not has_key:  # in salvaged stores
+        references.append(ForeignKey("sessions", PARENT, "sessions", "id", ""))
+    parts = [*_shared(tables, known), *_taken(tables, references)]
     if "state_meta" in tables and "key" in tables["state_meta"].columns:
         # The goal that the user set for a session, keyed by its id; Hermes does not delete it
         # (0.19).
-        goals = "\"key\" IN (SELECT 'goal:' || id FROM ({ids}))"
-        taken.append(Part("state_meta", goals, RowFate.TAKEN))
-    parts = (*_shared(tables), *taken)
-    known = {part.table for part in parts}
-    mentioned = [
-        part for table in tables if table not in known for part in _mentioned(tables, table)
-    ]
-    return Layout(tables, tuple(references), (*parts, *mentioned), tuple(cleared))
+        goals = "{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"
+        parts.append(Part(tables["state_meta"], goals, RowFate.TAKEN))
+    known = {part.table.name for part in parts}
+    others = [table for name, table in tables.items() if name not in known]
+    parts += [part for table in others for part in _mentioned(table, tables["sessions"])]
+    for part in parts:
+        if not part.table.has_rowid:
+            sentence = _(
+                "Rows of {table} cannot be told apart, so that a delete could not be undone."
+            )
+            raise RefusedError(sentence.format(table=part.table.name))
+    return Layout(tables, tuple(references), tuple(parts))
 
 
-def _condition(reference: ForeignKey, of_target: str) -> str:
-    column = sql_name(reference.column)
-    if (reference.target, reference.to) == ("sessions", "id"):
-        return f"{column} IN ({{ids}})"
-    target = f"{{schema}}.{sql_name(reference.target)}"
-    return f"{column} IN (SELECT {sql_name(reference.to)} FROM {target} WHERE {of_target})"
-
-
-def _cleared(tables: dict[str, Table], table: str, column: str, condition: str) -> Cleared:
-    if not tables[table].key:
-        sentence = _("Rows of {table} cannot be told apart, so that a delete could not be undone.")
-        raise RefusedError(sentence.format(table=table))
-    return Cleared(table, column, condition)
+def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
+    """Yield the rows that go with their sessions: these, and what refers to them or to their
+    messages. What refers to any of the others stops a delete: see `count_changes`."""
+    ids = {
+        "sessions": CHOSEN,
+        "messages": 'SELECT x."id" FROM {schema}.messages AS x '
+        f'WHERE x."session_id" IN ({CHOSEN})',
+    }
+    # Salvaged stores lack the foreign key of messages.
+    conditions = {
+        "sessions": [f'{{row}}."id" IN ({CHOSEN})'],
+        "messages": [f'{{row}}."session_id" IN ({CHOSEN})'],
+    }
+    for key in references:
+        if key.target not in ids or (key.table, key.column) == ("sessions", PARENT):
+            continue
+        if key.action.startswith("SET") or key.table == key.target or key.to != "id":
+            sentence = _("{column} changes when a session goes, which we do not know how to undo.")
+            raise _refusal(sentence.format(column=f"{key.table}.{key.column}"))
+        if key.table != "messages":
+            condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
+            conditions.setdefault(key.table, []).append(condition)
+    for name, some in conditions.items():
+        yield Part(tables[name], f"({' OR '.join(some)})", RowFate.TAKEN)
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
@@ -261,29 +261,34 @@ def prompt_columns(session_columns: Container[str]) -> list[str]:
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
-def _shared(tables: dict[str, Table]) -> Iterator[Part]:
-    if "system_prompts" not in tables or tables["system_prompts"].key != ("hash",):
-        return
+def _of_chosen(column: str, session_column: str) -> str:
+    """Return the condition for rows whose column has a value of the chosen sessions."""
+    return (
+        f'{{row}}."{column}" IN (SELECT s."{session_column}" FROM {{schema}}.sessions AS s '
+        f"WHERE s.id IN ({CHOSEN}))"
+    )
+
+
+def _shared(tables: dict[str, Table], known: Container[str] | None) -> Iterator[Part]:
+    prompts = tables.get("system_prompts")
     users = prompt_columns(tables["sessions"].columns)
-    if users:
-        chosen = 'FROM {schema}."sessions" WHERE "id" IN ({ids})'
-        used = [f'"hash" IN (SELECT {sql_name(column)} {chosen})' for column in users]
-        yield Part("system_prompts", " OR ".join(used), RowFate.SHARED)
+    if known is not None:
+        users = [column for column in users if column in known]
+    if prompts is not None and prompts.key == ("hash",) and users:
+        used = " OR ".join(_of_chosen("hash", column) for column in users)
+        yield Part(prompts, f"({used})", RowFate.SHARED)
 
 
-def _mentioned(tables: dict[str, Table], table: str) -> Iterator[Part]:
-    columns = tables[table].columns
-    conditions = [
-        f"{sql_name(column)} IN ({{ids}})" for column in columns if column in _NAMES_OF_IDS
-    ]
-    if "session_key" in columns and "session_key" in tables["sessions"].columns:
-        keys = 'SELECT "session_key" FROM {schema}."sessions" WHERE "id" IN ({ids})'
-        conditions.append(f'"session_key" IN ({keys})')
-    if "entry_json" in columns:
-        is_named = "instr(\"entry_json\", '\"' || id || '\"') > 0"
-        conditions.append(f"EXISTS (SELECT 1 FROM ({{ids}}) WHERE id <> '' AND {is_named})")
+def _mentioned(table: Table, sessions: Table) -> Iterator[Part]:
+    ids = [column for column in table.columns if column in _NAMES_OF_IDS]
+    conditions = [f'{{row}}."{column}" IN ({CHOSEN})' for column in ids]
+    if "session_key" in table.columns and "session_key" in sessions.columns:
+        conditions.append(_of_chosen("session_key", "session_key"))
+    if "entry_json" in table.columns:
+        is_named = "instr({row}.\"entry_json\", '\"' || id || '\"') > 0"
+        conditions.append(f"EXISTS (SELECT 1 FROM chosen WHERE id <> '' AND {is_named})")
     if conditions:
-        yield Part(table, " OR ".join(conditions), RowFate.MENTIONED)
+        yield Part(table, f"({' OR '.join(conditions)})", RowFate.MENTIONED)
 
 
 def names_of(columns: Sequence[str], prefix: str = "") -> str:
@@ -301,3 +306,12 @@ def differs(column: str) -> str:
     return (
         f"(typeof(m.{name}) IS NOT typeof(b.{name}) OR +m.{name} IS NOT +b.{name} COLLATE BINARY)"
     )
+
+
+def equal(columns: Iterable[str]) -> str:
+    """Return SQL for whether rows `m` and `b` agree in each storage class and value."""
+    return " AND ".join(["1", *(f"NOT {differs(column)}" for column in columns)])
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

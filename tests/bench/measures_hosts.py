@@ -189,7 +189,8 @@ def _connect(hosts: list[Host], servers: int, word: str) -> Measured:
             single = [0.0]
             found["all"].append(_timed(lambda: single.extend(pool.map(timed_search, opened))))  # noqa: B023
             found["slowest"].append(max(single))
-        processes = [each._process.pid for each in opened if each._process is not None]
+        connections = [each.connection for each in opened if each.connection is not None]
+        processes = [each.ssh.pid for each in connections if each.ssh is not None]
         there = _programs_of(servers)
         time.sleep(4)  # what is left open is closed
         own, begun = (

@@ -37,4 +37,4 @@ def test_every_session_can_be_asked(which: str, tmp_path: Path) -> None:
             find_marks(reader, read_run(reader, session))
         for name in NAMES:
             blame = read_blame(reader, f"/work/{name}", "one line\n")
-            assert [line.text for line in blame.lines] == ["one line"]
+            assert [line.text for line in blame] == ["one line"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hermes_browse.store.changes.programs import (
-    code_may_change_files,
-    file_calls,
     may_change_files,
+    read_program,
     written_names,
 )
 
@@ -51,12 +50,17 @@ def test_files_that_a_command_names_to_change_them() -> None:
     assert "test_app.py" not in written_names("pytest tests/test_app.py")
 
 
-def test_edits_of_a_program() -> None:
-    code = "from hermes_tools import write_file\ntext = 'a\\n'\nwrite_file('x.txt', content=text)\n"
-    assert [(call.name, call.arguments) for call in file_calls(code)] == [
-        ("write_file", {"path": "x.txt", "content": "a\n"})
-    ]
-    assert not code_may_change_files(code)
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from hermes_tools import write_file\ntext = 'a\\n'\nwrite_file('x.txt', content=text)\n",
+        "text = 'b'\ntext = 'a\\n'\nwrite_file('x.txt', text)",
+    ],
+)
+def test_edits_of_a_program(code: str) -> None:
+    program = read_program(code)
+    assert program.calls == (("write_file", {"path": "x.txt", "content": "a\n"}),)
+    assert not program.may_change_more
 
 
 @pytest.mark.parametrize(
@@ -64,7 +68,7 @@ def test_edits_of_a_program() -> None:
     [
         "for name in names:\n    write_file(name, 'a')",
         "write_file(path(), 'a')",
-        "text = 'a'\ntext = 'b'\nwrite_file('x', text)",
+        "text = 'a'\nfor text in texts: print(text)\nwrite_file('x', text)",
         "if x:\n    write_file('x', 'a')",
         "open('x', 'w').write('a')",
         "import os\nos.remove('x')",
@@ -73,5 +77,6 @@ def test_edits_of_a_program() -> None:
     ],
 )
 def test_programs_whose_edits_are_not_known(code: str) -> None:
-    assert not [call for call in file_calls(code) if "path" in call.arguments]
-    assert code_may_change_files(code)
+    program = read_program(code)
+    assert not [arguments for _name, arguments in program.calls if "path" in arguments]
+    assert program.may_change_more

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import apply_and_compare, repository
 
-from hermes_browse.store.changes.changes import Replay
-from hermes_browse.store.changes.diff import can_be_applied, net_lines
-from hermes_browse.store.changes.diff import unified_diff as our_diff
-from hermes_browse.store.changes.edits import Paths, steps_of
+from hermes_browse.store.changes.changes import FileChange, file_change
+from hermes_browse.store.changes.edits import replay_call
+from hermes_browse.store.changes.replay import Replay
 from hermes_browse.store.changes.tool_uses import ToolUse
 
 PATH = "/w/file.txt"
@@ -56,15 +55,14 @@ def write(text: str) -> Call:
     )
 
 
-def replay(calls: list[Call]) -> Replay:
-    """The file after some calls."""
-    done = Replay()
+def change_by(calls: list[Call]) -> FileChange | None:
+    """What some calls did to the file; None if they did nothing."""
+    replay = Replay()
     for number, (name, arguments, result) in enumerate(calls):
         use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
-        steps, _is_failed = steps_of(use, json.dumps(result), Paths("/w"))
-        for step in steps:
-            done.add(step)
-    return done
+        replay_call(replay, use, json.dumps(result), "/w")
+    assert replay.files.keys() <= {PATH}
+    return file_change(PATH, replay.files[PATH], "/w") if replay.files else None
 
 
 @st.composite
@@ -98,45 +96,46 @@ def scripts(draw: st.DrawFn) -> tuple[str, str, list[Call]]:
 @given(scripts())
 def test_git_gets_the_last_text_from_the_first(script: tuple[str, str, list[Call]]) -> None:
     first, last, calls = script
-    document = replay(calls).documents.get(PATH)
-    if document is None or not document.is_exact:
+    change = change_by(calls)
+    if change is None or not change.is_exact:
         return  # see the next test for how rare that is
-    lines = net_lines(document)
-    assert can_be_applied(lines)
-    diff = "".join(line.text for line in our_diff(document, lines, "file.txt", "file.txt"))
     with TemporaryDirectory() as folder:
         git = repository(Path(folder), {"file.txt": first})
+        diff = "".join(line.text for line in change.diff)
         apply_and_compare(git, diff, last, "file.txt")
 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_ordinary_edits_are_known_whole(first: str, second: str, third: str) -> None:
     calls = [read(first), write(second), *([patch(second, third)] if second != third else [])]
-    document = replay(calls).documents[PATH]
+    change = change_by(calls)
     is_ambiguous = "no end" in second and "+" in "".join((second, third))
-    assert document.is_exact or is_ambiguous
-    if document.is_exact:
-        assert document.text() == third
+    assert change is not None
+    assert change.is_exact or is_ambiguous
 
 
 @given(st.text("@ -+,0123\n\r\x0cab", max_size=60))
 def test_any_other_diff_is_refused_or_read(tail: str) -> None:
-    result = {"success": True, "diff": f"--- a/x\n+++ b/x\n@@ -{tail}", "files_modified": ["/w/x"]}
-    call: Call = ("patch", {"path": "/w/x"}, result)
-    done = replay([call, call])
-    assert list(done.documents) == ["/w/x"]
+    diff = f"--- a{PATH}\n+++ b{PATH}\n@@ -{tail}"
+    call: Call = ("patch", {"path": PATH}, {"success": True, "diff": diff})
+    assert change_by([call, call]) is not None
 
 
 def test_strange_line_ends_are_not_passed_off_as_a_patch() -> None:
-    document = replay([patch("a\x0cb\nc\n", "a\x0cB\nc\n")]).documents[PATH]
-    assert not can_be_applied(net_lines(document))
+    change = change_by([patch("a\x0cb\nc\n", "a\x0cB\nc\n")])
+    assert change is not None
+    assert not change.is_exact
 
 
 def test_a_change_by_hand_is_noticed() -> None:
     text = "".join(f"{number}\n" for number in range(30))
-    by_hand = "mine\n" + text
-    calls = [read(text), patch(text, text.replace("5\n", "five\n", 1))]
-    assert replay(calls).documents[PATH].is_exact
-    later = by_hand.replace("5\n", "five\n", 1)
-    calls.append(patch(later, later.replace("20\n", "twenty\n", 1)))
-    assert not replay(calls).documents[PATH].is_exact
+    with_five = text.replace("5\n", "five\n", 1)
+    by_hand = f"mine\n{with_five}"
+    calls = [read(text), patch(text, with_five)]
+    for more, is_exact in (
+        ([], True),
+        ([patch(by_hand, by_hand.replace("20\n", "twenty\n", 1))], False),
+    ):
+        change = change_by([*calls, *more])
+        assert change is not None
+        assert change.is_exact is is_exact

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
-from store_builder import StoreBuilder
+from store_builder import StoreBuilder, add_tool_use
 
-from hermes_browse.store.changes.changes import Changes, DiskState, read_changes
+from hermes_browse.store.changes.changes import Changes, read_changes
 from hermes_browse.store.changes.diff import relative
 from hermes_browse.store.connection.connect import Store
 
@@ -39,35 +38,17 @@ def diff_text(changes: Changes, path: str) -> str:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_git_applies_every_known_diff(release: str, tmp_path: Path) -> None:
+    """Failed edits change nothing and are counted; commands are listed, and never guessed."""
     document = play(release)
     changes = changes_of(document, tmp_path, "second")
-    exact = {
-        relative(each.path, changes.directory): each for each in changes.files if each.is_exact
-    }
-    inexact = {
-        relative(each.path, changes.directory) for each in changes.files if not each.is_exact
-    }
-    assert (exact.keys(), inexact) == (KNOWN, UNKNOWN)
+    exact = {relative(each.path, changes.directory): each.is_exact for each in changes.files}
+    assert exact == dict.fromkeys(KNOWN, True) | dict.fromkeys(UNKNOWN, False)
     folder = repository(tmp_path / "git", document["before"])
-    for path in exact:
+    for path in KNOWN:
         apply_and_compare(folder, diff_text(changes, path), document["between"].get(path), path)
-
-
-@pytest.mark.parametrize("release", RELEASES)
-def test_failed_edits_change_nothing_and_are_counted(release: str, tmp_path: Path) -> None:
-    changes = changes_of(play(release), tmp_path, "second")
     assert changes.failed == 3
-    assert not [each for each in changes.files if "nowhere" in each.path or "/etc" in each.path]
-
-
-@pytest.mark.parametrize("release", RELEASES)
-def test_commands_are_listed_and_never_guessed(release: str, tmp_path: Path) -> None:
-    changes = changes_of(play(release), tmp_path, "second")
-    assert [each.text for each in changes.commands] == [
-        "sed -i s/old/new/ sedded.txt",
-        "echo made > made.txt",
-    ]
-    assert not [each for each in changes.files if each.path.endswith("made.txt")]
+    commands = [each.text for each in changes.commands]
+    assert commands == ["sed -i s/old/new/ sedded.txt", "echo made > made.txt"]
 
 
 def test_subagents_and_segments_belong_to_it(tmp_path: Path) -> None:
@@ -80,7 +61,7 @@ def test_subagents_and_segments_belong_to_it(tmp_path: Path) -> None:
     }
     app = next(each for each in changes.files if each.path.endswith("app.py"))
     assert {edit.session_id for edit in app.edits} == {"first", "agent", "second"}
-    messages = {line.message_id for line in app.diff if line.kind == "added"}
+    messages = {line.message_id for line in app.diff if line.text.startswith("+")} - {None}
     assert messages == {edit.message_id for edit in app.edits} - {41, 43}  # an edit and its undoing
 
 
@@ -106,10 +87,10 @@ def test_the_disk_is_compared_and_left_alone(tmp_path: Path) -> None:
     times = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     changes = changes_of(document, tmp_path, "second", directory=str(folder))
     states = {relative(each.path, changes.directory): each.disk for each in changes.files}
-    assert states["docs/new.md"] is DiskState.SAME
-    assert states["gone.txt"] is DiskState.SAME
-    assert states["long.txt"] is DiskState.CHANGED
-    assert states["many.txt"] is DiskState.GONE
+    assert states["docs/new.md"] == "same"
+    assert states["gone.txt"] == "same"
+    assert states["long.txt"] == "changed"
+    assert states["many.txt"] == "gone"
     assert states["README.md"] is None, "not every line is known"
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
 
@@ -120,16 +101,13 @@ def test_an_old_store_without_directories(tmp_path: Path) -> None:
     assert all(each.disk is None for each in changes.files if each.path[:1] != "/")
 
 
-def _edit(builder: StoreBuilder, number: int, name: str, **flags: object) -> None:
-    """A patch of the first line of a file."""
-    diff = f"--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@\n-a\n+b\n c\n"
-    call = {"name": "patch", "arguments": json.dumps({"path": name})}
-    calls = [{"id": f"c{number}", "type": "function", "function": call}]
-    result = {"success": True, "diff": diff, "files_modified": [f"/w/{name}"]}
-    builder.message("s", "assistant", "", tool_calls=calls, **flags)
-    builder.message(
-        "s", "tool", json.dumps(result), tool_call_id=f"c{number}", tool_name="patch", **flags
-    )
+def _edit(builder: StoreBuilder, call_id: str, *names: str, **flags: object) -> None:
+    """A patch of the first line of files."""
+    diffs = [f"--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@\n-a\n+b\n c\n" for name in names]
+    modified = [f"/w/{name}" for name in names]
+    result = {"success": True, "diff": "\n".join(diffs), "files_modified": modified}
+    arguments = {"path": names[0]} if len(names) == 1 else {"mode": "patch"}
+    add_tool_use(builder, call_id, "patch", arguments, result, **flags)
 
 
 def test_rows_that_a_compression_wrote_again_count_once(tmp_path: Path) -> None:
@@ -138,9 +116,9 @@ def test_rows_that_a_compression_wrote_again_count_once(tmp_path: Path) -> None:
     before = {"active": 0, "compacted": 1}
     builder.message("s", "user", "go", **before)
     builder.message("s", "assistant", "going", **before)
-    _edit(builder, 1, "x.py", **before)
+    _edit(builder, "c1", "x.py", **before)
     builder.message("s", "user", "[CONTEXT COMPACTION \u2014 REFERENCE ONLY] so far: a patch")
-    _edit(builder, 1, "x.py")
+    _edit(builder, "c1", "x.py")
     with Store(builder.write()).reader() as reader:
         (change,) = read_changes(reader, "s").files
     assert [edit.message_id for edit in change.edits] == [3]
@@ -150,13 +128,7 @@ def test_rows_that_a_compression_wrote_again_count_once(tmp_path: Path) -> None:
 def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/elsewhere")
-    diff = "".join(
-        f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n\n" for name in ("src/x.py", "x.py")
-    )
-    call = {"name": "patch", "arguments": json.dumps({"mode": "patch"})}
-    result = {"success": True, "diff": diff, "files_modified": ["/w/src/x.py", "/w/x.py"]}
-    builder.message("s", "assistant", "", tool_calls=[{"id": "c", "function": call}])
-    builder.message("s", "tool", json.dumps(result), tool_call_id="c", tool_name="patch")
+    _edit(builder, "c", "src/x.py", "x.py")
     with Store(builder.write()).reader() as reader:
         files = read_changes(reader, "s").files
     assert [each.path for each in files] == ["/w/src/x.py", "/w/x.py"]
@@ -166,7 +138,7 @@ def test_many_calls_take_few_statements(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/w")
     for number in range(5000):
-        _edit(builder, number, f"{number}.py")
+        _edit(builder, f"c{number}", f"{number}.py")
     with Store(builder.write()).reader() as reader:
         changes = read_changes(reader, "s", is_here=False)
         assert reader.statements < 50

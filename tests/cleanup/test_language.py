@@ -208,7 +208,7 @@ def test_free_takes_the_idlest_until_it_is_enough(tmp_path: Path, share: float) 
             selection = chosen(f"free:{share:.0%}")
             plan = make_plan(reader, catalog, selection, NOW, measure_sizes=measured)
             names = [each.conversation.id for each in plan.selected]
-            freed = [each.given_back_bytes for each in plan.selected]
+            freed = [each.sizes.given_back_bytes for each in plan.selected]
             assert (
                 names == [f"s{number:02}" for number in range(len(names))] and 1 < len(names) < 30
             )

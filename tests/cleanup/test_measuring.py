@@ -9,7 +9,7 @@ import pytest
 from builders import DAY, big_store
 from pruning import NOW, aged, chosen, family, interrupt_measuring, opened, said
 
-from hermes_browse.store.cleanup.plan import make_plan, measure_more
+from hermes_browse.store.cleanup.plan import PIECE, make_plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.cleanup.sizes import Sizes, measure
 from hermes_browse.store.errors import QueryInterruptedError
@@ -55,7 +55,7 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
         pieces, ready = 0, 0
         while not plan.is_measured:
             waiting = len(plan.unmeasured())
-            plan = measure_more(reader, plan, known, most=1000)
+            plan = plan.measured(measure(reader, plan.unmeasured(), known=known, most=1000))
             assert len(plan.unmeasured()) < waiting
             states = [each.is_measured for each in plan.selected]
             ready = states.index(False) if False in states else len(states)
@@ -75,7 +75,7 @@ def test_a_piece_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
         with monkeypatch.context() as patched, pytest.raises(QueryInterruptedError):
             interrupt_measuring(patched, after=1)
-            measure_more(reader, plan, known)
+            measure(reader, plan.unmeasured(), known=known, most=PIECE)
         more = plan.measured(known)
         assert 0 < sum(each.is_measured for each in more.selected) < len(plan.selected)
         whole = measure(reader, catalog.forest.sessions.values())

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from builders import DAY, big_store, hostile_store, make_store
-from pruning import NOW, Fixture, aged, chosen, expected, family, interrupt_measuring, opened, said
+from builders import hostile_store, make_store
+from pruning import NOW, Fixture, aged, chosen, expected, family, opened, said
 
 from hermes_browse.store.cleanup.plan import Plan, make_plan, parents_first
 from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.cleanup.sizes import Sizes, measure
 from hermes_browse.store.cleanup.spared import Standing
-from hermes_browse.store.errors import QueryInterruptedError
 
 CRON = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
 
@@ -299,38 +297,6 @@ def test_a_hostile_store_has_a_plan(tmp_path: Path) -> None:
     assert plan.totals().messages > 10
 
 
-def test_work_can_be_cancelled_and_is_not_done_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing half measured is kept; what is known is not measured again."""
-    path = big_store(tmp_path / "state.db", 600, 6000)
-    now = NOW + 3000 * DAY
-    with opened(path, now) as (reader, catalog):
-        known: dict[str, Sizes] = {}
-        with monkeypatch.context() as patched, pytest.raises(QueryInterruptedError):
-            interrupt_measuring(patched, after=1)
-            make_plan(reader, catalog, chosen("older:0d"), now, known=known)
-        kept = dict(known)
-        assert 0 < len(kept) < len(catalog.forest.sessions)
-        first = make_plan(reader, catalog, chosen("older:0d"), now, known=known)
-        whole = measure(reader, catalog.forest.sessions.values())
-        assert all(whole[key] == each for key, each in kept.items())
-        before = reader.statements
-        again = make_plan(reader, catalog, chosen("older:0d is:automation"), now, known=known)
-        assert reader.statements - before < 8
-    assert len(first.selected) > 300
-    cron = {
-        each.conversation.id: each.own
-        for each in first.selected
-        if each.conversation.source == "cron"
-    }
-    assert {
-        each.conversation.id: each.own
-        for each in again.selected
-        if each.conversation.source == "cron"
-    } == cron
-
-
 def test_parents_come_first(tmp_path: Path) -> None:
     """In a delete of both, whichever was used last; rings end."""
     rows = [
@@ -356,21 +322,3 @@ def test_no_rule_reads_nothing(tmp_path: Path) -> None:
         before = reader.statements
         assert make_plan(reader, catalog, chosen(), NOW) == Plan((), (), ())
         assert reader.statements == before
-
-
-def test_what_loses_its_parent_stands_in_the_order_of_the_plan(tmp_path: Path) -> None:
-    """It stood in that of a set of texts, which is another one in each process."""
-    names = [f"{number:02}" for number in range(30)]
-    rows = [aged(name, 200 - place, end_reason="branched") for place, name in enumerate(names)]
-    rows += [
-        aged(
-            f"child{name}",
-            5,
-            parent_session_id=name,
-            model_config=f'{{"_branched_from": "{name}"}}',
-        )
-        for name in names
-    ]
-    plan = plan_of(make_store(tmp_path / "state.db", "31", rows), chosen("older:30d"))
-    assert [each.conversation.id for each in plan.selected] == names
-    assert [session.id for session in plan.reparented] == [f"child{name}" for name in names]

@@ -13,7 +13,8 @@ from builders import DAY, make_store
 from pruning import NOW, Fixture, aged, expected, family, opened, said
 
 from hermes_browse.store.cleanup.hermes_settings import Retention
-from hermes_browse.store.cleanup.retention import Forecast, RetentionRules, read_retention_rules
+from hermes_browse.store.cleanup.retention import Forecast, RetentionRules, retention_rules_at
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 
 ON = Retention(True, 90, 24, True)
@@ -24,7 +25,7 @@ def rules_of(path: Path, now: float = NOW, config: str | None = None) -> Retenti
     if config is not None:
         (path.parent / "config.yaml").write_text(config, encoding="utf-8")
     with opened(path, now) as (reader, _):
-        return read_retention_rules(reader, path.parent / "config.yaml", now)
+        return retention_rules_at(reader, Location(path, path.parent), now)
 
 
 def forecasts(path: Path, rules: RetentionRules) -> dict[str, Forecast]:
@@ -283,7 +284,7 @@ def test_a_file_hermes_never_opens(tmp_path: Path) -> None:
     """A copy by another name is not cleaned up by anyone."""
     path = make_store(tmp_path / "copy.db", "31", [aged("old", 200)])
     with opened(path) as (reader, catalog):
-        rules = read_retention_rules(reader, None, NOW)
+        rules = retention_rules_at(reader, Location(path), NOW)
         assert rules.forecast(catalog.conversation("old")) == Forecast(
             None, "Hermes does not open this file, so it deletes nothing in it"
         )

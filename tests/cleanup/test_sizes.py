@@ -12,9 +12,10 @@ from builders import big_store, hostile_store, make_store, tool_call
 from pruning import Fixture, aged, family, opened
 
 from hermes_browse.store.cleanup import sizes as module
-from hermes_browse.store.cleanup.sizes import REASONING, Sizes, added, measure
+from hermes_browse.store.cleanup.sizes import REASONING, added, measure
 from hermes_browse.store.cleanup.space_map import read_file_space, read_space_map
 from hermes_browse.store.connection.reader import Reader, Row
+from hermes_browse.store.connection.stored_values import as_int
 from hermes_browse.store.insights.sums import read_statistics
 
 
@@ -38,28 +39,18 @@ def raw_bytes(path: Path) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
-def test_content_is_counted_to_the_byte(fixture_store: Fixture, name: str) -> None:
-    """Text of any storage class, with NULs in it, multimodal."""
-    path = fixture_store(name)
+@pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31", "hostile"])
+def test_content_is_counted_to_the_byte(fixture_store: Fixture, tmp_path: Path, name: str) -> None:
+    """Text of any storage class, with NULs in it, multimodal; also blobs and numbers."""
+    is_hostile = name == "hostile"
+    path = hostile_store(tmp_path / "state.db") if is_hostile else fixture_store(name)
     wanted = raw_bytes(path)
     with opened(path) as (reader, catalog):
         found = measure(reader, catalog.forest.sessions.values())
-    assert {key: each.content for key, each in found.items()} == {
-        key: wanted.get(key, 0) for key in found
+    assert {id: sizes.content for id, sizes in found.items()} == {
+        id: wanted.get(id, 0) for id in found
     }
-    assert sum(each.content for each in found.values()) > 10_000
-
-
-def test_a_hostile_store_is_counted_too(tmp_path: Path) -> None:
-    """Blobs, numbers and invalid text where text belongs."""
-    path = hostile_store(tmp_path / "state.db")
-    wanted = raw_bytes(path)
-    with opened(path) as (reader, catalog):
-        found = measure(reader, catalog.forest.sessions.values())
-    assert {key: each.content for key, each in found.items()} == {
-        key: wanted.get(key, 0) for key in found
-    }
+    assert is_hostile or sum(sizes.content for sizes in found.values()) > 10_000
 
 
 def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,8 +66,9 @@ def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.Mon
             monkeypatch.setattr(module, "_SLICE", size)
             assert measure(reader, sessions) == whole
         total = read_statistics(reader, catalog).total
+        prompts = reader.value("SELECT sum(length(CAST(system_prompt AS BLOB))) FROM sessions")
     assert added(whole.values()).rows == 3000 == total.messages
-    assert sum(each.content - each.prompts for each in whole.values()) == total.bytes
+    assert added(whole.values()).content - as_int(prompts) == total.bytes
 
 
 def test_what_is_fetched_grows_with_the_sessions(
@@ -101,90 +93,21 @@ def test_what_is_fetched_grows_with_the_sessions(
     assert sum(fetched) <= 4 * 50 + 1 and len(fetched) < 10  # counts, shown, prompts, sums; indexes
 
 
-def test_a_long_session_is_read_by_its_index(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its parts lie among the rows of all others, which are not looked at."""
-    path = big_store(tmp_path / "state.db", 20, 2000)
-    monkeypatch.setattr(module, "_SLICE", 10)
-    asked: list[tuple[str, object]] = []
-    plain = Reader.rows
-
-    def rows(
-        reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-    ) -> list[Row]:
-        asked.append((sql, parameters))
-        return plain(reader, sql, parameters)
-
-    with opened(path) as (reader, catalog):
-        monkeypatch.setattr(Reader, "rows", rows)
-        measure(reader, catalog.forest.sessions.values())
-        monkeypatch.undo()
-        parts = [(sql, given) for sql, given in asked if "BETWEEN" in sql]
-        assert len(parts) > 100
-        for sql, given in parts[:5]:
-            assert isinstance(given, list)
-            steps = " ".join(str(row[3]) for row in reader.rows(f"EXPLAIN QUERY PLAN {sql}", given))
-            assert "USING INDEX idx_messages_session" in steps, steps
-
-
-def test_sizes_can_be_measured_bit_by_bit(tmp_path: Path) -> None:
-    """Each call goes on where the last left off, does something, and what is known is whole."""
-    path = big_store(tmp_path / "state.db", 900, 9000)
-    with opened(path) as (reader, catalog):
-        sessions = list(catalog.forest.sessions.values())
-        whole = measure(reader, sessions)
-        known: dict[str, Sizes] = {}
-        steps = []
-        while len(known) < len(sessions):
-            before = len(known)
-            measure(reader, sessions, known=known, most=1)
-            steps.append(len(known) - before)
-            assert all(whole[key] == each for key, each in known.items())
-    assert known == whole and min(steps) > 0 and len(steps) > 2
-
-
-def test_kinds(tmp_path: Path) -> None:
-    """Each byte under its kind."""
-    image = [
-        {"type": "text", "text": "see"},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
-    ]
-    messages = [
+def test_each_column_with_text_counts(tmp_path: Path) -> None:
+    image = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    call = {"content": "", "tool_calls": [tool_call("t")], "reasoning": "hm"}
+    answer = {"content": "out", "tool_name": "t", "api_content": "sent"}
+    messages: list[dict[str, object]] = [
         {"session_id": "a", "role": "user", "content": "héllo"},
         {"session_id": "a", "role": "user", "content": image},
-        {"session_id": "a", "role": "user", "content": [{"type": "text", "text": "no image"}]},
-        {
-            "session_id": "a",
-            "role": "assistant",
-            "content": "",
-            "tool_calls": [tool_call("t")],
-            "reasoning": "hm",
-        },
-        {
-            "session_id": "a",
-            "role": "tool",
-            "content": "out",
-            "tool_name": "t",
-            "api_content": "sent",
-        },
+        {"session_id": "a", "role": "assistant"} | call,
+        {"session_id": "a", "role": "tool"} | answer,
     ]
-    path = make_store(
-        tmp_path / "state.db", "22", [aged("a", 5, system_prompt="you are")], messages
-    )
-    connection = sqlite3.connect(path)
-    lengths = [
-        len(row[0])
-        for row in connection.execute("SELECT CAST(content AS BLOB) FROM messages ORDER BY id")
-    ]
-    calls = connection.execute(
-        "SELECT length(tool_calls) FROM messages WHERE tool_calls IS NOT NULL"
-    ).fetchone()[0]
-    connection.close()
+    sessions = [aged("a", 5, system_prompt="you are")]
+    path = make_store(tmp_path / "state.db", "22", sessions, messages)
     with opened(path) as (reader, catalog):
         found = measure(reader, catalog.forest.sessions.values())["a"]
-    assert (found.rows, found.text, found.images) == (5, 6 + lengths[2] + 4, lengths[1])
-    assert (found.tool_output, found.tool_calls, found.reasoning, found.prompts) == (3, calls, 2, 7)
+    assert (found.rows, found.content) == (4, raw_bytes(path)["a"])
     assert found.search > 3 * found.content / 2  # two copies of its own, and the trigrams
 
 

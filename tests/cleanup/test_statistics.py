@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import time
 from pathlib import Path
 
 import pytest
-from builders import big_store, hostile_store, make_store, tool_call
-from pruning import Fixture, aged, opened, said
+from builders import big_store, hostile_store
+from pruning import Fixture, opened
 
 from hermes_browse.store.insights.sums import Group, Report, read_statistics
 
@@ -86,94 +84,6 @@ def test_by_source_and_day_as_sql_groups(tmp_path: Path) -> None:
     assert [
         (row.key, row.messages) for row in statistics_of(path, "day").rows if row.messages
     ] == days
-
-
-def test_days_are_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a zone that is half an hour off."""
-    monkeypatch.setenv("TZ", "Asia/Kolkata")
-    time.tzset()
-    try:
-        late = 1_767_292_200.0  # 2026-01-01 18:30 UTC is 2026-01-02 00:00 there
-        messages = [{"session_id": "a", "content": "x", "timestamp": late - 1}]
-        messages.append({"session_id": "a", "content": "y", "timestamp": late})
-        path = make_store(
-            tmp_path / "state.db", "22", [{"id": "a", "started_at": late - 1}], messages
-        )
-        found = statistics_of(path, "day").rows
-    finally:
-        monkeypatch.delenv("TZ")
-        os.environ["TZ"] = "UTC"
-        time.tzset()
-    assert [(row.key, row.messages, row.sessions) for row in found] == [
-        ("2026-01-01", 1, 1),
-        ("2026-01-02", 1, 0),
-    ]
-
-
-def test_usage_by_model_is_that_of_the_models(tmp_path: Path) -> None:
-    """Hermes keeps it per model since 0.19; what is left of the session goes to the model it
-    names."""
-    usage = {
-        "session_id": "a",
-        "model": "small",
-        "input_tokens": 30,
-        "output_tokens": 4,
-        "estimated_cost_usd": 0.1,
-    }
-    tables = {
-        "session_model_usage": [
-            usage,
-            {**usage, "task": "title", "input_tokens": 10, "actual_cost_usd": 0.3},
-            {**usage, "session_id": "b", "model": "other", "input_tokens": 7},
-        ]
-    }
-    session = aged("a", 5, model="big", input_tokens=100, output_tokens=8, estimated_cost_usd=1.0)
-    exact = aged("b", 5, model="big", input_tokens=7, output_tokens=4, estimated_cost_usd=0.1)
-    path = make_store(
-        tmp_path / "state.db", "22", [session, exact], [said("a", 5), said("b", 5)], tables=tables
-    )
-    found = {row.key: row for row in statistics_of(path, "model").rows}
-    assert (found["small"].tokens.input, found["small"].tokens.output, found["small"].sessions) == (
-        40,
-        8,
-        1,
-    )
-    assert found["small"].cost_usd == pytest.approx(0.4) and found["big"].cost_usd == pytest.approx(
-        0.6
-    )
-    assert (found["big"].tokens.input, found["big"].tokens.output, found["big"].sessions) == (
-        60,
-        0,
-        1,
-    )
-    assert found["big"].messages == 2 and found["other"].tokens.input == 7
-
-
-def test_by_tool(tmp_path: Path) -> None:
-    """Calls as they were asked for, results as they came back."""
-    messages = [
-        {
-            "session_id": "a",
-            "role": "assistant",
-            "tool_calls": [tool_call("read"), tool_call("read"), tool_call("run")],
-        },
-        {"session_id": "a", "role": "tool", "content": "four", "tool_name": "read"},
-        {"session_id": "b", "role": "tool", "content": "sevenny", "tool_name": "read"},
-        {"session_id": "b", "role": "tool", "content": "x"},
-        {"session_id": "b", "role": "assistant", "tool_calls": "[broken"},
-    ]
-    path = make_store(tmp_path / "state.db", "22", [aged("a", 5), aged("b", 5)], messages)
-    found = {row.key: row for row in statistics_of(path, "tool").rows}
-    read = found["read"]
-    assert (read.calls, read.messages, read.bytes, read.sessions, len(read.conversations)) == (
-        2,
-        2,
-        11,
-        2,
-        2,
-    )
-    assert (found["run"].calls, found["run"].messages) == (1, 0)
-    assert (found["unknown"].calls, found["unknown"].messages) == (0, 1)
 
 
 @pytest.mark.parametrize("by", ["model", "source", "day", "tool"])

@@ -16,7 +16,8 @@ from pruning import NOW, family
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import Planned
-from hermes_browse.store.edit.delete import Deleting, Doomed
+from hermes_browse.store.edit.delete import Deleting
+from hermes_browse.store.edit.delete_plan import DeletePlan
 from hermes_browse.tui.cli import command_context
 
 Capture = pytest.CaptureFixture[str]
@@ -228,7 +229,7 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return record
 
-    def delete(self: Deleting, some: Sequence[Doomed]) -> None:
+    def delete(self: Deleting, some: Sequence[DeletePlan]) -> None:
         done.extend(f"delete {each.conversation.id}" for each in some)
         delete_here(self, some)
 

@@ -193,7 +193,7 @@ def test_output_is_not_waited_for(machines: Machines) -> None:
     assert next(pieces) == b"one\n"
     (process,) = running._processes
     pieces.close()  # type: ignore[attr-defined]  # it is a generator
-    assert process.poll() is not None and not running._processes
+    assert process.wait() is not None and not running._processes
 
 
 @pytest.mark.slow

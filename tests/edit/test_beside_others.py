@@ -16,7 +16,7 @@ from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
-from hermes_browse.store.edit.transaction import Transaction, write
+from hermes_browse.store.edit.transaction import Writer, write
 from hermes_browse.store.errors import QueryInterruptedError, StoreBusyError, StoreError
 
 POSIX = pytest.mark.skipif(
@@ -165,7 +165,7 @@ def test_the_log_is_not_checkpointed(tmp_path: Path) -> None:
     path = small_store(tmp_path / "state.db")
     size = path.stat().st_size
 
-    def work(unit: Transaction) -> None:
+    def work(unit: Writer) -> None:
         for _ in range(20):
             unit.execute("UPDATE sessions SET title = hex(randomblob(200000)) WHERE id = 'a'")
             unit.execute("UPDATE sessions SET title = 'short' WHERE id = 'a'")

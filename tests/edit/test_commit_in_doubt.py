@@ -22,7 +22,6 @@ from hermes_browse.store.edit import flags, titles, transaction
 from hermes_browse.store.edit.flags import undo
 from hermes_browse.store.errors import (
     BrowseError,
-    StoreBusyError,
     StoreUnreadableError,
     WriteInDoubtError,
 )
@@ -86,11 +85,11 @@ def test_a_delete_whose_store_cannot_be_read_again(
     path = family(tmp_path / "state.db")
     real, real_explain, broken = (
         Store.reader,
-        transaction.explain_failed_commit,
+        transaction._explain,
         StoreUnreadableError("The disk is gone."),
     )
 
-    def explain_failed_commit(store: Store, *arguments: Any) -> WriteInDoubtError:
+    def explain(store: Store, *arguments: Any) -> WriteInDoubtError:
         def reader(_self: Store) -> Any:
             raise broken
 
@@ -100,9 +99,7 @@ def test_a_delete_whose_store_cannot_be_read_again(
         finally:
             monkeypatch.setattr(Store, "reader", real)
 
-    monkeypatch.setattr(
-        "hermes_browse.store.edit.transaction.explain_failed_commit", explain_failed_commit
-    )
+    monkeypatch.setattr("hermes_browse.store.edit.transaction._explain", explain)
     arm("done")
     with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
         remove(path, "tip")
@@ -162,22 +159,6 @@ def test_a_key_that_interrupts_in_the_commit(tmp_path: Path, arm: Arm) -> None:
     with pytest.raises(WriteInDoubtError, match="the store has the change"):
         remove(path, "tip")
     assert len(list_bundles(tmp_path / "trash")) == 1
-
-
-def test_a_commit_that_only_has_to_wait_is_no_doubt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A reader that stays keeps a commit from a store in DELETE mode: SQLite says that nothing was
-    committed."""
-    monkeypatch.setattr(transaction, "PATIENCE", 0.1)
-    path = family(tmp_path / "state.db", journal="delete")
-    before = dump(path)
-    with opened(path, "ro") as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM sessions").fetchone()
-        with pytest.raises(StoreBusyError, match="Nothing was changed"):
-            remove(path, "tip")
-    assert list_bundles(tmp_path / "trash") == [] and dump(path) == before
 
 
 def test_a_clean_up_counts_what_is_in_doubt(tmp_path: Path, arm: Arm) -> None:

@@ -26,7 +26,7 @@ from trashing import (
 )
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import NotFoundError, RefusedError, StoreRefusedError
+from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -136,15 +136,6 @@ def test_a_store_no_hermes_wrote(tmp_path: Path) -> None:
         assert dump(path) == before, (root, back.notes)
 
 
-def test_an_index_without_its_delete_trigger(tmp_path: Path) -> None:
-    """Nothing is deleted: what is gone would be found for ever."""
-    path = hostile_store(tmp_path / "state.db")
-    before = dump(path)
-    with pytest.raises(StoreRefusedError, match="each DELETE"):
-        remove(path, roots(path)[0])
-    assert dump(path) == before
-
-
 def test_any_segment_stands_for_its_conversation(tmp_path: Path) -> None:
     """And naming several of them is naming it once."""
     for number, names in enumerate((("root",), ("next",), ("tip",), ("root", "tip", "next"))):
@@ -237,24 +228,6 @@ def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
     assert len(kinds) == 2
     (name,) = {remove(path, "next").bundle.name}
     put_back(path, name)
-    assert dump(path) == before
-
-
-@pytest.mark.slow
-def test_a_message_larger_than_a_slice(tmp_path: Path) -> None:
-    """Text of megabytes, and many more rows than one statement reads."""
-    rows: list[dict[str, object]] = [
-        {"session_id": "a", "content": f"word{n} " * 20} for n in range(1500)
-    ]
-    rows += [
-        {"session_id": "a", "content": "x y " * 1_500_000},
-        {"session_id": "b", "content": b"\x00" * 3_000_000},
-    ]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b"}], rows)
-    before = dump(path)
-    done = remove(path, "a", "b")
-    assert done.messages == 1502 and done.bundle.bytes < 10_000_000
-    put_back(path, done.bundle.name)
     assert dump(path) == before
 
 

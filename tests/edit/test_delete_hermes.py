@@ -187,13 +187,14 @@ def test_a_message_that_comes_while_the_bundle_is_written(
     """Refused, the bundle is taken back, and the gateway's next turn is stored."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.writing
+    real = deleting.write_bundle
 
-    def writing(*arguments: Any, **rest: Any) -> Any:
+    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+        made = real(*arguments, **rest)
         db.append_message("tip", "user", "wait", timestamp=NOW - 9000)
-        return real(*arguments, **rest)
+        return made
 
-    monkeypatch.setattr(deleting, "writing", writing)
+    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
     before = dump(path)
     with pytest.raises(RefusedError, match="being written to"):
         remove(path, "root")
@@ -211,13 +212,14 @@ def test_writing_elsewhere_does_not_hinder_a_delete(
     """Another chat goes on: the rows are read once more and are the same."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
-    real = deleting.writing
+    real = deleting.write_bundle
 
-    def writing(*arguments: Any, **rest: Any) -> Any:
+    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+        made = real(*arguments, **rest)
         db.append_message("other", "user", "meanwhile")
-        return real(*arguments, **rest)
+        return made
 
-    monkeypatch.setattr(deleting, "writing", writing)
+    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
     assert "tip" in remove(path, "root").sessions
     db.append_message("other", "user", "and on")
     db.close()

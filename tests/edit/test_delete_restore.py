@@ -173,17 +173,6 @@ def test_other_references_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
     assert put_back(path, name).verified and dump(path) == before
 
 
-def test_a_parent_that_is_gone(tmp_path: Path) -> None:
-    """The session comes back as a root; a store with foreign keys takes no other."""
-    path = family(tmp_path / "state.db")
-    branch = remove(path, "branch", now=NOW).bundle.name
-    remove(path, "tip", now=NOW + 1)
-    back = put_back(path, branch)
-    (said,) = back.notes
-    assert said.startswith("branch has no parent for now: tip is in the trash. Restoring ")
-    assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [(None,)]
-
-
 def test_a_branch_that_hangs_elsewhere_by_now(tmp_path: Path) -> None:
     """It is left there; one that is gone is not missed."""
     path, name = deleted(tmp_path)
@@ -315,7 +304,7 @@ def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
         put_back(path, name, only=["nobody"])
 
 
-@pytest.mark.parametrize("place", ["insert", "check_rows", "mark_restored"])
+@pytest.mark.parametrize("place", ["insert", "check", "mark_restored"])
 def test_a_part_whose_restore_is_cut_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -330,7 +319,7 @@ def test_a_part_whose_restore_is_cut_short(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(restore.RestoredRows if place == "insert" else restore, place, cut)
+        patched.setattr(restore if place == "mark_restored" else restore.RestoredRows, place, cut)
         with pytest.raises(KeyboardInterrupt):
             put_back(path, name, only=["other"])
     assert (dump(path) == without) is (place == "insert")

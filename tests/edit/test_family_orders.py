@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
@@ -25,28 +24,6 @@ def parents(path: Path) -> dict[str, str | None]:
     """The parent of each session."""
     with opened(path, "ro") as connection:
         return dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
-
-
-@pytest.mark.parametrize("back", [(0, 1), (1, 0)])
-@pytest.mark.parametrize("went", [(0, 1), (1, 0)])
-def test_a_branch_and_its_parent(
-    fixture_store: Callable[[str], Path], went: tuple[int, int], back: tuple[int, int]
-) -> None:
-    """On a store of Hermes 0.19: nothing is lost, whichever went or comes back first."""
-    path = fixture_store("state-v22")
-    with opened(path, "ro") as connection:
-        ids = [
-            row[0]
-            for row in connection.execute(
-                "SELECT id FROM sessions WHERE id LIKE '%bbb00%' ORDER BY id"
-            )
-        ]
-    before, trash = dump(path), path.parent / "trash"
-    names = [remove(path, ids[at], now=NOW + at).bundle.name for at in went]
-    for at in back:
-        assert put_back(path, names[at]).verified
-    assert parents(path)[ids[1]] == ids[0] and dump(path) == before
-    assert len(list_bundles(trash)) == 2
 
 
 def three(path: Path) -> Path:

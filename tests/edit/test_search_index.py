@@ -44,18 +44,6 @@ def test_a_store_without_triggers_is_left_alone(
     assert dump(path) == before and in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
 
 
-def test_an_index_that_does_not_agree_is_not_called_verified(tmp_path: Path) -> None:
-    """Broken before: the rows come back, and the answer says that the index is not right."""
-    path = family(tmp_path / "state.db", "31")
-    name = remove(path, "tip").bundle.name
-    with opened(path) as connection:
-        connection.execute("INSERT INTO messages_fts(messages_fts) VALUES ('delete-all')")
-    back = put_back(path, name)
-    assert not back.verified and any(
-        "does not agree with the messages" in each for each in back.notes
-    )
-
-
 def test_an_index_that_hermes_has_detached(tmp_path: Path) -> None:
     """It is left for Hermes to make anew, and the answer is not called verified."""
     path = without_triggers(family(tmp_path / "state.db", "31"), ("insert", "delete", "update"))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from trashing import allow_any_trigger, deleted, dump, family, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import restore, titles, transaction
+from hermes_browse.store.edit import titles, transaction
+from hermes_browse.store.edit.restore_rows import RestoredRows
 from hermes_browse.store.errors import BrowseError, RefusedError, WriteUnverifiedError
-from hermes_browse.store.trash import session_files
 
 
 def test_a_stat_that_fails_after_the_commit(
@@ -19,7 +20,7 @@ def test_a_stat_that_fails_after_the_commit(
 ) -> None:
     """The file was not replaced: nobody knows, and the change is in it."""
     path = family(tmp_path / "state.db")
-    real = transaction._verify
+    real = transaction.Writer._verify
 
     def fail(place: object, **named: object) -> os.stat_result:
         raise OSError(5, "Input/output error")
@@ -29,7 +30,7 @@ def test_a_stat_that_fails_after_the_commit(
             patched.setattr(os, "stat", fail)
             real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(transaction, "_verify", verify)
+    monkeypatch.setattr(transaction.Writer, "_verify", verify)
     with pytest.raises(
         WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output"
     ) as caught:
@@ -40,9 +41,8 @@ def test_a_stat_that_fails_after_the_commit(
         assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Pier at dawn"
 
 
-@pytest.mark.parametrize("moment", ["compare"])
 def test_a_session_that_goes_during_a_restore(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second restore finds the session in the store; then another process deletes it."""
     path, name = deleted(tmp_path)
@@ -51,14 +51,14 @@ def test_a_session_that_goes_during_a_restore(
         "DELETE FROM messages WHERE session_id = 'tip'",
         "DELETE FROM sessions WHERE id = 'tip'",
     )
-    real = getattr(restore, moment)
+    real = RestoredRows.compare
 
-    def compare(*given: object) -> object:
+    def compare(*given: Any) -> object:
         found = real(*given)
         run(path, *gone)
         return found
 
-    monkeypatch.setattr(restore, moment, compare)
+    monkeypatch.setattr(RestoredRows, "compare", compare)
     with pytest.raises(
         RefusedError, match=r"tip is not there any more. Nothing was changed"
     ) as caught:
@@ -84,14 +84,6 @@ def test_root_gives_files_back_to_their_owner(tmp_path: Path) -> None:
     put_back(path, name, sessions_folder=folder)
     found = (folder / "tip.jsonl").stat()
     assert (found.st_uid, found.st_gid) == (12345, 23456)
-
-
-def test_others_do_not_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is not root keeps what they write."""
-    monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
-    monkeypatch.setattr(os, "fchown", lambda *given: pytest.fail("tried"), raising=False)
-    with (tmp_path / "x").open("wb") as file:
-        session_files._set_owner_and_mode(file.fileno(), tmp_path, 0o600)
 
 
 def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
-from trashing import differences, dump, health
+from effort import slow_but
+from trashing import differences, dump, health, rows
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.edit.flags import Change, undo
-from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.errors import NotFoundError, RefusedError
 
 
 def change(path: Path, *statements: str) -> None:
@@ -21,6 +22,79 @@ def change(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)
+
+
+@pytest.fixture(
+    params=slow_but(
+        ["11", "22", "31", "31-migrated"], ["11", "14", "22", "26", "31", "31-migrated"]
+    )
+)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A chain with a subagent, and ids that are anything but ids."""
+    sessions = [
+        {"id": "root", "title": "Ferry", "end_reason": "compression", "ended_at": T0 + 9},
+        {"id": "tip", "title": "Ferry #2", "parent_session_id": "root", "started_at": T0 + 10},
+        {"id": "other", "title": "Other"},
+        *({"id": each} for each in ("-rf", "../../x", "x'; DROP TABLE sessions;--", "%", "")),
+    ]
+    return make_store(
+        tmp_path / "state.db",
+        str(request.param),
+        sessions,
+        [{"session_id": "tip", "content": "hi"}],
+    )
+
+
+def has(path: Path, column: str) -> bool:
+    """Whether sessions of a store have a column."""
+    return column in dict(rows(path, "SELECT name, 1 FROM pragma_table_info('sessions')"))
+
+
+def test_what_is_done_can_be_undone(store: Path) -> None:
+    """On every shape; what a shape has no column for is refused and changes nothing."""
+    before = dump(store)
+    changes: list[Change] = []
+    for column, work in (("archived", flags.archive), ("pinned", flags.pin)):
+        if has(store, column):
+            changes.append(work(Store(store), ["tip"]))
+            assert set(changes[-1].session_ids) == {"root", "tip"}
+            assert work(Store(store), ["root"]).rows == (), "done already"
+        else:
+            with pytest.raises(RefusedError, match=column):
+                work(Store(store), ["tip"])
+    renamed = titles.rename(Store(store), "tip", " Ferry ")
+    assert (renamed.title, renamed.differs) == ("Ferry", True)
+    assert {row.session_id for row in renamed.change.rows} == {"root", "tip"}, (
+        "the ancestor gives it up"
+    )
+    changes.append(renamed.change)
+    assert dump(store) != before
+    for change in reversed(changes):
+        undo(Store(store), change)
+    assert dump(store) == before
+
+
+def test_the_title_is_the_users(store: Path) -> None:
+    """Hermes' titler leaves it alone then (0.22)."""
+    if not has(store, "title_source"):
+        pytest.skip("this shape keeps no source of titles")
+    titles.rename(Store(store), "other", "Mine")
+    with closing(sqlite3.connect(store)) as connection:
+        read = "SELECT title, title_source FROM sessions WHERE id = 'other'"
+        assert connection.execute(read).fetchall() == [("Mine", "user")]
+        titles.rename(Store(store), "other", "")
+        assert connection.execute(read).fetchall() == [(None, None)]
+
+
+def test_what_is_not_there_is_said(store: Path) -> None:
+    """All or nothing."""
+    before = dump(store)
+    with pytest.raises(NotFoundError):
+        titles.rename(Store(store), "nobody", "x")
+    if has(store, "archived"):
+        with pytest.raises(NotFoundError):
+            flags.archive(Store(store), ["tip", "nobody"])
+    assert dump(store) == before, "all or nothing"
 
 
 @pytest.mark.parametrize("session", HOSTILE_IDS)

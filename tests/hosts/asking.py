@@ -21,6 +21,7 @@ SILENT = HELLO + "cat > /dev/null #"
 """A program that says hello and answers nothing."""
 ASKING = """
 import sys
+from hermes_browse.store.api import OpenStore  # fills the list of calls
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links

@@ -1,4 +1,4 @@
-"""Connections to hosts: several askers at once, processes, sockets; with the real ssh client."""
+"""Connections to hosts: several askers at once, processes, with the real ssh client."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import threading
@@ -18,7 +17,7 @@ from server import ThrowAwayServer
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.faults import HostError
-from hermes_browse.store.hosts.host import Host, ssh_command
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import Lease
 
@@ -47,7 +46,7 @@ def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwa
     waiting = [threading.Thread(target=wait) for _ in range(3)]
     for each in waiting:
         each.start()
-    until(lambda: len(one._asked) == 3)
+    until(lambda: one.connection is not None and len(one.connection.asked) == 3)
     links.close()
     for each in waiting:
         each.join(120)
@@ -66,43 +65,7 @@ def test_an_error_that_is_told_often_does_not_grow(links: Links) -> None:
     assert depth < 8
 
 
-# Processes and sockets
-
-
-def test_commands_share_the_connection(links: Links, server: ThrowAwayServer) -> None:
-    """The questions, and commands through the control socket: one TCP connection."""
-    one = links.of(server.host)
-    one.open()
-    for _ in range(3):
-        command = ssh_command(server.host, "echo $0", control=one.control)
-        assert subprocess.run(command, capture_output=True, text=True, timeout=120).stdout == "sh\n"
-    assert server.connections == 1 and len(server.commands) == 4
-
-
-def test_the_control_socket_is_private_and_goes(links: Links, server: ThrowAwayServer) -> None:
-    """The folder is ours alone; nothing is left of it."""
-    one = links.of(server.host._replace(name="n" * 63))
-    one.open()
-    assert one.control is not None and stat.S_ISSOCK(one.control.stat().st_mode)
-    folder = one.control.parent
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    links.close()
-    assert not folder.exists()
-
-
-def test_a_path_that_is_too_long_for_a_socket(
-    server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """It works without one."""
-    long = tmp_path / ("x" * 80)
-    long.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(long))
-    links = Links()
-    try:
-        one = links.of(server.host)
-        assert one.control is None and asked(one)
-    finally:
-        links.close()
+# Processes
 
 
 def test_the_users_own_configuration_does_not_keep_ssh_alive(
@@ -120,15 +83,15 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(
         )
     one = links.of(server.host)
     assert asked(one)
-    process, folder = one._process, one.control
+    assert one.connection is not None and one.connection.ssh is not None
+    ssh = one.connection.ssh
     links.close()
-    assert process is not None and process.wait(120) is not None
+    assert ssh.wait() is not None
     until(lambda: server.alive() == [])
-    assert folder is not None and not folder.exists()
     running = subprocess.run(
         ["ps", "-Ao", "args="], capture_output=True, text=True, check=True
     ).stdout
-    assert str(folder) not in running
+    assert str(server.folder / "config") not in running
 
 
 def test_an_ssh_that_is_a_script_ends_too(
@@ -148,7 +111,7 @@ def test_an_ssh_that_is_a_script_ends_too(
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals) -> None:
     """However that ends: ssh here, the program there."""
-    code = ASKING + "one.open()\nprint(one._process.pid, flush=True)\nsys.stdin.read()"
+    code = ASKING + "one.open()\nprint(one.connection.ssh.pid, flush=True)\nsys.stdin.read()"
     command = [sys.executable, "-c", code, *server.host]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
         assert ours.stdout is not None

@@ -21,7 +21,8 @@ from hermes_browse.store.errors import (
     ValueTooLongError,
 )
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hosts import codec, edits, remote
+from hermes_browse.store.hosts import codec, remote
+from hermes_browse.store.hosts.failures import Failure
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import AnswerLine, Hello, Link, Links
 from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there, store_at
@@ -127,14 +128,14 @@ class LongAnswers:
     def open(self) -> Hello:
         return Hello("1.0", "/srv/state.db", "", codec.PROTOCOL)
 
-    def send(self, question: dict[str, int], arguments: bytes) -> int:
+    def send(self, question: dict[str, int], arguments: bytes) -> LongAnswers:
         self.starts.append(question.get("from"))
-        return 1
+        return self
 
-    def lines(self, number: int, poll: Callable[[], object]) -> Iterator[AnswerLine]:
+    def lines(self, seconds: float, poll: Callable[[], object]) -> Iterator[AnswerLine]:
         start = self.starts[-1]
         if start is None:
-            failure = codec.Failure("ValueTooLongError", "This is too large.", "")
+            failure = Failure("ValueTooLongError", "This is too large.", "")
             yield AnswerLine("error", codec.encode(failure) + b"}", 0)
         else:
             yield AnswerLine("answer", codec.window(self.answer, start) + b"}", 0)
@@ -171,17 +172,19 @@ def test_flags_titles_and_deletes_go_through_the_program_there(
 
     before = conversations()
     tip = next(each for each, (_title, archived) in before.items() if not archived)
-    archived = edits.archive(store, [tip])
-    assert conversations()[tip][1] and archived.session_ids
-    assert edits.undo(store, archived).rows and conversations() == before
-    renamed = edits.rename(store, tip, "a new; $(title) 'of' mine")
-    assert conversations()[tip][0] == renamed.title == "a new; $(title) 'of' mine"
-    edits.undo(store, renamed.change)
-    assert conversations() == before
-    deleted = edits.delete(store, [tip])
-    assert tip in deleted.sessions and tip not in conversations()
-    restored = edits.restore(store, Path(), deleted, None, check=True)
-    assert restored.verified and conversations() == before
+    with open_store(store) as far:
+        archived = far.archive([tip])
+        assert conversations()[tip][1] and archived.sentence.endswith(" on vps")
+        assert far.undo(archived).rows and conversations() == before
+        renamed = far.rename(tip, "a new; $(title) 'of' mine")
+        assert conversations()[tip][0] == renamed.title == "a new; $(title) 'of' mine"
+        far.undo(renamed.change)
+        assert conversations() == before
+        deleted = far.delete([tip])
+        assert tip in deleted.sessions and tip not in conversations()
+        assert [each.name for each in far.deletions()] == [deleted.bundle.name]
+        restored = far.restore(deleted.bundle.name)
+        assert restored.verified and conversations() == before and far.check_index() == ()
 
 
 def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
@@ -197,7 +200,7 @@ def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
 
 def test_an_error_of_the_program_there_is_its_sentence(there: Callable[[str], RemoteStore]) -> None:
     with pytest.raises(NotFoundError, match=r"^vps: .*no-such-session") as refused:
-        edits.archive(there("v22"), ["no-such-session"])
+        open_store(there("v22")).archive(["no-such-session"])
     assert refused.value.exit_code == 4
 
 

@@ -15,10 +15,12 @@ from typing import Any, BinaryIO
 import pytest
 from writing import handles
 
-from hermes_browse.store.api import CALLS, OpenStore
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.call import CALLS
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts import codec, serving
+from hermes_browse.store.hosts.calls import Called
 from hermes_browse.store.hosts.link import Reply
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.found import Found
@@ -92,7 +94,8 @@ def caller(hermes_home: Path) -> Iterator[Caller]:
     ):
         store = Store(hermes_home / "state.db")
 
-        def run(_name: str, values: dict[str, Any], stop: Callable[[], bool]) -> Reply:
+        def run(call: Called, stop: Callable[[], bool]) -> Reply:
+            values = call.values
             with store.reader() as reader:
                 text = str(reader.value(values["query"][0])) if "query" in values else ""
             while values.get("ids") == ["until it is stopped"] and not stop():
@@ -129,7 +132,7 @@ def caller(hermes_home: Path) -> Iterator[Caller]:
         b'{"id": 7, "ask": "state", "with": []}',
         b'{"id": 7, "ask": "messages", "with": {"ids": [1e999]}}',
         b'{"id": 7, "ask": "messages", "with": {"ids": [99999999999999999999999]}}',
-        b'{"id": 7, "ask": "resolve", "with": {"word": "\\ud800"}}',
+        b'{"id": 7, "ask": "resolve", "with": {"text": "\\ud800"}}',
     ],
 )
 def test_a_bad_line_harms_nobody(caller: Caller, line: bytes) -> None:
@@ -156,7 +159,7 @@ def test_no_statement_is_run(caller: Caller, hermes_home: Path, tmp_path: Path, 
     assert "no such question" in answer["error"][1]
     for name, values in (
         ("search", {"query": sql}),
-        ("resolve", {"word": f"x' OR 1; {sql}"}),
+        ("resolve", {"text": f"x' OR 1; {sql}"}),
         ("recap", {"segments": [[f"'; {sql} --", sql]]}),
         ("count_rows", {"session_ids": [f"'); {sql} --"]}),
         ("first_page", {"now": 0.0, "view": sql}),
@@ -239,7 +242,7 @@ def test_an_answer_that_is_too_large_is_refused(
 ) -> None:
     """The caller would end the connection."""
     monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
-    kind, sentence, _remedy = caller.ask("sessions_after", rowid=None)["error"]
+    kind, sentence, _remedy = caller.ask("sessions_after", after=None)["error"]
     assert kind == "ValueTooLongError" and "too large" in sentence
     assert caller.is_answered()
 
@@ -352,7 +355,7 @@ GREEDY: list[tuple[str, dict[str, object]]] = [
     ("search", {"query": "the", "limit": 0}),
     ("messages", {"ids": list(range(200_000))}),
     ("count_rows", {"session_ids": ["x" * 30] * 100_000}),
-    ("resolve", {"word": "x" * 3_900_000}),
+    ("resolve", {"text": "x" * 3_900_000}),
     ("recap", {"segments": [["s", "cli"]] * 200_000}),
 ]
 

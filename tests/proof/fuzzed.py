@@ -43,9 +43,8 @@ from hermes_browse.store.messages.decode import (
     to_message,
 )
 from hermes_browse.store.messages.summaries import injected_context
-from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.search.scope import compile_filters
-from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session

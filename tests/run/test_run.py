@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import shapes
-from store_builder import T0, StoreBuilder, tool_call
+from store_builder import T0, StoreBuilder, add_tool_use, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.run.marks import MarkKind, RunMark, find_marks
+from hermes_browse.store.run.marks import RunMark, find_marks
 from hermes_browse.store.run.run import Run, read_run
 
 STORES = sorted(shapes.DATA.glob("state-v*.db"))
@@ -23,7 +23,7 @@ def run_of(builder: StoreBuilder, session: str = "s") -> tuple[Run, tuple[RunMar
         return run, find_marks(reader, run)
 
 
-def texts(marks: tuple[RunMark, ...], kind: MarkKind) -> list[tuple[int | None, str]]:
+def texts(marks: tuple[RunMark, ...], kind: str) -> list[tuple[int | None, str]]:
     """The marks of a kind: where, and what they say."""
     return [(mark.message_id, mark.text) for mark in marks if mark.kind is kind]
 
@@ -53,43 +53,27 @@ def test_the_total_is_the_sum_over_the_tree(seed: int, tmp_path: Path) -> None:
             "SELECT sum(estimated_cost_usd) FROM sessions WHERE id IN tree"
         )
         total = float(str(reader.value(sql)))
-    assert run.tree_cost_usd == pytest.approx(total, abs=1e-9)
-    shown = [run.cost_usd, *(each.cost_usd for each in run.subagents)]
+    assert run.conversation.tree_cost_usd == pytest.approx(total, abs=1e-9)
+    shown = [run.conversation.cost_usd, *(each.cost_usd for each in run.subagents)]
     assert sum(each or 0.0 for each in shown) == pytest.approx(total, abs=1e-9)
 
 
-def _call(
-    builder: StoreBuilder, number: int, arguments: object, result: str, **more: object
-) -> int:
-    calls = [tool_call("terminal", arguments, id=f"c{number}")]
-    message = builder.message("s", "assistant", "", tool_calls=calls)
-    builder.message("s", "tool", result, tool_call_id=f"c{number}", tool_name="terminal", **more)
-    return message
-
-
-def test_a_loop_is_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize("differs", ["nothing", "result", "arguments", "turn", "number"])
+def test_a_loop_is_found(differs: str, tmp_path: Path) -> None:
+    """The same call with the same result in one turn, and not only twice."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
-    builder.message("s", "user", "go")
-    rows = [_call(builder, number, {"command": "pytest"}, "1 failed") for number in range(4)]
-    _run, marks = run_of(builder)
-    assert texts(marks, MarkKind.LOOP) == [
-        (rows[2], "terminal was called 4 times with the same result")
-    ]
-
-
-@pytest.mark.parametrize("differs", ["result", "arguments", "turn", "number"])
-def test_what_is_no_loop(differs: str, tmp_path: Path) -> None:
-    builder = StoreBuilder(tmp_path / "state.db")
-    builder.session("s")
+    rows: list[int] = []
     for number in range(2 if differs == "number" else 4):
         if differs == "turn" or number == 0:
             builder.message("s", "user", "go")
         command = f"pytest {number}" if differs == "arguments" else "pytest"
         result = f"{number} failed" if differs == "result" else "1 failed"
-        _call(builder, number, {"command": command}, result)
+        call = add_tool_use(builder, f"c{number}", "terminal", {"command": command}, result)
+        rows.append(call)
     _run, marks = run_of(builder)
-    assert texts(marks, MarkKind.LOOP) == []
+    sentence = "terminal was called 4 times with the same result"
+    assert texts(marks, "loop") == ([(rows[2], sentence)] if differs == "nothing" else [])
 
 
 def _two_parts(path: Path, first: int, second: int, **changed: object) -> StoreBuilder:
@@ -116,14 +100,12 @@ def test_a_fall_of_the_cache_share_is_found(
     changed: dict[str, object], reason: str, tmp_path: Path
 ) -> None:
     _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 250, **changed))
-    assert texts(marks, MarkKind.CACHE) == [
-        (2, f"the cache share fell from 90 % to 20 %: {reason}")
-    ]
+    assert texts(marks, "cache") == [(2, f"the cache share fell from 90 % to 20 %: {reason}")]
 
 
 def test_a_small_fall_is_none(tmp_path: Path) -> None:
     _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 2000))
-    assert texts(marks, MarkKind.CACHE) == []
+    assert texts(marks, "cache") == []
 
 
 def test_a_model_change_within_a_session(tmp_path: Path) -> None:
@@ -137,7 +119,7 @@ def test_a_model_change_within_a_session(tmp_path: Path) -> None:
             cache_read_tokens=cached,
         )  # fmt: skip
     _run, marks = run_of(builder)
-    assert [where for where, _text in texts(marks, MarkKind.CACHE)] == [later]
+    assert [where for where, _text in texts(marks, "cache")] == [later]
 
 
 @pytest.mark.parametrize("path", STORES, ids=lambda path: path.stem)
@@ -145,22 +127,23 @@ def test_recorded_stores_have_no_loops_and_no_falls(path: Path) -> None:
     with Store(path).reader() as reader:
         for (session,) in reader.rows("SELECT id FROM sessions"):
             kinds = {mark.kind for mark in find_marks(reader, read_run(reader, str(session)))}
-            assert not kinds & {MarkKind.LOOP, MarkKind.CACHE}
+            assert not kinds & {"loop", "cache"}
 
 
 def test_gaps_the_slowest_and_the_dearest(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
     builder.message("s", "user", "go", token_count=5)
-    slow = _call(builder, 1, {}, "done", timestamp=T0 + 1000)
+    slow = builder.message("s", "assistant", "", tool_calls=[tool_call("terminal")])
+    builder.message("s", "tool", "done", tool_call_id="call_1", timestamp=T0 + 1000)
     late = builder.message("s", "user", "are you there?", timestamp=T0 + 9000, token_count=100)
     _run, marks = run_of(builder)
-    assert texts(marks, MarkKind.GAP) == [(late, "2 h until the next prompt")]
-    assert texts(marks, MarkKind.SLOWEST) == [(slow, "the slowest call: terminal, 17 min")]
-    assert texts(marks, MarkKind.DEAREST) == [(late, "the most expensive turn: 100 tokens")]
+    assert texts(marks, "gap") == [(late, "2 hours until the next prompt")]
+    assert texts(marks, "slowest") == [(slow, "the slowest call: terminal, 17 minutes")]
+    assert texts(marks, "dearest") == [(late, "the most expensive turn: 100 tokens")]
 
 
 def test_turns_begin_with_a_prompt(tmp_path: Path) -> None:
     run, _marks = run_of(_two_parts(tmp_path / "state.db", 1, 1))
-    assert [turn.message_id for turn in run.turns] == [1, 2]
+    assert [turn[0].id for turn in run.turns] == [1, 2]
     assert [part.first_message_id for part in run.stretches] == [1, 2]

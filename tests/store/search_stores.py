@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from searching import search
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import fold
 
 DATA = Path(__file__).parent.parent / "data"
 FIXTURES = {
@@ -155,6 +158,29 @@ def _loaded(text: str) -> object:
         return json.loads(text)
     except ValueError:
         return text
+
+
+class Texts(dict[int, str]):
+    """By message id; too long to be told with every failure."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} texts"
+
+
+def contains(text: str, piece: str) -> bool:
+    """Whether a text contains a term, said once more and plainly."""
+    text, folded = fold(unicodedata.normalize("NFC", text)), fold(piece)
+    if piece.startswith('"'):
+        words = r"[\W_]+".join(folded[1:-1].split())
+        return re.search(rf"(?<![^\W_]){words}(?![^\W_])", text) is not None
+    if piece.startswith("*"):
+        return folded.strip("*") in text
+    bare = folded.rstrip("*")
+    if not re.search(r"[^\W_]", bare) or re.search("[\u2e80-\ud7ff]", bare):
+        return bare in text
+    start = r"(?<![^\W_])" if bare[0].isalnum() else ""
+    end = r"(?![^\W_])" if folded[-1].isalnum() else ""
+    return re.search(start + re.escape(bare) + end, text) is not None
 
 
 def containing(path: Path, needle: str) -> list[int]:

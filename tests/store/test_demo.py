@@ -18,7 +18,7 @@ import pytest
 from builders import demo_store
 from shapes import DATA
 
-from hermes_browse.store.cleanup.retention import read_retention_rules
+from hermes_browse.store.cleanup.retention import retention_rules_at
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home, store_writer
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
@@ -289,7 +289,7 @@ class TestHome:
     def test_hermes_would_delete_something_at_once_and_more_later(self, here: Location) -> None:
         with Store(here.path).reader() as reader:
             catalog = read_catalog(reader, NOW)
-            rules = read_retention_rules(reader, here.path.parent / "config.yaml", NOW)
+            rules = retention_rules_at(reader, here, NOW)
         days = [
             forecast.prune_in_days
             for _, forecast in rules.deletions(catalog)

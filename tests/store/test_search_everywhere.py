@@ -15,14 +15,14 @@ from builders import make_store, tool_call
 from effort import examples, slow_but
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from search_stores import NOW, rows
+from search_stores import NOW, Texts, contains, rows
 from searching import count, search
 from shapes import NAMES
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import fold
 
 _LONG = 9000
 """Characters past which Hermes 0.22 leaves tool output out of its index, and more."""
@@ -141,31 +141,10 @@ def reader(store: Path) -> Iterator[Reader]:
         yield opened
 
 
-class _Texts(dict[int, str]):
-    """By message id; too long to be told with every failure."""
-
-    def __repr__(self) -> str:
-        return f"{len(self)} texts"
-
-
 @pytest.fixture(scope="module")
-def texts(store: Path) -> _Texts:
+def texts(store: Path) -> Texts:
     """What there is to search, read without the code under test."""
-    return _Texts({key: unicodedata.normalize("NFC", text) for key, text in rows(store).items()})
-
-
-def _contains(text: str, piece: str) -> bool:
-    """The meaning of a word typed, said once more and plainly."""
-    text, piece = fold(text), fold(piece)
-    if piece.startswith("*"):
-        return piece.strip("*") in text
-    if not re.search(r"[^\W_]", piece) or any("\u2e80" <= letter <= "\ud7ff" for letter in piece):
-        return piece in text
-    ends = (
-        r"(?<![^\W_])" if piece[0].isalnum() else "",
-        r"(?![^\W_])" if piece[-1].isalnum() else "",
-    )
-    return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
+    return Texts({key: unicodedata.normalize("NFC", text) for key, text in rows(store).items()})
 
 
 @_SLOW
@@ -180,7 +159,7 @@ def _contains(text: str, piece: str) -> bool:
 @example([["kopek"]], ["b"])
 @example([["*cafe*"], ["*afés*"]], [])
 def test_hits_are_what_a_plain_scan_finds(
-    reader: Reader, texts: _Texts, groups: list[list[str]], excluded: list[str]
+    reader: Reader, texts: Texts, groups: list[list[str]], excluded: list[str]
 ) -> None:
     typed = " OR ".join(" ".join(group) for group in groups) + "".join(
         f" -{piece}" for piece in excluded
@@ -188,8 +167,8 @@ def test_hits_are_what_a_plain_scan_finds(
     expected = {
         key
         for key, text in texts.items()
-        if any(all(_contains(text, piece) for piece in group) for group in groups)
-        and not any(_contains(text, piece) for piece in excluded)
+        if any(all(contains(text, piece) for piece in group) for group in groups)
+        and not any(contains(text, piece) for piece in excluded)
     }
     answer = search(reader, parse(typed), limit=0)
     found = [hit.message_id for hit in answer.hits]
@@ -219,7 +198,7 @@ def test_hits_are_what_a_plain_scan_finds(
 )
 @example("\ud800")
 @example('"\x00" OR -"')
-def test_anything_typed_is_a_search(reader: Reader, texts: _Texts, typed: str) -> None:
+def test_anything_typed_is_a_search(reader: Reader, texts: Texts, typed: str) -> None:
     """It never raises, and no row is given that lacks the letters of the words asked for."""
     query = parse(typed)
     for prefix_last in (False, True):

@@ -12,7 +12,7 @@ from search_stores import ask, change, copy_fixture, found, ids, write_store
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search import sources
+from hermes_browse.store.search import candidates
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 
@@ -145,7 +145,7 @@ def test_what_stands_behind_the_cut_is_found(tmp_path: Path, query: str) -> None
 
 
 def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_MOST_TRUNCATED", 5)
+    monkeypatch.setattr(candidates, "_MOST_TRUNCATED", 5)
     path = _long(tmp_path / "state.db", 20)
     answer = ask(path, "tailneedle1")
     assert not answer.complete and not answer.stopped and answer.total is None
@@ -189,3 +189,11 @@ def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path: P
     assert found(path, "narwhal") == [3, 2, 1]
     assert found(path, "narwhal is:rewound") == [2]
     assert found(path, "narwhal -is:rewound") == [3, 1]
+
+
+def test_a_part_of_a_word_at_the_cut_is_not_counted(tmp_path: Path) -> None:
+    text = "x" * 8190 + " 17 ferries"
+    rows = [{"session_id": "s", "role": "tool", "tool_name": "t", "content": text}]
+    path = make_store(tmp_path / "state.db", "31", [{"id": "s", "source": "cli"}], rows)
+    with Store(path).reader() as reader:
+        assert [count(reader, parse(word)).count for word in ("1", "17", "ferries")] == [0, 1, 1]

@@ -17,12 +17,10 @@ from searching import search
 from hermes_browse.store.connection import store_cache
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.conversation_table import EVERYTHING, Condition
 from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.loop import Loop
+from hermes_browse.store.search.filters import Condition
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
-from hermes_browse.store.search.sources import CandidateSource
 
 ROWS = 6000
 PAGE = 32
@@ -178,13 +176,3 @@ def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store: P
             == ()
         )
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()
-
-
-@pytest.mark.parametrize("oldest", [False, True])
-def test_nothing_is_asked_of_a_source_without_rows(tmp_path: Path, oldest: bool) -> None:
-    """A rest behind the last id, which a prefix of one letter would make expensive."""
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], [{"session_id": "a"}] * 9)
-    with Store(path).reader() as reader:
-        before = reader.statements
-        loop = Loop(reader, [CandidateSource(low=5, high=4)], EVERYTHING, (1, 9), oldest)
-        assert not any(loop.pages()) and reader.statements == before

@@ -82,16 +82,6 @@ def test_pages_go_by_time_and_join_into_the_whole(store: Path, query: str, sort:
     assert joined == whole
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_without_an_index_the_same_order(store: Path, query: str) -> None:
-    with Store(store).reader() as reader:
-        with_index = [hit.message_id for hit in search(reader, parse(query), limit=100).hits]
-        reader.schema = reader.schema.without_search()
-        assert [
-            hit.message_id for hit in search(reader, parse(query), limit=100).hits
-        ] == with_index
-
-
 def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
     path = write_store(tmp_path / "state.db", ["docker one", "docker two", "docker three"])
     opened = Store(path)
@@ -121,24 +111,6 @@ def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
     assert newest() == [7, 3, 2, 12, 1, 11]
 
 
-def test_an_old_id_for_a_new_row_is_noticed_where_ids_follow_time(tmp_path: Path) -> None:
-    path = write_store(
-        tmp_path / "state.db",
-        [{"id": key, "content": "docker", "timestamp": NOW + key} for key in (1, 9)],
-    )
-    opened = Store(path)
-    with opened.reader() as reader:
-        assert [hit.message_id for hit in search(reader, parse("docker")).hits] == [9, 1]
-    change(
-        path,
-        "INSERT INTO messages (id, session_id, role, content, timestamp) "
-        f"VALUES (5, 's', 'user', 'docker', {NOW + 50})",
-        "INSERT INTO messages_fts (rowid, content) VALUES (5, 'docker')",
-    )
-    with opened.reader() as reader:
-        assert [hit.message_id for hit in search(reader, parse("docker")).hits] == [5, 9, 1]
-
-
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twelve messages, to be given times."""
@@ -159,15 +131,6 @@ def test_any_times_in_any_order(small: Path, stamps: list[int | None], oldest: b
     assert whole == _by_time(small, [3 * at + 1 for at in range(12)], oldest=oldest)
     first = ask(small, "docker", sort=sort, limit=5)
     assert ids(first) + found(small, "docker", sort=sort, before=first.hits[-1]) == whole
-
-
-def test_ids_far_apart_keep_the_order_of_time(tmp_path: Path) -> None:
-    rows = [
-        {"id": key, "content": "docker", "timestamp": NOW + at}
-        for key, at in ((5, 3), (2**50, 1), (2**50 + 7, 2))
-    ]
-    path = write_store(tmp_path / "far.db", rows)
-    assert found(path, "docker") == [5, 2**50 + 7, 2**50]
 
 
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")

@@ -12,13 +12,13 @@ import pytest
 from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from search_stores import write_store
+from search_stores import contains, write_store
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import fold
 
 TEXTS = [
     "the docker deploy failed, don't retry", "Docker compose up; docker-compose down", "dock the boat",
@@ -86,20 +86,6 @@ def test_anything_typed_is_a_search(reader: Reader, text: str) -> None:
             assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)
 
 
-def _contains(text: str, piece: str) -> bool:
-    """The meaning of a term, said once more and plainly."""
-    text, piece = fold(unicodedata.normalize("NFC", text)), fold(piece)
-    if not re.search(r"[^\W_]", piece) or any("\u2e80" <= letter <= "\ud7ff" for letter in piece):
-        return piece in text
-    if re.fullmatch(r"[^\W_]+", piece):
-        return piece in re.findall(r"[^\W_]+", text)
-    ends = (
-        r"(?<![^\W_])" if piece[0].isalnum() else "",
-        r"(?![^\W_])" if piece[-1].isalnum() else "",
-    )
-    return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
-
-
 @SLOW
 @given(
     st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), min_size=1, max_size=2),
@@ -114,8 +100,8 @@ def test_hits_are_the_rows_that_contain_the_terms(
     expected = [
         number
         for number, row in enumerate(TEXTS * 4, 1)
-        if any(all(_contains(row, piece) for piece in group) for group in groups)
-        and not any(_contains(row, piece) for piece in excluded)
+        if any(all(contains(row, piece) for piece in group) for group in groups)
+        and not any(contains(row, piece) for piece in excluded)
     ]
     assert _found(reader, text) == expected[::-1]
     total = count(reader, parse(text), cap=0)

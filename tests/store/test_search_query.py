@@ -10,13 +10,17 @@ from search_stores import write_store
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search.conditions import Filter
-from hermes_browse.store.search.conversation_table import EVERYTHING
-from hermes_browse.store.search.filter_values import Vocabulary
-from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, FilterKind
-from hermes_browse.store.search.query import TermKind, parse, unknown_filters
+from hermes_browse.store.search.filters import (
+    EVERYTHING,
+    FILTER_KEYS,
+    FILTERS,
+    Filter,
+    FilterKind,
+    Vocabulary,
+)
+from hermes_browse.store.search.query import compile_query, parse, unknown_filters
 from hermes_browse.store.search.scope import compile_filters
-from hermes_browse.store.search.terms import compile_query
+from hermes_browse.store.search.terms import TermKind
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type

@@ -14,8 +14,8 @@ from store_builder import T0, tool_call
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_outline
-from hermes_browse.store.search.message_rows import edits_file
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.rows import edits_file
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
@@ -94,17 +94,29 @@ def test_files(tmp_path: Path) -> None:
     assert _found(path, "file:src/auth.py role:user") == [1]
 
 
-def test_edits_are_told_from_mentions(tmp_path: Path) -> None:
-    path = _store(tmp_path)
-
-    def found(text: str, edits: bool) -> list[int]:
-        with Store(path).reader() as reader:
-            return [
-                hit.message_id for hit in search(reader, parse(text), limit=0, edits=edits).hits
-            ]
-
-    assert (found("file:src/auth.py", True), found("file:src/auth.py", False)) == ([4, 2], [3, 1])
-    assert found("file:lib/other.py", True) == [], "text that is written is no path"
+@pytest.mark.parametrize("limit", [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("file:src/auth.py", [4, 2, 3, 1]),
+        ("file:lib/other.py", [4, 2]),  # text that is written is no path: both mention it
+        ("nothing file:src/auth.py", []),
+    ],
+)
+def test_edits_come_before_mentions(
+    tmp_path: Path, text: str, expected: list[int], limit: int
+) -> None:
+    """On all pages, whichever hit is the last of one."""
+    found: list[int] = []
+    last = None
+    with Store(_store(tmp_path)).reader() as reader:
+        while True:
+            answer = search(reader, parse(text), limit=limit, before=last, edits_first=True)
+            found += [hit.message_id for hit in answer.hits]
+            if not answer.more:
+                break
+            last = answer.hits[-1]
+    assert found == expected
 
 
 def test_calls_that_are_no_json(tmp_path: Path) -> None:

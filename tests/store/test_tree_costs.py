@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from hermes_browse.store.search.conversation_table import table_of
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import compile_filters
+from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation, Relation, Sort, View, known_sum
@@ -72,8 +71,8 @@ def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     assert set(in_order[-2:]) == {"bare", "unknown"}
 
     def found(text: str) -> set[str]:
-        condition = compile_filters(parse(text, now=NOW), NOW).conversations
-        roots = table_of(catalog).roots(condition, None)  # type: ignore[arg-type]  # nothing is counted
+        conditions = compile_filters(parse(text, now=NOW), NOW)
+        roots = roots_in(None, conditions, catalog)  # type: ignore[arg-type]  # nothing is counted
         return {catalog.conversation(root).id for root in roots}
 
     assert found("cost>$1.8") == {

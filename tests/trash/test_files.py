@@ -4,21 +4,34 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import HOSTILE_IDS, make_store
 from effort import slow_but
 from trashing import NOW, dump, family, opened, put_back, remove
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.trash.session_files import find, is_name_of
+from hermes_browse.store.edit import delete as deleting
+from hermes_browse.store.trash.session_files import find_files, is_name_of
 
 MINE = (
     "tip.json",
     "tip.jsonl",
     "session_tip.json",
-    "request_dump_tip_20260101.json",
-    "request_dump_tip_a_b.json",
+    "request_dump_tip_20260101_090000_000001.json",
+    "request_dump_tip_20260101_090000_000002.json",
+)
+
+
+OTHERS = (
+    "other.json",
+    "request_dump_other_20260101_090000_000001.json",
+    "request_dump_tip_1.json",
+    "sessions.json",
+    "tip.json.bak",
+    "tipx.json",
+    "request_dump_tipx_20260101_090000_000001.json",
+    "request_dump_tip.json",
 )
 
 
@@ -27,8 +40,7 @@ def store(tmp_path: Path) -> Path:
     """A store, and a folder with files of its sessions and of others."""
     folder = tmp_path / "sessions"
     folder.mkdir()
-    for name in (*MINE, "other.json", "request_dump_other_1.json", "sessions.json", "tip.json.bak", "tipx.json",
-                 "request_dump_tipx_1.json", "request_dump_tip.json"):  # fmt: skip
+    for name in (*MINE, *OTHERS):
         (folder / name).write_text(f"{name} " * 99)
         os.utime(folder / name, (NOW - 5, NOW - 5))
     os.chmod(folder / "tip.json", 0o640)
@@ -63,10 +75,10 @@ def test_files_come_back_on_a_file_system_without_permissions(
 ) -> None:
     """Such as FAT, where the system refuses to change them."""
 
-    def refuse(descriptor: int, mode: int) -> None:
+    def refuse(path: Path, mode: int) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(os, "fchmod", refuse)
+    monkeypatch.setattr(os, "chmod", refuse)
     folder = store.parent / "sessions"
     done = remove(store, "root", sessions_folder=folder)
     assert put_back(store, done.bundle.name, sessions_folder=folder).files == len(MINE)
@@ -76,7 +88,7 @@ def test_without_a_folder_of_files_rows_are_all(store: Path) -> None:
     """A loose store file belongs to no home; files in the bundle stay there and are named."""
     folder = store.parent / "sessions"
     done = remove(store, "root")
-    assert done.files == () and len(state(folder)) == 12
+    assert done.files == () and len(state(folder)) == 13
     put_back(store, done.bundle.name)
     done = remove(store, "root", sessions_folder=folder)
     back = put_back(store, done.bundle.name)
@@ -101,7 +113,6 @@ def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
     files, rows = state(folder), dump(store)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     put_back(store, name)  # as far as a kill after the commit lets it come
-    (folder / "tip.jsonl").touch()  # what a killed one of 0.1.0 left in its place
     (folder / ".tip.json.restoring").write_text("half of")
     back = put_back(store, name, sessions_folder=folder)
     assert back.verified and back.files == len(MINE) and "tip" in back.sessions
@@ -155,19 +166,11 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(
 def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
     """Hermes removes it with the shorter one (0.19); a bundle takes what belongs to its
     sessions."""
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "a_b"}])
-    folder = tmp_path / "sessions"
-    folder.mkdir()
-    for name in ("request_dump_a_1.json", "request_dump_a_b_1.json", "request_dump_a_c_1.json"):
-        (folder / name).write_text("x")
-    with Store(path).reader() as reader:
-        assert [each.path.name for each in find(reader.rows_in, folder, ["a"])] == [
-            "request_dump_a_1.json", "request_dump_a_c_1.json",
-        ]  # fmt: skip
-        assert [each.path.name for each in find(reader.rows_in, folder, ["a_b"])] == [
-            "request_dump_a_b_1.json"
-        ]
-        assert {each.session for each in find(reader.rows_in, folder, ["a", "a_b"])} == {"a", "a_b"}
+    names = [f"request_dump_{each}_20260101_090000_000001.json" for each in ("a", "a_b", "a_c")]
+    for name in names:
+        (tmp_path / name).write_text("x")
+    for ids, found in ((["a"], names[:1]), (["a_b"], names[1:2]), (["a", "a_b"], names[:2])):
+        assert [each.path.name for each in find_files(tmp_path, ids)] == found
 
 
 def test_only_plain_files_with_one_name(store: Path) -> None:
@@ -180,13 +183,10 @@ def test_only_plain_files_with_one_name(store: Path) -> None:
     (folder / "tip.json").symlink_to(outside)
     os.link(store, folder / "tip.jsonl")
     os.mkfifo(folder / "session_tip.json")
-    (folder / "request_dump_tip_1.json").mkdir()
+    (folder / MINE[4]).mkdir()
     done = remove(store, "tip", sessions_folder=folder)
     assert done.files == ()
-    assert (
-        outside.read_text() == "kept"
-        and len(state_names(folder) & {*MINE, "request_dump_tip_1.json"}) == 4
-    )
+    assert outside.read_text() == "kept" and len(state_names(folder) & {*MINE}) == 4
 
 
 def state_names(folder: Path) -> set[str]:
@@ -226,16 +226,15 @@ def test_a_file_that_is_written_meanwhile_stays(
 ) -> None:
     """What is not what was copied is not removed."""
     folder = store.parent / "sessions"
-    from hermes_browse.store.edit import delete as deleting
+    real = deleting.write_bundle
 
-    real = deleting.writing
-
-    def writing(*arguments: object, **rest: object) -> object:
+    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+        made = real(*arguments, **rest)
         (folder / "tip.json").write_text("another word")
         (folder / "tip.jsonl").unlink()
-        return real(*arguments, **rest)  # type: ignore[arg-type]
+        return made
 
-    monkeypatch.setattr(deleting, "writing", writing)
+    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
     done = remove(store, "tip", sessions_folder=folder)
     assert [each.rpartition("/")[2] for each in done.notes] == [
         "tip.json was written to meanwhile and stays."
@@ -248,7 +247,8 @@ def test_a_file_that_is_written_meanwhile_stays(
     [
         ("a.json", "a", True),
         ("session_a.json", "a", True),
-        ("request_dump_a_1.json", "a", True),
+        ("request_dump_a_20260101_090000_000001.json", "a", True),
+        ("request_dump_a_1.json", "a", False),
         ("b.json", "a", False),
         ("../a.json", "a", False),
         ("a.json", "../a", False),

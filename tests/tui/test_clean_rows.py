@@ -115,11 +115,11 @@ def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, dict[str
         runs.append(
             run._replace(
                 conversation=conversation,
-                own=Sizes(rows=size, shown=size, text=size),
+                own=Sizes(rows=size, shown=size, content=size),
                 of_subagents=Sizes(),
             )
         )
-    alone = single._replace(own=Sizes(rows=500, shown=500, text=500), of_subagents=Sizes())
+    alone = single._replace(own=Sizes(rows=500, shown=500, content=500), of_subagents=Sizes())
     alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
         selected = order.sorted([runs[0], alone, *runs[1:]])
@@ -129,7 +129,7 @@ def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, dict[str
         row = rows.row(0)
         assert isinstance(row, PlanRow) and row.job, order
         assert row.sums[:2] == (700, 700) and len(rows) == 2, order
-        assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), (
+        assert "10mo" in "".join(text for text, _look in row.spans(100, NOW)), (
             "as long idle as its oldest run"
         )
 

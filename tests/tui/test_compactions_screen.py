@@ -269,7 +269,7 @@ def _lit(browser: Browser) -> set[int]:
 
 async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
     async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)
+        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (160, 50)
     ) as browser:
         await browser.press("tab", ".")
         assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")

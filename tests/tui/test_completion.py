@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app
 
-from hermes_browse.store.search.filter_values import Vocabulary
+from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.search.query import parse, unknown_filters
 from hermes_browse.tui.search.completion import Offer, complete
 
@@ -53,7 +53,7 @@ def test_what_can_come_next(text: str, offer: Offer | None) -> None:
         ("since:3d", "is after: meant?"),
         ("cots>5", "is cost> meant?"),
         ("colour:red", "looked for as text"),
-        ("source>cli", "write source:cli"),
+        ("source>cli", "is source: meant?"),
     ],
 )
 def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:

@@ -13,8 +13,7 @@ from builders import make_store
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
-from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.terms import compile_query
+from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import line_text

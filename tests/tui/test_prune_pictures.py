@@ -95,7 +95,7 @@ def test_what_is_there_is_seen_and_what_goes_stands_below() -> None:
 def test_a_subagent_is_no_conversation_but_has_bytes() -> None:
     points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 10, 0, 0)]
     assert sum(each.total for each in _axis(points, measure=Measure.CONVERSATIONS).columns) == 1
-    sizes = {"a": Sizes(rows=10, text=3000), "b": Sizes(rows=10, text=1000)}
+    sizes = {"a": Sizes(rows=10, content=3000), "b": Sizes(rows=10, content=1000)}
     axis = make_axis(
         points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW
     )
@@ -105,7 +105,7 @@ def test_a_subagent_is_no_conversation_but_has_bytes() -> None:
 def test_bytes_that_are_not_measured_follow_from_messages() -> None:
     """So that the axis stands at once, and hardly moves when they are."""
     points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 30, 0, 1)]
-    sizes = {"a": Sizes(rows=10, text=1000)}
+    sizes = {"a": Sizes(rows=10, content=1000)}
     axis = make_axis(
         points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW
     )

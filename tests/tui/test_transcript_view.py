@@ -15,8 +15,7 @@ from textual.pilot import Pilot
 import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State, ToolCall
 from hermes_browse.store.messages.transcript import Outline
-from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.terms import compile_query
+from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable

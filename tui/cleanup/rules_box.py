@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled, with_age
-from hermes_browse.store.search.filter_values import Vocabulary
+from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.wording import N_, _
 
 from ..screens.sub_screen import SubScreen

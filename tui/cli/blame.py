@@ -33,10 +33,11 @@ class BlameCommand(Subcommand):
         path, line = _file_and_line(context.arguments.file)
         wanted = context.arguments.line or line
         with context.store.reader() as reader:
-            blame = read_blame(reader, path, _text_of(path), context.now)
-        if not blame.lines and not blame.on_disk:
+            text = _text_of(path)
+            blame = read_blame(reader, path, text, context.now)
+        if not blame and text is None:
             raise NotFoundError(_("No message wrote {path}, and it is not here.").format(path=path))
-        lines = [each for each in blame.lines if wanted in (None, each.number)]
+        lines = [each for each in blame if wanted in (None, each.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.").format(path=path, line=wanted))
         if context.json:
@@ -45,12 +46,12 @@ class BlameCommand(Subcommand):
         headers = [_("line"), _("message"), _("asked for"), _("text")]
         rows = [
             [
-                str(each.number),
-                str(each.message_id or ""),
-                one_line(each.prompt or "", 40),
-                each.text,
+                str(line.number),
+                str(line.edit.message_id) if line.edit is not None else "",
+                one_line(line.prompt.said, 40) if line.prompt is not None else "",
+                line.text,
             ]
-            for each in lines
+            for line in lines
         ]
         print_table(headers, rows, right=(0, 1), flexible=3, optional=(2,))
         return 0
@@ -76,11 +77,12 @@ def _text_of(path: str) -> str | None:
 
 
 def _line_json(line: BlameLine) -> Json:
+    edit, prompt = line.edit, line.prompt
     return {
         "line": line.number,
         "text": line.text,
-        "message_id": line.message_id,
-        "session_id": line.session_id,
-        "prompt_id": line.prompt_id,
-        "prompt": line.prompt,
+        "message_id": edit.message_id if edit is not None else None,
+        "session_id": edit.session_id if edit is not None else None,
+        "prompt_id": prompt.id if prompt is not None else None,
+        "prompt": prompt.said if prompt is not None else None,
     }

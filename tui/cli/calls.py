@@ -53,9 +53,9 @@ def call_of(arguments: SimpleNamespace) -> tuple[str, Json] | None:
         return None
     if arguments.command == "prune":
         arguments = _as_query(arguments)
-    parameters = CALLS[name].parameters
+    parameters = CALLS[name].__struct_fields__
     fixed = CARRIED_OUT_BY[name][1]
-    others = vars(arguments).keys() - parameters.keys() - fixed.keys() - _ELSEWHERE
+    others = vars(arguments).keys() - set(parameters) - fixed.keys() - _ELSEWHERE
     if any(getattr(arguments, each) for each in others):
         return None
     return name, {each: getattr(arguments, each) for each in parameters if hasattr(arguments, each)}

@@ -14,7 +14,7 @@ from hermes_browse.store.changes.changes import (
     read_changes,
 )
 from hermes_browse.store.changes.diff import relative
-from hermes_browse.store.changes.edits import Edit
+from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.files import write_whole

@@ -261,6 +261,6 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
         pass
     with OldTranscripts(folder, known, only=only) as transcripts:
         transcripts.fill_all()
-        if not only or transcripts.notes or transcripts.left_out:
+        if not only or transcripts.notes:
             note(transcripts.describe())
         yield Location(transcripts.path, old_files=folder)

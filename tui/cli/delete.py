@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning, plan_delete
@@ -32,18 +33,20 @@ class DeleteCommand(Subcommand):
         with context.store.reader() as reader:
             ids = list(dict.fromkeys(resolve_session(reader, each) for each in arguments.ids))
             catalog = read_catalog(reader, context.now)
-            doomed = plan_delete(reader, catalog, ids, context.now)
-        if warning := long_lock_warning(doomed.messages):
+            plans = plan_delete(reader, catalog, ids, context.now)
+        if warning := long_lock_warning(sum(plan.messages for plan in plans)):
             note(warning)
         if not arguments.yes:
-            for gone in doomed.conversations:
+            for gone in (plan.conversation for plan in plans):
                 note(
                     f"{gone.id} · {gone.source} · {one_line(gone.title or no_title(), _TITLE_WIDTH)}"
                 )
-            for orphan in doomed.affected.orphaned:
+            going = {session for plan in plans for session in plan.sessions}
+            orphans = {each.id: each for plan in plans for each in plan.orphaned}
+            for orphan in (each for each in orphans.values() if each.id not in going):
                 name = f"{orphan.id} · {one_line(orphan.title or no_title(), _TITLE_WIDTH)}"
                 note(_("{name} stays, without its parent.").format(name=name))
-            context.confirm(len(doomed.conversations), _action_text(doomed))
+            context.confirm(len(plans), _action_text(plans))
         deleted = delete(
             context.store,
             ids,
@@ -84,9 +87,9 @@ class DeleteCommand(Subcommand):
         return 0
 
 
-def _action_text(doomed: DeletePlan) -> str:
+def _action_text(plans: Sequence[DeletePlan]) -> str:
     return _("delete {conversations}, {sessions}, {messages} to the trash").format(
-        conversations=counted(len(doomed.conversations), "conversation"),
-        sessions=counted(len(doomed.affected.sessions), "session"),
-        messages=counted(doomed.messages, "message"),
+        conversations=counted(len(plans), "conversation"),
+        sessions=counted(sum(len(plan.sessions) for plan in plans), "session"),
+        messages=counted(sum(plan.messages for plan in plans), "message"),
     )

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import argparse
 import re
+import time
 from types import SimpleNamespace
 from typing import NamedTuple
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links, Reply
-from hermes_browse.store.hosts.remote import round_trip
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 from hermes_browse.store.hosts.running import asked_at_once, read_document, refusal, run_once
 from hermes_browse.store.temporary import removed_on_signals
 from hermes_browse.store.text import one_line
@@ -151,7 +153,7 @@ def _look(link: Link) -> HostState:
     try:
         hello = link.open()
         seen = seen._replace(version=one_line(hello.version, 40), rights=hello.rights)
-        seen = seen._replace(round_trip=round_trip(link))
+        seen = seen._replace(round_trip=_round_trip(link))
         return _with_newest(seen, link.call("list", {"view": "all", "limit": 1}))
     except HostError as error:
         if error.code != "host-version":
@@ -165,6 +167,15 @@ def _look(link: Link) -> HostState:
         )
     except BrowseError as error:
         return seen._replace(error=error)
+
+
+def _round_trip(link: Link) -> float:
+    """Measure the seconds from a question to its answer on the open connection."""
+    with open_store(RemoteStore(link, locate_there(link).path)) as store:
+        store.state()  # opens the store
+        begun = time.perf_counter()
+        store.state()
+        return time.perf_counter() - begun
 
 
 def _with_newest(seen: HostState, reply: Reply) -> HostState:

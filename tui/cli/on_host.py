@@ -19,7 +19,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hosts.calls import CALLS
+from hermes_browse.store.hosts.calls import CHANGES
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import (
@@ -97,7 +97,7 @@ def _call_once(host: Host, name: str, values: Json) -> Reply:
     """Connect to a host for one call. HostError if it does not answer."""
     with closing(Link(host)) as link:
         return link.call(
-            name, values, seconds=CHANGE_SECONDS if CALLS[name].changes else ANSWER_SECONDS
+            name, values, seconds=CHANGE_SECONDS if name in CHANGES else ANSWER_SECONDS
         )
 
 
@@ -132,7 +132,7 @@ def run_on_host(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         return _resume(host, words, arguments)
     if (call := call_of(arguments)) is not None:
         reply = _call_once(host, *call)
-        if CALLS[call[0]].changes and not arguments.json:
+        if call[0] in CHANGES and not arguments.json:
             reply = reply._replace(out=host.advice(reply.out))
         return _print_reply(host, reply, as_json=arguments.json)
     if arguments.json:

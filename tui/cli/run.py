@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.run.marks import RunMark, find_marks
-from hermes_browse.store.run.run import Run, Stretch, Subagent, read_run
+from hermes_browse.store.run.run import Run, Stretch, read_run
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -37,19 +38,19 @@ class RunCommand(Subcommand):
 
 
 def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
+    conversation = run.conversation
     return {
-        "conversation": run.conversation_id,
-        "from": run.from_at,
-        "to": run.to_at,
-        "cost_usd": run.cost_usd,
-        "tree_cost_usd": run.tree_cost_usd,
+        "conversation": conversation.id,
+        "from": conversation.root.started_at,
+        "to": conversation.last_active,
+        "cost_usd": conversation.cost_usd,
+        "tree_cost_usd": conversation.tree_cost_usd,
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
         "compressions": list(run.compressions),
         "parts": [_part_json(each) for each in run.stretches],
         "marks": [
-            {"kind": mark.kind.value, "message_id": mark.message_id, "text": mark.text}
-            for mark in marks
+            {"kind": mark.kind, "message_id": mark.message_id, "text": mark.text} for mark in marks
         ],
         "subagents": [_subagent_json(each) for each in run.subagents],
     }
@@ -65,31 +66,38 @@ def _part_json(part: Stretch) -> Json:
     }
 
 
-def _subagent_json(subagent: Subagent) -> Json:
+def _ended_at(subagent: Conversation) -> float | None:
+    return subagent.tip.ended_at or subagent.last_active
+
+
+def _subagent_json(subagent: Conversation) -> Json:
     return {
-        "session": subagent.session_id,
-        "from": subagent.from_at,
-        "to": subagent.to_at,
+        "session": subagent.id,
+        "from": subagent.root.started_at,
+        "to": _ended_at(subagent),
         "cost_usd": subagent.cost_usd,
     }
 
 
 def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
-    costs = f"{dollars(run.cost_usd)} {cost_below(run.cost_usd, run.tree_cost_usd, dollars)}"
+    conversation = run.conversation
+    cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
     facts = (
-        _span(run.from_at, run.to_at),
+        _span(conversation.root.started_at, conversation.last_active),
         counted(len(run.turns), "turn"),
         counted(len(run.tools), "call"),
-        costs.strip(),
+        f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
     )
     yield OutputLine("title", one_line(" · ".join(filter(None, facts))))
     for part in run.stretches:
         yield OutputLine("said", one_line(_part_line(part)), 2)
-    if not any(turn.tokens for turn in run.turns):
+    if not any(row.tokens for turn in run.turns for row in turn):
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
-    for each in run.subagents:
+    for subagent in run.subagents:
         line = _("subagent {id}: {span} · {cost}").format(
-            id=each.session_id, span=_span(each.from_at, each.to_at), cost=dollars(each.cost_usd)
+            id=subagent.id,
+            span=_span(subagent.root.started_at, _ended_at(subagent)),
+            cost=dollars(subagent.cost_usd),
         )
         yield OutputLine("tool", one_line(line), 2)
     for mark in marks:

@@ -13,10 +13,10 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.engine import Answer, Search, Total
+from hermes_browse.store.search.found import Suggestion, suggest
 from hermes_browse.store.search.query import parse, unknown_filters
 from hermes_browse.store.search.scope import compile_filters, make_scope
 from hermes_browse.store.search.snippets import read_context
-from hermes_browse.store.search.suggest import Suggestion, suggest
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
@@ -119,11 +119,12 @@ class SearchCommand(Subcommand):
                 suggestions = suggest(
                     reader,
                     query,
-                    catalog=catalog,
-                    view=view,
+                    catalog,
+                    view,
+                    context.now,
                     sources=sources,
                     roles=roles,
-                    now=context.now,
+                    is_typed=False,
                 )
                 uncovered = read_coverage(reader).reason if query.groups else ""
             if catalog is None:

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.calls import Called
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.link import SERVE, Reply
 from hermes_browse.store.hosts.serving import Server, limit_memory, take_standard_streams
@@ -93,18 +94,11 @@ def _only_serves() -> str:
     )
 
 
-def carry_out_call(location: Location, name: str, values: Json, stop: Callable[[], bool]) -> Reply:
-    """Carry out a call on one store.
-
-    Args:
-        location: The store.
-        name: Of the call.
-        values: All of its arguments, checked.
-        stop: Polled by changes that take long.
-    """
-    command_name, fixed = CARRIED_OUT_BY[name]
+def carry_out_call(location: Location, call: Called, stop: Callable[[], bool]) -> Reply:
+    """Carry out a call on the store at a location; `stop` is polled by changes that take long."""
+    command_name, fixed = CARRIED_OUT_BY[call.name]
     command = load(command_name)
-    arguments = SimpleNamespace(**{**_NEVER, **values, **fixed, "command": command_name})
+    arguments = SimpleNamespace(**{**_NEVER, **call.values, **fixed, "command": command_name})
     speak(ENGLISH if arguments.json else chosen_language())
 
     def work() -> int:

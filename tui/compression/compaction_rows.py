@@ -12,7 +12,7 @@ from hermes_browse.store.compression.compactions import (
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
-from ..shared.styled import Line, clip_line, line_width
+from ..shared.styled import Line, tailed
 from .inspection import WAYS
 
 _BAR = 16
@@ -47,13 +47,7 @@ class CompactionRow(NamedTuple):
         line.append((formats.fit(_tokens(compaction), 20), "plain"))
         if width >= _LOST_FROM:
             line.append((self.lost, "accent"))
-        return _filled(line, width)
-
-
-def _filled(line: Line, width: int) -> Line:
-    """Return a line of exactly so many cells."""
-    line = clip_line(line, width)
-    return [*line, (" " * (width - line_width(line)), "dim")]
+        return tailed(line, "", width)
 
 
 def _mark(compaction: Compaction) -> tuple[str, str]:

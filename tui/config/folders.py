@@ -1,40 +1,16 @@
 """Paths of this user's files, and the language setting, which is needed before the configuration is
-read.
-
-Importing platformdirs takes as long as painting the first rows, so the folders of Linux and the
-BSDs are computed here by the same rule (XDG Base Directory Specification); a test compares the two.
-"""
+read."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from pathlib import Path
 
-from hermes_browse.store.files import read_regular, write_whole
+from hermes_browse.store.files import read_regular, user_folder, write_whole
 from hermes_browse.store.wording import LANGUAGES, language_of
 
 MOST_CONFIGURED = 1_000_000
 """Bytes of a configuration; a larger file is none."""
-_NAME = "hermes-browse"
-_XDG = {"config": ("XDG_CONFIG_HOME", ".config"), "data": ("XDG_DATA_HOME", ".local/share")}
-_XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))
-"""Kind of folder to its variable, and its place in the home folder where that is not set."""
-
-
-def user_folder(kind: str) -> Path:
-    """Return this user's folder for files of a kind (`config`, `data`, `state`, `log`); it need not
-    exist."""
-    if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
-        import platformdirs  # start: Linux does without it
-
-        folder: Path = getattr(platformdirs, f"user_{kind}_path")(_NAME, appauthor=False)
-        return folder
-    variable, default = _XDG[kind]
-    base = os.environ.get(variable, "").strip()
-    folder = (Path(base) if base else Path.home() / default) / _NAME
-    return folder / "log" if kind == "log" else folder
 
 
 def write_private(path: Path, text: str) -> None:

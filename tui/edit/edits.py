@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome
-from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.reader import chunks
-from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.hosts import edits
-from hermes_browse.store.hosts.edits import Carrying
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -24,8 +20,7 @@ from .. import formats
 from ..list.list_rows import ListRow
 from ..list.marks import conversations_of
 from ..screens.current import CurrentPanes
-from ..store_paths import sessions_folder, trash_folder
-from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, protected, spared_words
+from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, planning, protected, spared_words
 from .change_cards import RenameCard
 from .undo import Undoable, Undone, restore_deleted, undo_changes
 
@@ -119,14 +114,14 @@ class Edits:
         if not conversations:
             return
         if all(conversation.archived for conversation in conversations):
-            self._flag(conversations, edits.unarchive, N_("brought {count:,} sessions"))
+            self._flag(conversations, OpenStore.unarchive, N_("brought {count:,} sessions"))
         elif len(conversations) == 1:
-            self._flag(conversations, edits.archive, N_("archived {count:,} sessions"))
+            self._flag(conversations, OpenStore.archive, N_("archived {count:,} sessions"))
         else:  # protected ones are spared
             self._main.start("plan", self._archive, conversations)
 
     async def _archive(self, conversations: Sequence[Conversation]) -> None:
-        job = self.planning(_selection(conversations), archive=True, measure=False)
+        job = planning(self._main, _selection(conversations), archive=True, measure=False)
         self.archive_planned(await self._main.read(job))
 
     def pin(self) -> None:
@@ -138,9 +133,9 @@ class Edits:
     def pin_these(self, conversations: Sequence[Conversation]) -> None:
         """Pin conversations, or unpin them if all are pinned."""
         if all(conversation.pinned for conversation in conversations):
-            self._flag(conversations, edits.unpin, N_("unpinned {count:,} sessions"))
+            self._flag(conversations, OpenStore.unpin, N_("unpinned {count:,} sessions"))
         else:
-            self._flag(conversations, edits.pin, N_("pinned {count:,} sessions"))
+            self._flag(conversations, OpenStore.pin, N_("pinned {count:,} sessions"))
 
     def _flag(
         self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str
@@ -152,7 +147,7 @@ class Edits:
     async def _write_flag(
         self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str
     ) -> None:
-        store, ids = self._main.store, [conversation.id for conversation in conversations]
+        store, ids = self._main.opened(), [conversation.id for conversation in conversations]
         changes = await self._main.write(
             lambda: [work(store, some) for some in chunks(ids, _AT_ONCE)]
         )
@@ -166,7 +161,7 @@ class Edits:
             return
         touched = [session for change in done for session in change.session_ids]
         sentence = done[0].sentence if len(done) == 1 else _(many).format(count=len(touched))
-        self.done(Undoable(sentence, undo_changes(self._main.store, done)), touched)
+        self.done(Undoable(sentence, undo_changes(self._main.opened(), done)), touched)
 
     def rename(self) -> None:
         """Ask for another title of the current conversation."""
@@ -184,9 +179,9 @@ class Edits:
         main.app.push_screen(card)
 
     async def _rename(self, card: RenameCard, session_id: str, typed: str) -> None:
-        store = self._main.store
+        store = self._main.opened()
         try:
-            renamed = await self._main.write(lambda: edits.rename(store, session_id, typed))
+            renamed = await self._main.write(lambda: store.rename(session_id, typed))
         except BrowseError as error:
             if card.refused(error):
                 return
@@ -229,23 +224,6 @@ class Edits:
 
     # Plans: delete, and archive several
 
-    def planning(
-        self, selection: Selection, *, archive: bool = False, measure: bool = True
-    ) -> Callable[[OpenStore], PreparedPlan]:
-        """Return a job that makes a plan.
-
-        With `archive`, leave out what is archived already. Without `measure`, sizes are left to
-        `OpenStore.measure_more`.
-        """
-        current, now, sizes = self._main.catalog, self._main.clock(), self._main.sizes
-
-        def plan(store: OpenStore) -> PreparedPlan:
-            catalog = current if current.exact else store.catalog(now)
-            plan = store.plan(selection, catalog, now, sizes, measure_sizes=measure)
-            return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
-
-        return plan
-
     def delete(self) -> None:
         """Ask, then move the targets to the trash; protected ones are spared."""
         if conversations := self.targets:
@@ -253,7 +231,8 @@ class Edits:
             self._main.start("plan", self._delete, conversations)
 
     async def _delete(self, conversations: Sequence[Conversation]) -> None:
-        await self._ask(await self._main.read(self.planning(_selection(conversations))))
+        job = planning(self._main, _selection(conversations))
+        await self._ask(await self._main.read(job))
 
     def ask(self, planned: PreparedPlan) -> None:
         """Ask whether to delete the conversations of a plan."""
@@ -276,12 +255,7 @@ class Edits:
         main.app.push_screen(card, decided)
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
-        store, location = self._main.store, self._main.location
-
-        def delete(plan: Plan, **how: Unpack[Carrying]) -> Outcome[Deleted]:
-            trash, folder = trash_folder(location), sessions_folder(location)
-            return edits.delete_planned(store, plan, planned.catalog, trash, folder, **how)
-
+        delete = partial(self._main.opened().clean_up, catalog=planned.catalog)
         outcome = await carry_out(self._main, planned, delete)
         deleted = list(outcome.results)
         notes = [note for done in deleted for note in done.notes]
@@ -297,9 +271,9 @@ class Edits:
         if not planned.plan.selected:
             main.say(protected(planned.plan, main.details))
             return
-        archive = partial(edits.archive_planned, main.store)
-        outcome = await carry_out(main, planned, archive, is_archive=True)
-        undo = undo_changes(main.store, outcome.results)
+        store = main.opened()
+        outcome = await carry_out(main, planned, store.archive_planned, is_archive=True)
+        undo = undo_changes(store, outcome.results)
         self._carried_out(outcome, spared_words(outcome, _("archived")), undo)
 
     def _carried_out(

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.hosts.edits import check_index, restore, undo
 from hermes_browse.store.trash.progress import EVERY, Stage
 from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..formats import counted
-from ..store_paths import sessions_folder, trash_folder
 
 Undone = tuple[str, tuple[str, ...]]
 """A sentence, and the ids of the sessions touched."""
@@ -35,7 +33,7 @@ class Undoable(NamedTuple):
     """
 
 
-def undo_changes(store: Store, changes: Sequence[Change]) -> Callable[[], Undone]:
+def undo_changes(store: OpenStore, changes: Sequence[Change]) -> Callable[[], Undone]:
     """Return a function that undoes changes, the last first."""
     left = list(changes)
 
@@ -44,7 +42,7 @@ def undo_changes(store: Store, changes: Sequence[Change]) -> Callable[[], Undone
         sentence = ""
         while left:  # after a failure a second call continues here
             touched += left[-1].session_ids
-            sentence = undo(store, left[-1]).sentence
+            sentence = store.undo(left[-1]).sentence
             left.pop()
         if len(changes) != 1:
             sentence = _("undone for {count:,} sessions").format(count=len(touched))
@@ -59,8 +57,7 @@ def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
     Raises:
         RefusedError: Of the first, if none of them can be restored.
     """
-    store, location = context.store, context.location
-    files, trash = sessions_folder(location), trash_folder(location)
+    store = context.opened()
     touched: list[str] = []
     refused: list[RefusedError] = []
     notes: list[str] = []
@@ -72,7 +69,7 @@ def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
 
     for deleted in left[::-1]:  # parents were deleted first, and find their children again
         try:
-            done = restore(store, trash, deleted, files, check=not several, tell=tell)
+            done = store.restore(deleted.bundle.name, check=not several, tell=tell)
         except RefusedError as error:
             refused.append(error)  # perhaps restored from the trash before; the others can be
             continue
@@ -89,5 +86,5 @@ def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
         messages=counted(messages, "message"),
     )
     notes += [error.sentence for error in refused]
-    notes += check_index(store) if several else ()
+    notes += store.check_index() if several else ()
     return " · ".join([restored, *notes]), tuple(touched)

@@ -9,7 +9,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..shared.styled import Line, clip_line, line_width
+from ..shared.styled import Line, clip_line, line_width, tailed
 from .family import CompactionEntry, SessionEntry
 
 _EDGES = {
@@ -53,44 +53,33 @@ def session_line(entry: SessionEntry, room: int, width: int, now: float) -> Line
     title, resume target, columns."""
     node = entry.node
     tail = f" {_facts(node, width, now)} "
-    sign = f"{_EDGES[node.relation]} "
-    room -= cell_len(sign) + cell_len(tail)
+    sign = (f"{_EDGES[node.relation]} ", "accent" if node.on_path else "dim")
+    left = room - cell_len(tail) - line_width([sign])
     name = one_line(node.name, 300)
     label = formats.related(node.relation, name)
     target = f" ▶ {_('resumes here')}" if entry.is_target else ""
-    if cell_len(target) + cell_len(label) > room:
+    if cell_len(target) + cell_len(label) > left:
         target = target[:2]
     before = label.removesuffix(name)
-    line: Line = [(before, "dim"), (label[len(before) :], "title" if node.on_path else "plain")]
-    line = clip_line(line, room - cell_len(target))
-    line.append((target, "accent"))
-    room -= line_width(line)
-    note = formats.clip(f"  {one_line(node.note)}", room) if node.note and room > 12 else ""
-    return [
-        (sign, "accent" if node.on_path else "dim"),
-        *line,
-        (note, "note"),
-        (" " * max(room - cell_len(note), 0), "plain"),
-        (tail, "dim"),
-    ]
+    look = "title" if node.on_path else "plain"
+    named = clip_line([(before, "dim"), (label[len(before) :], look)], left - cell_len(target))
+    left -= line_width(named) + cell_len(target)
+    note = f"  {one_line(node.note)}" if node.note and left > 12 else ""
+    return tailed([sign, *named, (target, "accent"), (note, "note")], tail, room)
 
 
 def compaction_line(entry: CompactionEntry, lost: str, room: int, now: float) -> Line:
     """Return the line of a compression in exactly `room` cells: what became of how many messages,
     then as much as fits of the size of the context, what was lost, and the age."""
     compaction = entry.compaction
-    sign = ("! ", "accent") if compaction.is_broken else ("⇣ ", "dim")
-    line: Line = [sign, (entry.outcome, "plain")]
+    line: Line = [("! ", "accent") if compaction.is_broken else ("⇣ ", "dim")]
+    line.append((entry.outcome, "plain"))
     for text, look in ((entry.tokens, "dim"), (lost, "accent")):
-        wider: Line = [*line, (pgettext("clauses", ", "), "dim"), (text, look)]
-        if text and line_width(wider) <= room:
-            line = wider
-    line = clip_line(line, room)
-    free = room - line_width(line)
+        longer: Line = [*line, (pgettext("clauses", ", "), "dim"), (text, look)]
+        if text and line_width(longer) <= room:
+            line = longer
     age = f" {formats.age(compaction.at, now)} "
-    if free < cell_len(age):
-        age = ""
-    return [*line, (" " * (free - cell_len(age)), "dim"), (age, "dim")]
+    return tailed(line, age if line_width(line) + cell_len(age) <= room else "", room)
 
 
 def more_line(count: int, room: int) -> Line:

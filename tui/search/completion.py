@@ -6,9 +6,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hermes_browse.store.search.conditions import Filter
-from hermes_browse.store.search.filter_values import Vocabulary
-from hermes_browse.store.search.filters import kinds_for
+from hermes_browse.store.search.filters import Filter, Vocabulary, kinds_for
 from hermes_browse.store.search.query import query_word
 
 _LEAST_NAME = 3

@@ -19,9 +19,9 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search.coverage import Coverage
+from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import Conditions
-from hermes_browse.store.search.suggest import Suggestion
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View

@@ -88,8 +88,6 @@ class SearchResults:
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By session id, for the hits."""
     counts: HitCounts = field(default_factory=HitCounts)
-    past_edits: bool = False
-    """In a search for a file: all edits are listed, and mentions follow."""
     of_list: bool = False
     """The search is for conversations only, and none matches."""
     sort: str = "newest"

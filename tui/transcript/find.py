@@ -11,9 +11,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.block_kinds import CALL, RESULT
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, blocks_of
 from hermes_browse.store.messages.summaries import without_injections
-from hermes_browse.store.search.fold import fold, has_marks
-from hermes_browse.store.search.query import Term, TermKind
-from hermes_browse.store.search.terms import Matcher
+from hermes_browse.store.search.terms import Matcher, Term, TermKind, fold
 from hermes_browse.store.text import printable
 
 from ..shared.styled import line_text
@@ -35,19 +33,8 @@ _OVERLAP = 24
 def needle(text: str) -> Matcher | None:
     """Return a matcher of a literal text, anywhere in a word, ignoring case and accents; None for
     an empty text."""
-    folded = fold(text)
-    if not folded.strip():
-        return None
-    return Matcher(
-        Term(text, TermKind.WORD, 0, len(text)),
-        folded,
-        folded,
-        (),
-        False,
-        True,
-        False,
-        ignores_marks=True,
-    )
+    term = Term(text, TermKind.INSIDE, 0, len(text))
+    return Matcher(term, fold(text), is_anywhere=True) if text.strip() else None
 
 
 def texts_of(message: ChatMessage) -> Iterator[str]:
@@ -61,8 +48,7 @@ def texts_of(message: ChatMessage) -> Iterator[str]:
 def contains(message: ChatMessage, matcher: Matcher) -> bool:
     """Whether a message, as it can be shown, has a match."""
     for text in texts_of(message):
-        folded = fold(text)
-        if matcher.in_folded(folded, has_marks(folded)):
+        if matcher.first(fold(text)):
             return True
     return _matches_rendered(without_injections(message.text), matcher)
 
@@ -72,11 +58,11 @@ def _matches_rendered(text: str, matcher: Matcher) -> bool:
     if len(text) > MARKDOWN_LIMIT:
         return False
     plain = fold(_MARKUP.sub("", text))
-    if len(plain) == len(text) or not matcher.in_folded(plain, has_marks(plain)):
+    if len(plain) == len(text) or not matcher.first(plain):
         return False
     paragraphs = render_markdown(printable(text), _WIDE)
     shown = fold("\n".join(line_text(paragraph.spans) for paragraph in paragraphs))
-    return matcher.in_folded(shown, has_marks(shown))
+    return matcher.first(shown) is not None
 
 
 class Slice(NamedTuple):

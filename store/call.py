@@ -1,0 +1,151 @@
+"""What can be asked of a store, as methods of `OpenStore`: carried out here, or where the store is.
+
+A call is a function whose first argument is the connection, the store or its façade. Where the
+store is elsewhere, the name of the call and the other arguments are sent (`hosts/codec.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, cast, overload
+
+from .connection.connect import Far, Store
+from .connection.reader import Reader
+from .errors import QueryInterruptedError
+from .hermes.homes import Location
+from .wording import _
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CALLS: dict[str, Call[..., Any]] = {}
+"""By name."""
+
+
+class Call(Generic[P, T]):
+    """A method of `OpenStore` that the machine of the store carries out.
+
+    Args:
+        function: What does it.
+        first: Returns the first argument of the function.
+        changes: Whether it changes the store.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., T],
+        first: Callable[[Leased], object],
+        *,
+        changes: bool = False,
+    ) -> None:
+        self.function, self.changes = function, changes
+        self._first = first
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        CALLS[name] = self
+
+    @overload
+    def __get__(self, store: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, store: Leased, owner: type) -> Callable[P, T]: ...
+    def __get__(self, store: Leased | None, owner: type) -> Self | Callable[P, T]:
+        return self if store is None else partial(self, store)
+
+    def __call__(self, store: Leased, /, *args: P.args, **named: P.kwargs) -> T:
+        if store.far is None:
+            return self.function(self._first(store), *args, **named)
+        store.check()
+        return cast("T", store.far.call(self._name, args, named))
+
+
+def read(function: Callable[Concatenate[Reader, P], T]) -> Call[P, T]:
+    """Make a call of a function that reads through a connection."""
+    return Call(function, attrgetter("reader"))
+
+
+def change(function: Callable[Concatenate[Store, P], T]) -> Call[P, T]:
+    """Make a call of a function that changes a store."""
+    return Call(function, attrgetter("store"), changes=True)
+
+
+def call(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
+    """Make a call of a method that reads."""
+    return Call(method, lambda store: store)
+
+
+def changing(method: Callable[Concatenate[Any, P], T]) -> Call[P, T]:
+    """Make a call of a method that changes the store."""
+    return Call(method, lambda store: store, changes=True)
+
+
+class Leased:
+    """A leased connection to one store, opened by the first call that reads.
+
+    One thread calls; any thread may `interrupt`. Reads raise StoreError if the store cannot be
+    read, and QueryInterruptedError after `interrupt`.
+    """
+
+    def __init__(self, store: Store, location: Location | None = None) -> None:
+        self.store = store
+        """The store itself, which holds no handle."""
+        self.location = location or Location(store.path)
+        self.far: Far | None = store.far()
+        """The connection, if the store is elsewhere."""
+        self._reader: Reader | None = None
+        self._is_interrupted = False
+
+    @property
+    def reader(self) -> Reader:
+        """The read connection."""
+        self.check()
+        if self._reader is None:
+            self._reader = self.store.open()
+        return self._reader
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it has the file open."""
+        return self._connection is not None
+
+    @property
+    def _connection(self) -> Far | Reader | None:
+        return self.far or self._reader
+
+    def begin(self) -> None:
+        """Start another piece of work: clear an interrupt or a time-out."""
+        self._is_interrupted = False
+        if (connection := self._connection) is not None:
+            connection.begin()
+
+    def check(self) -> None:
+        """Raise QueryInterruptedError if `interrupt` was called; for work between two calls."""
+        if self._is_interrupted:
+            raise QueryInterruptedError(_("The query was interrupted."))
+
+    def interrupt(self) -> None:
+        """Stop the running call and those to come until `begin`, from any thread."""
+        self._is_interrupted = True
+        if (connection := self._connection) is not None:
+            connection.interrupt()
+
+    def close(self) -> None:
+        """Close the file; another call opens it again."""
+        connection, self._reader = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

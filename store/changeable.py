@@ -1,0 +1,113 @@
+"""Changes of a store, on its own machine: with all of its guards, and into its own trash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from . import later
+from .call import Leased, call, change, changing
+from .hermes.homes import sessions_folder, trash_folder
+from .trash.progress import Tell, never, quiet
+from .wording import _
+
+if TYPE_CHECKING:
+    from .cleanup.bulk import Carrying, Outcome
+    from .cleanup.plan import Plan, Planned
+    from .edit.delete import Deleted
+    from .edit.flags import Change
+    from .edit.restore import Restored
+    from .sessions.catalog import Catalog
+    from .trash.shelf import Bundle
+
+
+class Changeable(Leased):
+    """The changes of an `OpenStore`; each is done as a whole, or raises BrowseError.
+
+    Raises:
+        RefusedError: By the rules of the machine; nothing was changed.
+        WriteInDoubtError: The connection was lost, and the machine does not answer any more.
+    """
+
+    archive = change(later.flags.archive)
+    unarchive = change(later.flags.unarchive)
+    pin = change(later.flags.pin)
+    unpin = change(later.flags.unpin)
+    rename = change(later.titles.rename)
+    check_index = change(later.restore.check_index)
+
+    @property
+    def trash(self) -> Path:
+        """The folder of deletions, on the machine of the store."""
+        return trash_folder(self.location)
+
+    def undo(self, done: Change) -> Change:
+        """Undo a change of flags or of a title; elsewhere flags are set on whole lineages."""
+        if self.far is None or not done.rows:
+            return later.flags.undo(self.store, done)
+        first = done.rows[0]
+        if "title" in first.before:
+            title = first.before["title"]
+            typed = title if isinstance(title, str) else ""
+            back = self.rename(first.session_id, typed).change
+        else:
+            back = getattr(self, later.far_changes.undoes(done.rows))(done.session_ids)
+        return back._replace(sentence=_("undone: {done}").format(done=done.sentence))
+
+    @changing
+    def delete(self, session_ids: Sequence[str], *, stopped: Callable[[], bool] = never) -> Deleted:
+        """Move conversations to the trash, all of them or none."""
+        folder = sessions_folder(self.location)
+        return later.delete.delete(
+            self.store, session_ids, self.trash, sessions_folder=folder, stop=stopped
+        )
+
+    @changing
+    def restore(
+        self,
+        name: str,
+        only: Sequence[str] | None = None,
+        *,
+        check: bool = True,
+        stopped: Callable[[], bool] = never,
+        tell: Tell = quiet,
+    ) -> Restored:
+        """Restore a deletion, or some of its sessions, from the trash; `check` compares the search
+        index with the rows."""
+        return later.restore.restore(
+            self.store,
+            self.trash,
+            name,
+            sessions_folder=sessions_folder(self.location),
+            only=only,
+            check=check,
+            stop=stopped,
+            tell=tell,
+        )
+
+    @call
+    def deletions(self) -> list[Bundle]:
+        """Return what is in the trash, newest first."""
+        return later.shelf.list_bundles(self.trash)
+
+    def archive_planned(self, plan: Plan, **how: Unpack[Carrying]) -> Outcome[Change]:
+        """Archive the conversations of a plan; those that it spares stay, even members of a
+        lineage."""
+        spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
+
+        def archive(planned: Sequence[Planned]) -> Change:
+            return self.archive([each.conversation.id for each in planned], spared=spared)
+
+        return later.bulk.carry_out(self.store, plan, archive, **how)
+
+    def clean_up(self, plan: Plan, catalog: Catalog, **how: Unpack[Carrying]) -> Outcome[Deleted]:
+        """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
+        if self.far is None:
+            folder = sessions_folder(self.location)
+            return later.bulk.delete_planned(self.store, plan, catalog, self.trash, folder, **how)
+
+        def delete(planned: Sequence[Planned]) -> Deleted:
+            return self.delete([each.conversation.id for each in planned])
+
+        return later.bulk.carry_out(self.store, plan, delete, **how)

@@ -1,0 +1,175 @@
+"""Modules that are imported by the first call of a function in them: the first rows on screen need
+few of them, and importing all takes longer than reading those rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .cleanup import bulk as bulk
+    from .cleanup import plan as plan
+    from .cleanup import retention as retention
+    from .cleanup import selection as selection
+    from .cleanup import sizes as sizes
+    from .cleanup import space_map as space_map
+    from .compression import compactions as compactions
+    from .compression import losses as losses
+    from .compression import model_context as model_context
+    from .edit import delete as delete
+    from .edit import flags as flags
+    from .edit import restore as restore
+    from .edit import titles as titles
+    from .export import files as files
+    from .export import jsonl as jsonl
+    from .export import redact as redact
+    from .export import source as source
+    from .hermes import health as health
+    from .hermes import index_health as index_health
+    from .hermes import resume_command as resume_command
+    from .hosts import far_changes as far_changes
+    from .hosts import remote as remote
+    from .hosts import resume_on_host as resume_on_host
+    from .insights import facts as facts
+    from .legacy import transcript_files as transcript_files
+    from .messages import decode as decode
+    from .messages import details as details
+    from .messages import preview as preview
+    from .messages import recap as recap
+    from .messages import transcript as transcript
+    from .search import coverage as coverage
+    from .search import filters as filters
+    from .search import found as found
+    from .search import query as query
+    from .search import scope as scope
+    from .search import snippets as snippets
+    from .sessions import catalog as catalog
+    from .sessions import first_page as first_page
+    from .sessions import lineage as lineage
+    from .sessions import resolve as resolve
+    from .sessions import session_rows as session_rows
+    from .trash import shelf as shelf
+
+_PACKAGES = {
+    **dict.fromkeys(
+        (
+            "bulk",
+            "plan",
+            "retention",
+            "selection",
+            "sizes",
+            "space_map",
+        ),
+        "cleanup",
+    ),
+    **dict.fromkeys(
+        (
+            "compactions",
+            "losses",
+            "model_context",
+        ),
+        "compression",
+    ),
+    **dict.fromkeys(
+        (
+            "delete",
+            "flags",
+            "restore",
+            "titles",
+        ),
+        "edit",
+    ),
+    **dict.fromkeys(
+        (
+            "files",
+            "jsonl",
+            "redact",
+            "source",
+        ),
+        "export",
+    ),
+    **dict.fromkeys(
+        (
+            "health",
+            "index_health",
+            "resume_command",
+        ),
+        "hermes",
+    ),
+    **dict.fromkeys(
+        (
+            "far_changes",
+            "remote",
+            "resume_on_host",
+        ),
+        "hosts",
+    ),
+    **dict.fromkeys(("facts",), "insights"),
+    **dict.fromkeys(("transcript_files",), "legacy"),
+    **dict.fromkeys(
+        (
+            "decode",
+            "details",
+            "preview",
+            "recap",
+            "transcript",
+        ),
+        "messages",
+    ),
+    **dict.fromkeys(
+        (
+            "coverage",
+            "filters",
+            "found",
+            "query",
+            "scope",
+            "snippets",
+        ),
+        "search",
+    ),
+    **dict.fromkeys(
+        (
+            "catalog",
+            "first_page",
+            "lineage",
+            "resolve",
+            "session_rows",
+        ),
+        "sessions",
+    ),
+    **dict.fromkeys(("shelf",), "trash"),
+}
+
+
+class Module:
+    """Such a module."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, function: str) -> Function:
+        return Function(self._name, function)
+
+
+class Function:
+    """A function of such a module."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The function itself, for `inspect`."""
+        module = import_module(f".{self._module}", __package__)
+        function: Callable[..., Any] = getattr(module, self._name)
+        return function
+
+    def __call__(self, *args: object, **named: object) -> Any:
+        return self.__wrapped__(*args, **named)
+
+
+def __getattr__(name: str) -> Module:
+    if name not in _PACKAGES:
+        raise AttributeError(name)
+    return Module(f"{_PACKAGES[name]}.{name}")

@@ -1,0 +1,412 @@
+"""The candidates of a search: rows that may have its terms, page by page, newest or oldest first.
+
+They come from sources: Hermes' word index, its trigram index, and the rows themselves where an
+index lacks some. Each page asks all sources for the next ids, and goes on behind them. Every
+statement is short and fetched whole: no cursor stays open between pages, and a newer query can stop
+the search anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..connection.reader import Reader
+from ..connection.schema import FtsIndex
+from ..connection.stored_values import FIRST_TIME, as_int, as_time
+from ..sessions.first_page import ids_follow_time
+from ..text import text_of
+from ..wording import _, ngettext
+from .coverage import gaps_of
+from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
+from .query import CompiledQuery
+from .rows import SHOWN, rows_sql
+from .spellings import (
+    escapes_match,
+    joined_match,
+    loose_match,
+    may_be_joined,
+    may_have,
+    plain_match,
+    substring_match,
+)
+from .terms import Matcher
+
+_NEWEST = 350
+"""Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
+ten begins so, and a prefix of few letters makes FTS5 merge a good part of the index before the
+first row."""
+_TRIED = 500
+"""Rows with the rest of a query that are read before the index is queried for such a prefix."""
+_SHORT = 2
+"""Letters of a prefix that is always taken for common."""
+_SAMPLE = 64
+"""Rows among which words are counted, to see whether they are common."""
+_MOST_TRUNCATED = 1000
+"""Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
+_FIRST, _MOST = 64, 2000
+"""Ids from an index, or rows of a scan, that one statement looks at: at first, and at most."""
+_LONG_SCAN = 400
+"""A scan of more rows shows what it has found so far."""
+_SMALL_BLOCK, _LARGE_BLOCK = 2_000, 20_000
+"""Where ids do not follow time, so many candidates are brought into the order of time together:
+where neighbours have changed places, and after an import."""
+
+
+class Candidate(NamedTuple):
+    """A row that may be a hit; sorted, candidates are in the order of time."""
+
+    moment: float
+    """When it was written, if ids do not follow time, else 0."""
+    id: int
+    session_id: str
+    is_certain: bool
+    """The index alone decides: its text needs no check."""
+
+
+class _Source(NamedTuple):
+    """Rows that may have the terms, in a range of ids."""
+
+    ids: Condition
+    """A SELECT of ids, up to the key column of its WHERE clause."""
+    where: Condition
+    """On `messages m`."""
+    low: int
+    high: int
+    is_scan: bool
+    is_certain: bool
+
+
+_ALL_ROWS = Condition("SELECT id FROM messages WHERE id")
+
+
+class Sources:
+    """Where the candidates of a query come from.
+
+    Args:
+        reader: Open; used by this thread alone.
+        compiled: The query.
+        oldest: The oldest rows come first.
+    """
+
+    def __init__(self, reader: Reader, compiled: CompiledQuery, *, oldest: bool) -> None:
+        self._reader, self._oldest = reader, oldest
+        # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
+        ends = "SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)"
+        low, high = map(as_int, reader.rows(ends)[0])
+        self.edges = low, high
+        """The smallest and the largest id of a message; 0 where there is none."""
+        self.all: list[_Source] = []
+        self.engines: set[str] = set()
+        """`fts5`, `trigram`, `scan`."""
+        self.notes: list[str] = []
+        """Sentences on what is not covered by an index."""
+        self.is_partial = False
+        """Some rows that may be hits are in no source: there are too many of them."""
+        self._is_plain = compiled.is_plain
+        if compiled.in_reasoning:
+            self.notes.append(_("Reasoning is in no index: it is scanned."))
+            self._scan(Condition(HAS_REASONING))
+            return
+        for group in compiled.groups:
+            self._add_group(group)
+        if not compiled.groups:
+            self._scan(EVERYTHING)
+
+    def _add(
+        self,
+        ids: Condition,
+        where: Condition = EVERYTHING,
+        between: tuple[int, int] | None = None,
+        *,
+        is_scan: bool = False,
+        is_certain: bool = False,
+    ) -> None:
+        self.all.append(_Source(ids, where, *(between or self.edges), is_scan, is_certain))
+
+    def _add_match(
+        self,
+        index: FtsIndex,
+        match: str,
+        where: Condition = EVERYTHING,
+        between: tuple[int, int] | None = None,
+        *,
+        is_certain: bool = False,
+    ) -> None:
+        """Add the rows that an index finds for MATCH, in a range of ids."""
+        ids = f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid"
+        self._add(Condition(ids, (match,)), where, between, is_certain=is_certain)
+
+    def _scan(self, where: Condition, between: tuple[int, int] | None = None) -> None:
+        self.engines.add("scan")
+        self._add(_ALL_ROWS, where, between, is_scan=True)
+
+    def _add_group(self, group: Sequence[Matcher]) -> None:
+        """Add the sources for one group of terms: of the index that fits it, and of what that index
+        does not hold."""
+        schema = self._reader.schema
+        words, trigram = schema.fts, schema.trigram
+        if schema.is_index_stale:
+            words = trigram = None
+            stale = _(
+                "Hermes has marked the search index as stale: the rows themselves are scanned."
+            )
+            self.notes.append(stale)
+        elif words is None:
+            none = _("There is no search index to use: the rows themselves are scanned.")
+            self.notes.append(none)
+        substrings = "" if words is None or trigram is None else self._substrings(trigram, group)
+        if words is None or not (substrings or any(each.words for each in group)):
+            self._scan(may_have(group))
+            return
+        if trigram is not None and substrings:
+            self.engines.add("trigram")
+            self._add_match(trigram, substrings, may_have(group))
+            self._add_gaps(trigram, group)
+            # Of messages with images it has none: it stops at the NUL ahead. In the word index each
+            # begins with the word `json`; letters beyond ASCII are in escapes there.
+            if any(each.spelling.isascii() for each in group if not each.words):
+                self._add_match(words, '^ "json"', may_have(group))
+            if escapes := escapes_match(self._reader, words, group):
+                self._add_match(words, escapes)
+        else:
+            self.engines.add("fts5")
+            self._add_words(group, words)
+        self._add_gaps(words, group)
+
+    def _substrings(self, trigram: FtsIndex, group: Sequence[Matcher]) -> str:
+        """Return for MATCH on the trigram index: rows with the substrings of a group.
+
+        Empty where there is no such expression, and for an index that leaves out tool output, as
+        in files that Hermes 0.20 and later has made.
+        """
+        if "where" in trigram.definition.lower():
+            return ""
+        found = [substring_match(self._reader, trigram, each) for each in group if not each.words]
+        return " AND ".join(filter(None, found))
+
+    def _add_words(self, group: Sequence[Matcher], index: FtsIndex) -> None:
+        """Add the rows with words.
+
+        Of a prefix that is short or common, FTS5 merges a good part of the index before the first
+        row. So the first rows with the other words are read before, or the newest rows if there are
+        none: they may fill the page.
+        """
+        literal = may_have([each for each in group if not each.is_plain])
+        wide = [each for each in group if each.is_prefix and self._is_common(each)]
+        low, high = rest = self.edges
+        if wide:
+            match = loose_match(self._reader, index, group, wide)
+            middle = self._middle(index, match)
+            first, rest = (middle, high), (low, middle - 1)
+            if self._oldest:
+                first, rest = (low, middle), (middle + 1, high)
+            if match:
+                self._add_match(index, match, literal, first)
+            else:
+                self._add(_ALL_ROWS, may_have(group), first)
+        plain, joined = plain_match(group), joined_match(self._reader, index, group)
+        self._add_match(index, plain, literal, rest, is_certain=self._is_plain)
+        self._add_match(index, joined, may_be_joined(group), rest)
+
+    def _middle(self, index: FtsIndex, match: str) -> int:
+        """Return the last of the first rows that an index finds, or of all there are; without
+        MATCH, of the newest or oldest rows."""
+        low, high = self.edges
+        if not match:
+            return low + _NEWEST if self._oldest else high - _NEWEST
+        order = "ASC" if self._oldest else "DESC"
+        sql = (
+            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? ORDER BY rowid {order} "
+            f"LIMIT 1 OFFSET {_TRIED}"
+        )
+        last = self._reader.value(sql, [match])
+        return self.edges[self._oldest] if last is None else as_int(last)
+
+    def _is_common(self, prefix: Matcher) -> bool:
+        """Whether many rows may have a word that begins so."""
+        where = may_have([prefix])
+        found = (
+            f"SELECT count(*) FROM {rows_sql(self._reader.schema)} WHERE m.id > ? AND {where.sql}"
+        )
+        values = [self.edges[1] - _SAMPLE, *where.values]
+        is_short = len(prefix.words[-1]) <= _SHORT
+        return is_short or as_int(self._reader.value(found, values)) * 16 >= _SAMPLE
+
+    def _add_gaps(self, index: FtsIndex, group: Sequence[Matcher]) -> None:
+        """Add the rows that an index lacks, and those it holds only a part of."""
+        gaps = gaps_of(self._reader, index, self.edges[1])
+        if gaps.missing:
+            note = ngettext(
+                "Hermes' index lacks 1 message: it is scanned.",
+                "Hermes' index lacks {count:,} messages: they are scanned.",
+                gaps.missing,
+            )
+            self.notes.append(note.format(count=gaps.missing))
+            self._scan(all_of([Condition(gaps.sql), may_have(group)]), (gaps.first, gaps.last))
+        truncated = gaps.truncated[-_MOST_TRUNCATED:]
+        if truncated:  # the cut may have made a word of a part of one
+            self.all = [source._replace(is_certain=False) for source in self.all]
+            ids = Condition("SELECT value FROM json_each(?) WHERE value", (json.dumps(truncated),))
+            self._add(ids, may_have(group))
+        if len(gaps.truncated) > _MOST_TRUNCATED:
+            self.is_partial = True
+            note = _(
+                "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were "
+                "read in full."
+            )
+            self.notes.append(note.format(count=len(gaps.truncated), read=_MOST_TRUNCATED))
+
+
+class Candidates:
+    """The rows in a scope that may have the terms of a query, page by page.
+
+    Args:
+        reader: Open; used by this thread alone.
+        compiled: The query.
+        scope: On `messages m`: other rows are no candidates.
+        oldest: The oldest first.
+        stopped: Called between statements; True stops the search.
+        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
+            1.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        compiled: CompiledQuery,
+        scope: Condition = EVERYTHING,
+        *,
+        oldest: bool = False,
+        stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        self.sources = Sources(reader, compiled, oldest=oldest)
+        self._reader, self._scope, self._oldest = reader, scope, oldest
+        self._stopped, self._progress = stopped, progress
+        self._edges = self.sources.edges
+        self._block = 0
+        """Candidates that are brought into the order of time together; 0 where ids follow time."""
+        self._scanned = 0
+        self.is_stopped = False
+        """It was stopped before its end."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it scans more than a look at the newest rows."""
+        return self._scanned > _LONG_SCAN
+
+    def in_time(self, after: int | None = None) -> Iterator[list[int]]:
+        """Yield ids in the order of time, behind one.
+
+        Hermes assigns ids in the order of writing. But imports (0.19, 0.22), a restore and a clock
+        that is set back give new ids to old messages, and a compression writes messages again with
+        their old times. There, some thousand candidates are ordered together.
+        """
+        self._block = self._block_size()
+        waits_for = after if self._block else None
+        pages = self._blocks(self.pages()) if self._block else self.pages(after)
+        for page in pages:
+            ids = [each.id for each in sorted(page, reverse=not self._oldest)]
+            if waits_for is None:
+                yield ids
+            elif waits_for in ids:
+                yield ids[ids.index(waits_for) + 1 :]
+                waits_for = None
+
+    def _block_size(self) -> int:
+        """Return how many candidates are brought into the order of time together; 0 where ids
+        follow time.
+
+        Asked once while the store does not change, so that all pages of a search agree.
+        """
+        sizes = self._reader.cache().block_sizes
+        if self._oldest not in sizes:
+            size = _LARGE_BLOCK
+            if ids_follow_time(self._reader):
+                size = _SMALL_BLOCK if self._has_late_rows() else 0
+            sizes[self._oldest] = size
+        return sizes[self._oldest]
+
+    def _has_late_rows(self) -> bool:
+        """Whether a row near the end at which the search begins is older than the one before."""
+        low, high = self._edges
+        near = low + _SMALL_BLOCK if self._oldest else high - _SMALL_BLOCK
+        if high - low < _SMALL_BLOCK:
+            return True
+        stamp = f"COALESCE({self._reader.schema.message('timestamp')}, {FIRST_TIME})"
+        late = (
+            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
+            f"WHERE m.id {'<' if self._oldest else '>'} ?) WHERE here < before LIMIT 1"
+        )
+        return bool(self._reader.rows(late, [near]))
+
+    def _blocks(self, pages: Iterable[list[Candidate]]) -> Iterator[list[Candidate]]:
+        block: list[Candidate] = []
+        for page in pages:
+            block += page
+            if len(block) >= self._block:
+                yield block
+                block = []
+        yield block
+
+    def pages(self, after: int | None = None) -> Iterator[list[Candidate]]:
+        """Yield candidates behind an id, each once, in no order within a page.
+
+        Pages may be empty: between two of them nothing is open, and the caller may do anything.
+        """
+        low, high = self._edges
+        total = max(high - low + 1, 1)
+        if after is not None:
+            low, high = (after + 1, high) if self._oldest else (low, after - 1)
+        sizes = [_FIRST] * len(self.sources.all)
+        while low <= high:
+            if self._stopped():
+                self.is_stopped = True
+                return
+            first, last = low, high  # the part of the rows that all sources have looked at
+            found: dict[int, Candidate] = {}
+            for number, source in enumerate(self.sources.all):
+                begin, end = max(first, source.low), min(last, source.high)
+                if begin <= end:
+                    page, reached = self._page(source, begin, end, sizes[number])
+                    first, last = (first, reached) if self._oldest else (reached, last)
+                    found |= {
+                        each.id: each for each in page if each.is_certain or each.id not in found
+                    }
+                    sizes[number] = min(sizes[number] * 2, _MOST)
+            yield [each for each in found.values() if first <= each.id <= last]
+            low, high = (last + 1, high) if self._oldest else (low, first - 1)
+            if self._scanned:
+                self._progress(1 - max(high - low + 1, 0) / total)
+
+    def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Candidate], int]:
+        """Return the candidates among the next ids of a source, and the last id it has looked
+        at."""
+        order, reached = ("ASC", high) if self._oldest else ("DESC", low)
+        sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
+        ids = [
+            as_int(row[0]) for row in self._reader.rows(sql, [*source.ids.values, low, high, size])
+        ]
+        self._scanned += len(ids) * source.is_scan
+        if len(ids) == size:
+            reached = ids[-1]
+        where = all_of([Condition(SHOWN), self._scope, source.where])
+        # The time is behind long texts: it is read only where it is needed.
+        stamp = "m.timestamp" if self._block else "0"
+        rows = self._reader.rows(
+            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self._reader.schema)} "
+            f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
+            [json.dumps(ids), *where.values],
+        )
+        return [
+            Candidate(moment_of(stamp), as_int(key), text_of(session_id), source.is_certain)
+            for stamp, key, session_id in rows
+        ], reached
+
+
+def moment_of(stamp: object) -> float:
+    """Return a time for sorting; a row without one is the oldest."""
+    moment = as_time(stamp)
+    return float("-inf") if moment is None else moment

@@ -1,0 +1,173 @@
+"""Rows of `messages` as a search reads them, and a cache of them for the next search.
+
+The expensive part of a row is its text: reading it from pages of its own, folding it, parsing the
+JSON of a message with images. Each is done once while the store stays unchanged: the next keystroke
+needs most of the same rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from sys import getsizeof
+
+from ..connection.reader import Reader, Row
+from ..connection.schema import Schema
+from ..connection.store_cache import StoreCache
+from ..connection.stored_values import as_int, as_time, read_json
+from ..messages.chat_message import State
+from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, state_of
+from ..text import as_text, text_of
+from .query import CompiledQuery
+from .terms import fold
+
+_ROW_BYTES = 1000
+"""Memory that a row takes besides its texts."""
+_COLUMNS = ("session_id", "role", "content", "tool_calls", "tool_name", "timestamp", "reasoning", "reasoning_content",
+            "display_kind", "display_metadata")  # fmt: skip
+
+SHOWN = (
+    "m.role IS NOT 'session_meta' AND m.display_kind IS NOT 'hidden' AND (m.display_metadata IS NULL OR NOT "
+    "CASE WHEN json_valid(m.display_metadata) THEN json_type(m.display_metadata, '$.model_only') IS 'true' ELSE 0 END)"
+)
+"""Whether a row of `messages m` is for people; see `decode.is_hidden`."""
+
+IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+def rows_sql(schema: Schema) -> str:
+    """Return SQL for `messages m` with all columns that conditions name; those that a store lacks
+    are NULL."""
+    columns = ", ".join(f"{schema.message(name)} AS {name}" for name in _COLUMNS)
+    return f"(SELECT m.id, {columns}, {schema.active()} AS active, {schema.compacted()} AS compacted FROM messages m) m"
+
+
+def unescaped(json_text: str) -> str:
+    """Return JSON text with the escapes in it resolved, also where it is cut short."""
+
+    def letter(escape: re.Match[str]) -> str:
+        return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
+
+    text = _ESCAPE.sub(letter, json_text)
+    # joins surrogate pairs
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class StoredRow:
+    """A row of `messages` with the texts that are searched."""
+
+    def __init__(self, row: Row) -> None:
+        message_id, session_id, role, timestamp, active, compacted, *texts = row
+        self.id = as_int(message_id)
+        self.session_id = text_of(session_id)
+        self.role = as_text(role) or "unknown"
+        self.moment: float | None = as_time(timestamp)
+        self.state: State = state_of(active, compacted)
+        self.stored, self.tool_name, self.tool_calls = map(text_of, texts)
+        texts_size = getsizeof(self.stored) + getsizeof(self.tool_calls)
+        self.size = _ROW_BYTES + 2 * texts_size
+        """Bytes of memory, with the texts counted twice: as stored and folded."""
+
+    @property
+    def content(self) -> str:
+        """The content as stored, without the mark of a multimodal one, which nobody wrote."""
+        return self.stored.removeprefix(SENTINEL)
+
+    @cached_property
+    def spoken(self) -> str:
+        """The content, or the texts in the parts of a multimodal one."""
+        if not self.stored.startswith(SENTINEL):
+            return self.stored
+        return decode_content(self.stored)[0].removeprefix(SENTINEL)
+
+    @cached_property
+    def _folded(self) -> str:
+        """The texts as Hermes indexes them (0.13 and later), and the spoken one; folded."""
+        texts = (self.spoken, self.content, self.tool_name, self.tool_calls)
+        return fold(" ".join(dict.fromkeys(texts)))
+
+    @cached_property
+    def _unescaped(self) -> list[str]:
+        """The JSON of a tool's result and of its calls without escapes, where there are some."""
+        texts = []
+        if "\\" in self.stored and IS_JSON.match(self.stored):
+            texts.append(unescaped(self.stored))
+        if "\\" in self.tool_calls:  # the arguments of a call are JSON in JSON
+            texts.append(unescaped(unescaped(self.tool_calls)))
+        return texts
+
+    @cached_property
+    def _all_folded(self) -> str:
+        return " ".join([self._folded, *map(fold, self._unescaped)])
+
+    def texts(self) -> Iterator[str]:
+        """Yield each searched text: the spoken one first, then those stored."""
+        stored = (self.spoken, self.content, self.tool_name, self.tool_calls, *self._unescaped)
+        yield from dict.fromkeys(stored)
+
+    def is_accepted(self, compiled: CompiledQuery) -> bool:
+        """Whether the row contains the terms of a query, and none that it excludes."""
+        if not compiled.groups and not compiled.excluded:
+            return True
+        # Most rows have the terms as they are stored, and their JSON need not be read.
+        if not compiled.excluded and compiled.accepts(self._folded):
+            return True
+        has_more = self._unescaped or compiled.excluded
+        return bool(has_more) and compiled.accepts(self._all_folded)
+
+
+_CHANGES = re.compile(r"write|edit|patch|create|replace|append|insert|delete|remove|rename|move")
+"""Parts of the names of tools that change files: `write_file` and `patch` are Hermes' own
+(0.22)."""
+_PATCH_HEADERS = ("*** ", "+++ ", "--- ")
+"""How a line of a patch begins that names a file."""
+
+
+def _names_file(argument: object, needle: str) -> bool:
+    """Whether an argument names the file: a bare path, or the headers of a patch, not the text
+    written."""
+    if not isinstance(argument, str):
+        return False
+    lines = argument.split("\n")
+    named = lines if len(lines) == 1 else [x for x in lines if x.startswith(_PATCH_HEADERS)]
+    return any(needle in fold(line) for line in named)
+
+
+def edits_file(tool_calls: str, needle: str) -> bool:
+    """Whether tool calls, as stored, change a file whose path contains a folded text."""
+    if needle not in fold(tool_calls):
+        return False
+    for call in decode_tool_calls(tool_calls):
+        if not _CHANGES.search(call.name.lower()):
+            continue
+        try:
+            arguments = read_json(call.arguments)
+        except ValueError:
+            arguments = None
+        values = arguments.values() if isinstance(arguments, dict) else [call.arguments]
+        if any(_names_file(value, needle) for value in values):
+            return True
+    return False
+
+
+def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:
+    """Return rows in the order of their ids; those that are cached are not read again.
+
+    `in_reasoning` reads their reasoning instead of their texts; those rows are not cached.
+    """
+    cache = StoreCache().rows if in_reasoning else reader.cache().rows
+    known = {key: row for key in ids if (row := cache.get(key)) is not None}
+    texts = "m.content, m.tool_name, m.tool_calls"
+    if in_reasoning:
+        texts = "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, ''), '', ''"
+    sql = (
+        f"SELECT m.id, m.session_id, m.role, m.timestamp, m.active, m.compacted, {texts} "
+        f"FROM {rows_sql(reader.schema)} WHERE m.id IN ({{keys}})"
+    )
+    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in known])):
+        known[row.id] = row
+        cache.add(row)
+    return [known[key] for key in ids if key in known]

@@ -1,0 +1,111 @@
+"""The façade of a store, as a script uses it: open, read, change, take back."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from builders import demo_store
+
+from hermes_browse.store import OpenStore, open_store
+from hermes_browse.store.call import CALLS
+from hermes_browse.store.cleanup.selection import Selection, parse_line
+from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.export.files import Format
+from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hosts.codec import signature
+
+SCRIPTING = Path(__file__).parents[2] / "docs" / "scripting.md"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Hermes home with the conversations of the sample store, and an empty trash."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    folder = tmp_path / "home"
+    folder.mkdir()
+    demo_store(folder / "state.db", now=time.time())
+    return folder
+
+
+@pytest.fixture
+def store(home: Path) -> Iterator[OpenStore]:
+    with open_store(home) as opened:
+        yield opened
+
+
+def test_the_example_runs(home: Path) -> None:
+    """Three lines, as they stand in the documentation."""
+    (code,) = re.findall(r"```python\n(.*?)```", SCRIPTING.read_text(encoding="utf-8"), re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) == 3
+    environment = {**os.environ, "HERMES_HOME": str(home)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) > 3
+
+
+def test_what_is_named_is_opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file, a home, a location, or nothing: the store that Hermes uses."""
+    monkeypatch.setenv("HERMES_HOME", str(home))
+    file = home / "state.db"
+    for place in (file, str(file), home, str(home), locate_file(file), None):
+        with open_store(place) as opened:
+            assert opened.store.path == file and opened.state()
+
+
+def test_it_is_read(store: OpenStore) -> None:
+    conversations = store.conversations("source:cli")
+    assert conversations and {each.source for each in conversations} == {"cli"}
+    hit = store.search("the").answer.hits[0]
+    assert hit.message_id in [each.id for each in store.transcript(hit.session_id)]
+    assert store.lineage(hit.session_id).focus == hit.session_id
+    (first, *_more) = store.export([hit.session_id], Format.MARKDOWN)
+    assert first.startswith("---")
+    with pytest.raises(NotFoundError):
+        list(store.transcript("nobody"))
+
+
+def test_it_is_changed_and_changed_back(store: OpenStore) -> None:
+    before = {each.id: (each.title, each.archived) for each in store.conversations()}
+    ended = store.conversations("is:ended")[0].id
+
+    def now() -> dict[str, tuple[str | None, bool]]:
+        return {each.id: (each.title, each.archived) for each in store.conversations()}
+
+    changes = [store.archive([ended]), store.rename(ended, "another title").change]
+    assert now()[ended] == ("another title", True)
+    for change in reversed(changes):
+        store.undo(change)
+    assert now() == before
+    deleted = store.delete([ended])
+    assert ended not in now() and [each.name for each in store.deletions()] == [deleted.bundle.name]
+    assert store.restore(deleted.bundle.name).verified and now() == before
+
+
+def test_it_is_cleaned_up(store: OpenStore) -> None:
+    """By a plan, whose conversations are archived or moved to the trash."""
+    moment = time.time()
+    catalog = store.catalog(moment)
+    selection = Selection(parse_line("source:cron older:1d", moment))
+    plan = store.plan(selection, catalog, moment)
+    planned = {each.conversation.id for each in plan.selected}
+    assert planned
+    assert store.archive_planned(plan).results
+    assert planned <= {each.id for each in store.conversations("is:archived")}
+    outcome = store.clean_up(store.plan(selection, catalog, moment), catalog)
+    (deleted,) = outcome.results
+    assert planned == set(deleted.conversations)
+    assert not planned & {each.id for each in store.conversations()}
+
+
+def test_no_call_takes_a_file() -> None:
+    """What another machine asks by name holds no path, no location and no store."""
+    for name in CALLS:
+        for kind in signature(name).parameters.values():
+            assert not re.search(r"\b(Path|Location|Store|Reader)\b", str(kind)), name
