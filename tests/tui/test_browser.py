@@ -175,7 +175,7 @@ async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path), (160, 40)) as browser:
         lines = browser.text("#lineage").splitlines()
         assert lines[0].split()[:5] == ["▾", "◆", "Fix", "auth", "bug"]
-        assert "└   ⊕ subagent: Run the whole test" in lines[1]
+        assert "└   ⊕ subagent: Run the whole te" in lines[1]
         assert "⇣ 27 messages became a summary" in lines[2]
         assert "≡ continued: Fix auth bug #2" in lines[3]
         assert "≡ continued: Fix auth bug #3 ▶" in lines[5]

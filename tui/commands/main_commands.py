@@ -310,8 +310,7 @@ MAIN = at(
     Command("back", "escape", N_("back"), N_("One step back"), does="step_back"),
     Shown("quit", "q", N_("quit"), N_("Leave"), does="quit"),
 )
-LIST = at(
-    "list",
+_MOVES = (
     N_("Move"),
     Command("down", "down,j", N_("down"), call="move(1)"),
     Command("up", "up,k", N_("up"), call="move(-1)"),
@@ -321,6 +320,11 @@ LIST = at(
     Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
     Command("first", "home,g", N_("first"), call="jump(0)"),
     Command("last", "end,G", N_("last"), call="jump(-1)"),
+)
+"""How lists and the tree are moved in."""
+LIST = at(
+    "list",
+    *_MOVES,
     N_("Read"),
     Command(
         "read",
@@ -440,15 +444,7 @@ TRANSCRIPT = at(
 )
 LINEAGE = at(
     "lineage",
-    N_("Move"),
-    Command("down", "down,j", N_("down"), call="move(1)"),
-    Command("up", "up,k", N_("up"), call="move(-1)"),
-    Command("page-down", "pagedown,ctrl+f", N_("page down"), call="page(1)"),
-    Command("page-up", "pageup,ctrl+b", N_("page up"), call="page(-1)"),
-    Command("half-a-page-down", "ctrl+d", N_("half a page down"), call="page(0.5)"),
-    Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
-    Command("first", "home,g", N_("first"), call="jump(0)"),
-    Command("last", "end,G", N_("last"), call="jump(-1)"),
+    *_MOVES,
     N_("Read"),
     Command(
         "read",
@@ -457,7 +453,7 @@ LINEAGE = at(
         N_("Read this session, or inspect this compression"),
         "select",
     ),
-    Shown("fold", "space", N_("fold"), N_("Fold or unfold what is below"), "fold"),
+    Shown("fold", "space", N_("fold"), N_("Fold or unfold what is below"), "toggle_node"),
     Command("inwards", "right", N_("unfold"), N_("Unfold; then to the first below"), "inwards"),
     Command("outwards", "left", N_("fold"), N_("Fold; then to what it is below"), "outwards"),
     Shown(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -26,36 +26,32 @@ from .family import CompactionEntry, Entries, Entry, Family, SessionEntry, sessi
 from .labels import compaction_line, more_line, session_line
 
 MOST = 200
-"""Children of a session that are shown at first, and sessions of a family that is unfolded at
-first."""
+"""Children that are shown together, and entries of a tree that is unfolded at first."""
 _LOOKS = ("title", "plain", "dim", "note", "accent", "cursor", "cursor-quiet")
 _ARROW = Style.from_meta({"toggle": True})
 
 
 class MoreEntry(NamedTuple):
-    """Stands for children that are not shown."""
+    """Stands for entries that are not shown."""
 
-    above: str | None
-    """The session that they stand under."""
-    hidden: int
-    is_before: bool
-    """Whether they come before those that are shown."""
+    hidden: Sequence[Entry]
+    key: str = ""
 
 
-Node = TreeNode[Entry | MoreEntry]
+_Node = TreeNode[Entry | MoreEntry]
 
 
 class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
-    """A family tree. It has nodes only for what is unfolded, and draws only what is on screen."""
+    """A family tree. It has nodes only for what was unfolded, and draws only what is on screen."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in _LOOKS}
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINEAGE)
 
-    at: var[Entry | None] = var(None, init=False, always_update=True)
-    """The entry to which the user moved the cursor. Set within the key that moves it, so that the
-    next key finds what it acts on."""
+    at: var[Entry | MoreEntry | None] = var(None, init=False, always_update=True)
+    """That to which the user moved the cursor. Set within the key that moves it, so that the next
+    key finds what it acts on."""
     _is_filling = True
-    """The tree is built anew, or has not been yet: the cursor moves, and the user did not."""
+    """The nodes are built anew, or have not been yet: the cursor moves, and the user did not."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(Text(), id=id)
@@ -65,15 +61,11 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         """Returns Unix seconds, for ages."""
         self._now = 0.0
         """The moment of all ages on screen."""
-        self._family: Family | None = None
         self._entries: Entries = {}
-        self._above: dict[str, str | None] = {}
-        """The session that an entry stands under, by its key."""
-        self._unfolded: dict[str, bool] = {}
-        """Whether a session was unfolded or folded."""
-        self._ranges: dict[str | None, tuple[int, int]] = {}
-        """Which children of a session are shown."""
-        self._shown: dict[str, Node] = {}
+        self._lost: Mapping[int, str] = {}
+        self._unfolded: Mapping[str, bool] = {}
+        """Whether an entry was unfolded before the tree was read again."""
+        self._shown: dict[str, _Node] = {}
         """The nodes of entries, by their keys."""
 
     @property
@@ -92,101 +84,72 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
     def show(self, family: Family | None, *, stays: bool) -> None:
         """Show a tree. The cursor stays on its entry if it may and that is still there; else it
         goes to the session that a resume opens."""
-        top = family.entries[None][0].key if family is not None else ""
-        if top not in self._above:  # another family
-            self._unfolded.clear()
-            self._ranges.clear()
-        self._family, self._now = family, self.clock()
-        self._entries = family.entries if family is not None else {}
-        self._above = {
-            entry.key: above for above, entries in self._entries.items() for entry in entries
+        self._now, self._is_filling = self.clock(), True
+        self._unfolded = {key: node.is_expanded for key, node in self._shown.items()}
+        self._entries, self._lost = (family.entries, family.lost) if family else ({}, {})
+        above = {
+            entry.key: session_id and session_key(session_id)
+            for session_id, entries in self._entries.items()
+            for entry in entries
         }
-        key = self._key
-        if family is not None and not (stays and key in self._above):
+        key: str | None = self.current.key if stays and self.current is not None else None
+        if key not in above and family is not None:
             key = session_key(family.lineage.resume.id)
-        self._fill(key)
-
-    def refresh_rows(self) -> None:
-        """Draw the lines on screen again: their ages have grown, or losses were found."""
-        self._now = self.clock()
-        top = self.scroll_offset.y
-        for line in range(top, top + self.size.height):
-            node = self.get_node_at_line(line)
-            if node is not None:
-                node.refresh()
-
-    # What is unfolded
-
-    @property
-    def _key(self) -> str:
-        """The key of the entry under the cursor, or of that beside what is not shown."""
-        entry = self.current
-        if not isinstance(entry, MoreEntry):
-            return entry.key if entry is not None else ""
-        first, end = self._ranges[entry.above]
-        return self._entries[entry.above][first if entry.is_before else end - 1].key
-
-    def _fill(self, key: str) -> None:
-        """Build the nodes, with the cursor on an entry; the sessions that it stands under are
-        unfolded."""
-        way: dict[str | None, str] = {}
-        step = key
-        while step in self._above:
-            above = self._above[step]
-            way[above] = step
-            if above is None:
-                break
-            self._unfolded[above] = True
-            step = session_key(above)
-        self._is_filling = True
+        way = []
+        while key in above:
+            way.append(key)
+            key = above[key]
         self._shown.clear()
         self.clear()
-        self._add_below(self.root, None, way)
+        self._add(self.root, self._entries.get(None, ()), way, is_small=len(above) <= MOST)
         is_empty = self.last_line < 0  # which also numbers the lines
-        self.move_cursor(None if is_empty else self._shown.get(key))
+        self.move_cursor(None if is_empty else self._shown[way[0]])
         self._is_filling = False
 
-    def _add_below(self, parent: Node, above: str | None, way: Mapping[str | None, str]) -> None:
-        """Add the children of a session, and what is unfolded of theirs."""
-        entries = self._entries.get(above, ())
-        first, end = self._ranges.get(above, (0, MOST))
-        keys = [entry.key for entry in entries] if above in way else []
-        at = keys.index(way[above]) if keys else first
-        if not first <= at < end:
-            first, end = at - MOST // 2, at + MOST // 2
-        self._ranges[above] = first, end = max(first, 0), min(end, len(entries))
-        if first > 0:
-            parent.add_leaf(Text(), MoreEntry(above, first, is_before=True))
-        for entry in entries[first:end]:
-            session_id = entry.session_id if isinstance(entry, SessionEntry) else None
-            has_children = session_id is not None and session_id in self._entries
-            is_unfolded = has_children and self._is_unfolded(session_id)
-            node = parent.add(Text(), entry, expand=is_unfolded, allow_expand=has_children)
-            self._shown[entry.key] = node
-            if is_unfolded:
-                self._add_below(node, session_id, way)
-        if end < len(entries):
-            parent.add_leaf(Text(), MoreEntry(above, len(entries) - end, is_before=False))
+    def refresh_rows(self) -> None:
+        """Draw all lines again, as their ages have grown."""
+        self._now = self.clock()
+        self.notify_style_update()
 
-    def _is_unfolded(self, session_id: str | None) -> bool:
-        is_small = self._family is not None and len(self._family.lineage.nodes) <= MOST
-        return self._unfolded.get(session_id or "", is_small)
+    def _add(
+        self,
+        parent: _Node,
+        entries: Sequence[Entry],
+        way: Sequence[str] = (),
+        *,
+        is_small: bool = False,
+        before: _Node | None = None,
+    ) -> None:
+        """Add nodes, and those below them that are unfolded.
 
-    def _fold(self, *, is_folded: bool) -> None:
-        """Fold or unfold the node under the cursor."""
-        node = self.cursor_node
-        if node is not None and isinstance(node.data, SessionEntry) and node.allow_expand:
-            self._unfolded[node.data.session_id] = not is_folded
-            self._fill(node.data.key)
+        Args:
+            way: Keys of the entry under the cursor and of those above it, which are unfolded.
+            is_small: Whether others are unfolded too.
+            before: Add them before this one; None for the end.
+        """
+        at = next((index for index, entry in enumerate(entries) if entry.key in way), 0)
+        for part in (entries,) if at < MOST else (entries[:at], entries[at:]):
+            for entry in part[:MOST]:
+                session_id = entry.session_id if isinstance(entry, SessionEntry) else ""
+                below = self._entries.get(session_id, ())
+                is_unfolded = entry.key in way[1:] or self._unfolded.get(entry.key, is_small)
+                node = parent.add(
+                    Text(), entry, before=before, expand=is_unfolded, allow_expand=bool(below)
+                )
+                self._shown[entry.key] = node
+                if is_unfolded:
+                    self._add(node, below, way, is_small=is_small)
+            if len(part) > MOST:
+                parent.add(Text(), MoreEntry(part[MOST:]), before=before)
 
-    def _show_more(self, entry: MoreEntry) -> None:
-        """Show the next children, with the cursor on the nearest of them."""
-        first, end = self._ranges[entry.above]
-        beside = first - 1 if entry.is_before else end
-        more = (first - MOST, end) if entry.is_before else (first, end + MOST)
-        self._ranges[entry.above] = max(more[0], 0), more[1]
-        self._fill(self._entries[entry.above][beside].key)
-        self._tell()
+    def on_tree_node_expanded(self, event: Tree.NodeExpanded[Entry | MoreEntry]) -> None:
+        """Add what was not shown before."""
+        node = event.node
+        if isinstance(node.data, MoreEntry) and node.parent is not None:
+            self._add(node.parent, node.data.hidden, before=node)
+            node.remove()
+        elif isinstance(node.data, SessionEntry) and not node.children:
+            self._add(node, self._entries[node.data.session_id])
 
     # The cursor
 
@@ -195,12 +158,8 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         before = self.cursor_node
         super().watch_cursor_line(previous_line, line)
         if self.cursor_node is not before and not self._is_filling:
-            self._tell()
-
-    def _tell(self) -> None:
-        entry = self.current
-        self.at = entry if not isinstance(entry, MoreEntry) else None
-        self.screen.refresh_bindings()  # Enter may do something else here
+            self.at = self.current
+            self.screen.refresh_bindings()  # Enter may do something else here
 
     def _go(self, line: int) -> None:
         self.cursor_line = max(line, 0)
@@ -218,83 +177,65 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         """Move the cursor to a line; -1 is the last."""
         self._go(line if line >= 0 else self.last_line)
 
-    def action_fold(self) -> None:
-        """Fold or unfold the node under the cursor, or show more."""
-        node = self.cursor_node
-        if node is not None and isinstance(node.data, MoreEntry):
-            self._show_more(node.data)
-        elif node is not None:
-            self._fold(is_folded=node.is_expanded)
-
     def action_inwards(self) -> None:
-        """Unfold the node under the cursor; go to its first child if it is unfolded."""
+        """Unfold the node under the cursor; if it is, go to the first below it."""
         node = self.cursor_node
-        if node is not None and node.is_expanded and node.allow_expand:
-            self._go(self.cursor_line + 1)
+        if node is not None and node.allow_expand and node.is_expanded:
+            self.action_move(1)
         else:
-            self.action_fold()
+            self.action_toggle_node()
 
     def action_outwards(self) -> None:
-        """Fold the node under the cursor; go to its parent if it is folded."""
+        """Fold the node under the cursor; if it is, go to that above it."""
         node = self.cursor_node
-        if node is not None and node.is_expanded and node.allow_expand:
-            self.action_fold()
-        elif node is not None and node.parent is not None and not node.parent.is_root:
-            self._go(node.parent.line)
+        if node is not None and node.allow_expand and node.is_expanded:
+            self.action_toggle_node()
+        elif node is not None and node.parent is not self.root:
+            self.action_cursor_parent()
 
     def action_select(self) -> None:
-        """Report Enter on an entry, or show more."""
-        node = self.cursor_node
-        if node is not None and isinstance(node.data, MoreEntry):
-            self._show_more(node.data)
-        elif node is not None:
-            self.post_message(self.NodeSelected(node))
+        """Select the entry under the cursor, or unfold what is not shown."""
+        if isinstance(self.current, MoreEntry):
+            self.action_toggle_node()
+        else:
+            self.action_select_cursor()
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked node; fold it by its arrow, select it by a double
-        click."""
-        event.prevent_default()  # Textual selects by a single one
-        if event.y + self.scroll_offset.y <= self.last_line:
-            self._go(event.y + self.scroll_offset.y)
-            if event.style.meta.get("toggle"):
-                self.action_fold()
-            elif event.chain >= 2 or isinstance(self.current, MoreEntry):
-                self.action_select()
+        """Move the cursor to the clicked node, which the arrow folds and a double click selects."""
+        node = self.get_node_at_line(event.y + self.scroll_offset.y)
+        if node is not None:
+            self.move_cursor(node)
+        if event.chain < 2 and not event.style.meta.get("toggle"):
+            event.prevent_default()  # Textual selects by a single click
 
     def on_resize(self) -> None:
         self.scroll_to_line(self.cursor_line, animate=False)
 
     # Drawing
 
-    def get_label_width(self, node: Node) -> int:
+    def get_label_width(self, node: _Node) -> int:
         """Labels fill the pane, and none is wider."""
         return 0
 
-    def render_label(self, node: Node, base_style: Style, style: Style) -> Text:
+    def render_label(self, node: _Node, base_style: Style, style: Style) -> Text:
         arrow = ("▾ " if node.is_expanded else "▸ ") if node.allow_expand else "  "
-        label = Text(
-            arrow, style=self._look("dim", node) + (_ARROW if node.allow_expand else Style())
-        )
+        label = Text(arrow, self._look("dim", node) + (_ARROW if node.allow_expand else Style()))
         for text, look in self._line(node):
             label.append(printable(text), self._look(look, node))
         return label
 
-    def _line(self, node: Node) -> Line:
+    def _line(self, node: _Node) -> Line:
         width = self.scrollable_content_region.width
-        depth = 0
-        above = node.parent
-        while above is not None and not above.is_root:
-            depth, above = depth + 1, above.parent
-        room = width - 1 - depth * self.guide_depth - 2
-        entry, family = node.data, self._family
+        room, parent, entry = width - 3, node.parent, node.data
+        while parent is not None and parent is not self.root:
+            room, parent = room - self.guide_depth, parent.parent
         if isinstance(entry, SessionEntry):
             return session_line(entry, room, width, self._now)
-        if isinstance(entry, CompactionEntry) and family is not None:
-            return compaction_line(entry, family.lost.get(entry.number, ""), room, self._now)
-        count = entry.hidden if isinstance(entry, MoreEntry) else 0
-        return more_line(count, room)
+        if isinstance(entry, CompactionEntry):
+            return compaction_line(entry, self._lost.get(entry.number, ""), room, self._now)
+        return more_line(len(entry.hidden) if entry is not None else 0, room)
 
-    def _look(self, name: str, node: Node) -> Style:
+    def _look(self, name: str, node: _Node) -> Style:
         """Return the style of a look, on the background of the cursor if that is on the node."""
         style = self.get_component_rich_style(f"list--{name}", partial=True)
         if node is not self.cursor_node:

@@ -8,6 +8,7 @@ from hermes_browse.store.wording import _
 
 from ..context import ShownPlace
 from ..lineage.family import CompactionEntry, Entry, SessionEntry
+from ..lineage.tree import MoreEntry
 from ..list.conversation_list import CursorRow
 from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.hit_rows import HitRow
@@ -168,14 +169,14 @@ class CurrentPanes(Panes):
         is_cursor_current = self.focused is self.lineage and self.is_entry_current
         self.lineage.show(family, stays=is_cursor_current)
 
-    def _entry_changed(self, entry: Entry | None) -> None:
+    def _entry_changed(self, entry: Entry | MoreEntry | None) -> None:
         """Show the session or the compression to which the user moved the tree's cursor."""
         if isinstance(entry, CompactionEntry):
             compaction = entry.compaction
             segment = None if compaction.summary is not None else compaction.into_session_id
             if self.is_entry_current and (compaction.summary is not None or segment is not None):
                 self._go_within(compaction.summary, segment)
-        elif entry is not None:
+        elif isinstance(entry, SessionEntry):
             member = self.catalog.of_session(entry.session_id)
             if self.is_entry_current:
                 self._go_within(None, entry.session_id)
