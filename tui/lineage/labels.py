@@ -21,24 +21,24 @@ _EDGES = {
     Relation.UNKNOWN: "?",
     Relation.ORPHAN: "◇",
 }
-_COSTS_FROM, _COST_FROM, _STATE_FROM = 66, 44, 100
-"""The narrowest pane, in cells, with a column: own cost and that with all below, the latter alone,
-how the session stands."""
 
 
-def _facts(node: Node, width: int, now: float) -> str:
-    """Return the columns on the right of a session: as many as a pane of this width has room for."""
+def _facts(node: Node, room: int, now: float) -> str:
+    """Return the columns on the right of a session: as many as fit; of the costs that with all
+    below alone, or both."""
     session, messages = node.session, formats.messages(node.rows)
-    columns = [(max(8, cell_len(messages)), messages)]
-    if width >= _STATE_FROM:
-        columns.insert(0, (18, _state(node)))
-    if width >= _COSTS_FROM:
-        costs = formats.own_and_tree(session.cost_usd, node.tree_cost_usd)
-        columns.append((18, costs))
-    elif width >= _COST_FROM:
-        columns.append((8, formats.money(node.tree_cost_usd)))
-    columns.append((formats.AGE_WIDTH + 1, formats.age(session.last_active, now)))
-    return "".join(formats.fit(text, cells, right=True) for cells, text in columns)
+    columns = (
+        (97, 1000, 18, _state(node)),
+        (30, 1000, max(8, cell_len(messages)), messages),
+        (63, 1000, 18, formats.own_and_tree(session.cost_usd, node.tree_cost_usd)),
+        (41, 62, 8, formats.money(node.tree_cost_usd)),
+        (0, 1000, formats.AGE_WIDTH + 1, formats.age(session.last_active, now)),
+    )
+    return "".join(
+        formats.fit(text, cells, right=True)
+        for least, most, cells, text in columns
+        if least <= room <= most
+    )
 
 
 def _state(node: Node) -> str:
@@ -48,15 +48,15 @@ def _state(node: Node) -> str:
     return formats.end_reason(reason) or formats.status(node.status)
 
 
-def session_line(entry: SessionEntry, room: int, width: int, now: float) -> Line:
-    """Return the line of a session in exactly `room` cells of a pane of `width` cells: relation,
-    title, resume target, columns."""
+def session_line(entry: SessionEntry, room: int, now: float) -> Line:
+    """Return the line of a session in exactly `room` cells: relation, title, resume target,
+    columns."""
     node = entry.node
-    tail = f" {_facts(node, width, now)} "
+    tail = f" {_facts(node, room, now)} "
     sign = (f"{_EDGES[node.relation]} ", "accent" if node.on_path else "dim")
     left = room - cell_len(tail) - line_width([sign])
     name = one_line(node.name, 300)
-    label = formats.related(node.relation, name)
+    label = formats.related(node.relation, name) if left >= 20 else name
     target = f" ▶ {_('resumes here')}" if entry.is_target else ""
     if cell_len(target) + cell_len(label) > left:
         target = target[:2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import ClassVar, NamedTuple
 
 from rich.segment import Segment
@@ -64,7 +65,7 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         self._entries: Entries = {}
         self._lost: Mapping[int, str] = {}
         self._unfolded: Mapping[str, bool] = {}
-        """Whether an entry was unfolded before the tree was read again."""
+        """Whether an entry was unfolded, of those that were shown before the tree was read again."""
         self._shown: dict[str, _Node] = {}
         """The nodes of entries, by their keys."""
 
@@ -127,9 +128,14 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
             is_small: Whether others are unfolded too.
             before: Add them before this one; None for the end.
         """
-        at = next((index for index, entry in enumerate(entries) if entry.key in way), 0)
-        for part in (entries,) if at < MOST else (entries[:at], entries[at:]):
-            for entry in part[:MOST]:
+        kept = {*way, *self._unfolded}
+        counted = enumerate(entries)
+        for is_shown, group in groupby(counted, lambda each: each[0] < MOST or each[1].key in kept):
+            some = [entry for _index, entry in group]
+            if not is_shown:
+                parent.add(Text(), MoreEntry(some), before=before)
+                continue
+            for entry in some:
                 session_id = entry.session_id if isinstance(entry, SessionEntry) else ""
                 below = self._entries.get(session_id, ())
                 is_unfolded = entry.key in way[1:] or self._unfolded.get(entry.key, is_small)
@@ -139,8 +145,6 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
                 self._shown[entry.key] = node
                 if is_unfolded:
                     self._add(node, below, way, is_small=is_small)
-            if len(part) > MOST:
-                parent.add(Text(), MoreEntry(part[MOST:]), before=before)
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[Entry | MoreEntry]) -> None:
         """Add what was not shown before."""
@@ -225,12 +229,12 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         return label
 
     def _line(self, node: _Node) -> Line:
-        width = self.scrollable_content_region.width
-        room, parent, entry = width - 3, node.parent, node.data
+        room = self.scrollable_content_region.width - 3
+        parent, entry = node.parent, node.data
         while parent is not None and parent is not self.root:
             room, parent = room - self.guide_depth, parent.parent
         if isinstance(entry, SessionEntry):
-            return session_line(entry, room, width, self._now)
+            return session_line(entry, room, self._now)
         if isinstance(entry, CompactionEntry):
             return compaction_line(entry, self._lost.get(entry.number, ""), room, self._now)
         return more_line(len(entry.hidden) if entry is not None else 0, room)
