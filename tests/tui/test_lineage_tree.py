@@ -158,4 +158,4 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(
             strip = tree.render_line(line)
             assert strip.cell_length == tree.scrollable_content_region.width
             assert cell_len(strip.text) == strip.cell_length
-            assert "\x1b" not in strip.text and "[red" in strip.text
+            assert "\x1b" not in strip.text and "[r" in strip.text
