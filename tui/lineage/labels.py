@@ -56,7 +56,7 @@ def session_line(entry: SessionEntry, room: int, now: float) -> Line:
     sign = (f"{_EDGES[node.relation]} ", "accent" if node.on_path else "dim")
     left = room - cell_len(tail) - line_width([sign])
     name = one_line(node.name, 300)
-    label = formats.related(node.relation, name) if left >= 20 else name
+    label = formats.related(node.relation, name) if left >= 28 else name
     target = f" ▶ {_('resumes here')}" if entry.is_target else ""
     if cell_len(target) + cell_len(label) > left:
         target = target[:2]

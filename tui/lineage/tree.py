@@ -223,7 +223,8 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
 
     def render_label(self, node: _Node, base_style: Style, style: Style) -> Text:
         arrow = ("▾ " if node.is_expanded else "▸ ") if node.allow_expand else "  "
-        label = Text(arrow, self._look("dim", node) + (_ARROW if node.allow_expand else Style()))
+        label = Text()
+        label.append(arrow, self._look("dim", node) + (_ARROW if node.allow_expand else Style()))
         for text, look in self._line(node):
             label.append(printable(text), self._look(look, node))
         return label
@@ -256,4 +257,5 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         is_current = y + self.scroll_offset.y == self.cursor_line
         mark = ("▌" if self.has_focus else "▏") if is_current else " "
         width = self.scrollable_content_region.width
-        return Strip([Segment(mark, self.rich_style), *line]).adjust_cell_length(width)
+        style = self.rich_style + self.get_component_rich_style("list--accent", partial=True)
+        return Strip([Segment(mark, style), *line]).adjust_cell_length(width)
