@@ -172,7 +172,7 @@ async def test_moving_in_the_tree_moves_the_transcript(tmp_path: Path) -> None:
 
 async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:
     """The relation as a word, a subagent by its task, and lines that lead to it."""
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
         lines = browser.text("#lineage").splitlines()
         assert lines[0].split()[:5] == ["▾", "◆", "Fix", "auth", "bug"]
         assert "└   ⊕ subagent: Run the whole te" in lines[1]

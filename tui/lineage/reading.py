@@ -23,9 +23,14 @@ from .family import CompactionEntry, Entries, Entry, Family, SessionEntry
 def read_family(store: OpenStore, session_id: str, now: float) -> Family:
     """Read the family tree of a session, given by its exact id, and its compressions."""
     lineage = store.lineage(session_id, now)
-    segments = [node.session for node in lineage.nodes if node.on_path]
-    compactions = store.compactions(segments).compactions if store.is_compressed(segments) else ()
+    compactions = read_compactions(store, lineage)
     return Family(lineage, entries_of(lineage, compactions), compactions)
+
+
+def read_compactions(store: OpenStore, lineage: Lineage) -> Sequence[Compaction]:
+    """Read the compressions of the conversation that a tree was asked for."""
+    segments = [node.session for node in lineage.nodes if node.on_path]
+    return store.compactions(segments).compactions if store.is_compressed(segments) else ()
 
 
 def entries_of(lineage: Lineage, compactions: Sequence[Compaction]) -> Entries:
