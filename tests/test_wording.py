@@ -30,7 +30,7 @@ _SQL = re.compile(
 )
 _SHELL = re.compile(r"&& | tool install --force|^\s*function hermes\b")
 """Lines that a shell runs."""
-_LOOK = "accent|bold|dim|green|heading|output|reverse|warning|yellow"
+_LOOK = "accent|bold|dim|error|green|heading|keyword|output|reverse|warning|yellow"
 _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
 """Tags of HTML, filters with a value, and looks."""
 # Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen.

@@ -20,6 +20,7 @@ from .application import Application, Arrival
 from .bindings import bindings, key_names
 from .commands.main_commands import APP
 from .config.start import LastState, Start
+from .lineage.tree import LineageTree
 from .list.conversation_list import AGES_SECONDS, ConversationList
 from .screens.by_name import load
 from .screens.main import MainScreen
@@ -162,8 +163,10 @@ class BrowseApp(Application):
 
     def _refresh_ages(self) -> None:
         """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
-        for each in self.screen.query(ConversationList):
-            each.refresh_rows()
+        for rows in self.screen.query(ConversationList):
+            rows.refresh_rows()
+        for tree in self.screen.query(LineageTree):
+            tree.refresh_rows()
 
     def new_memory(self) -> LastState:
         """Return what the next start begins with.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.search.query import Query
     from hermes_browse.store.search.terms import Matcher
 
+    from .lineage.family import Family
     from .search.results import SearchResults
     from .transcript.entries import TranscriptModel
 
@@ -84,6 +85,8 @@ class Context(StoreScreen[object]):
     place: var[ShownPlace] = var(ShownPlace(), init=False, always_update=True)
     model: var[TranscriptModel | None] = var(None, init=False, always_update=True)
     """What the transcript shows."""
+    family: var[Family | None] = var(None, init=False)
+    """The family tree of the current conversation; None until it is read."""
     mode: var[Reading] = var(Reading.SAID, init=False)
     status: var[StatusText] = var(StatusText(), init=False, always_update=True)
     about: var[str] = var("", init=False)

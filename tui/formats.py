@@ -312,6 +312,15 @@ def name(conversation: Conversation) -> str:
     return _("no messages") if conversation.status is Status.EMPTY else _("no text")
 
 
+BYTES_PER_TOKEN = 4
+"""Hermes' own estimate (agent/model_metadata.py, 0.19: four characters)."""
+
+
+def tokens(count: int) -> int:
+    """Estimate the tokens of so many bytes, as Hermes does."""
+    return count // BYTES_PER_TOKEN
+
+
 def messages(count: float) -> str:
     """Format a number of messages: `120k msgs`."""
     return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2).format(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..connection.reader import Reader
 from ..errors import NotFoundError
@@ -17,7 +17,6 @@ from .models import (
     Node,
     Relation,
     ResumeTarget,
-    TreeLine,
     known_sum,
     start_key,
 )
@@ -32,6 +31,10 @@ does)."""
 _CHAINS_END_AT_RESETS = 30
 """First schema whose Hermes does not count such a chat as a continuation (0.21.4 and 0.21.5; 0.21.3
 does)."""
+
+
+DEEPEST = 12
+"""Levels of a family tree; only a damaged store has more."""
 
 
 def predict_resume(catalog: Catalog, session_id: str, schema_version: int | None) -> str:
@@ -138,36 +141,29 @@ def _name(session: Session, preview: str) -> str:
     return session.title or preview or (_("no text") if session.has_messages else _("no messages"))
 
 
-def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
-    """Return the lines of a family tree, top to bottom, from nodes in the order of a `Lineage`.
+def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
+    """Return the nodes of a `Lineage` by the session that they stand under, top to bottom; by None
+    those at the top.
 
-    All segments of a conversation have the same indent. The children of a segment follow it,
-    indented by one more step.
+    All parts of a conversation stand under the same session, each after the one before. What is
+    nested deeper than `DEEPEST` stands under the deepest session instead.
     """
-    following: dict[str, Node] = {}
+    above: dict[str, str | None] = {}
+    depths: dict[str | None, int] = {None: 0}
+    continued: set[str | None] = set()
     children: dict[str | None, list[Node]] = {}
-    ids = {node.session.id for node in nodes}
     for node in nodes:
-        above = node.parent_id if node.parent_id in ids else None
+        parent = node.parent_id if node.parent_id in above else None
         is_next = node.relation is Relation.CONTINUED and not node.note
-        if above is not None and is_next and above not in following:
-            following[above] = node
-        else:
-            children.setdefault(above, []).append(node)
-    lines: list[TreeLine] = []
-    # Nodes to draw, with the guides of their line and of the lines below; the next one is the last.
-    stack = [(node, "", "") for node in reversed(children.get(None, ()))]
-    while stack:
-        node, guides, below = stack.pop()
-        lines.append(TreeLine(node, guides))
-        after = following.get(node.session.id)
-        if after is not None:
-            stack.append((after, below, below))
-        corner = ("├ ", "│ ") if after is not None else ("└ ", "  ")
-        for child in reversed(children.get(node.session.id, ())):
-            stack.append((child, below + corner[0], below + corner[1]))
-            corner = "├ ", "│ "
-    return lines
+        is_beside = is_next and parent is not None and parent not in continued
+        if is_beside:
+            continued.add(parent)
+        if parent is not None and (is_beside or depths[parent] > DEEPEST):
+            parent = above[parent]
+        session_id = node.session.id
+        above[session_id], depths[session_id] = parent, depths[parent] + 1
+        children.setdefault(parent, []).append(node)
+    return children
 
 
 def _nodes(catalog: Catalog, top: Conversation, focus: Conversation, now: float) -> Iterator[Node]:

@@ -250,14 +250,6 @@ class ResumeTarget(NamedTuple):
     """The reason as screens show it; `reason` is stable, for scripts."""
 
 
-class TreeLine(NamedTuple):
-    """One line of a drawn family tree."""
-
-    node: Node
-    guides: str
-    """The tree lines before it, two cells per level."""
-
-
 class Lineage(NamedTuple):
     """The family tree around one session."""
 

@@ -13,7 +13,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import parent_links
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
-from hermes_browse.store.sessions.lineage import draw_tree, read_lineage
+from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
 from hermes_browse.store.sessions.models import Node, Relation, Status, View
 from hermes_browse.store.sessions.relations import edge
 from hermes_browse.store.sessions.session import Session
@@ -163,28 +163,25 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path: Path) -> None:
     )
     with Store(tmp_path / "state.db").reader() as reader:
         lineage = read_lineage(reader, "two", T0 + 100)
-    drawn = [f"{guides}{node.name}" for node, guides in draw_tree(lineage.nodes)]
-    assert drawn == [
-        "Ferry",
-        "├ Compare the ␛[31mfares",
-        "│ ├ Ask Stena",
-        "│ And the rest",
-        "Ferry #2",
-        "├ Scout",
-        "└ no messages",
-    ]
+    children = children_of(lineage.nodes)
+    assert {above: [node.name for node in nodes] for above, nodes in children.items()} == {
+        None: ["Ferry", "Ferry #2"],
+        "one": ["Compare the ␛[31mfares", "And the rest"],
+        "task": ["Ask Stena"],
+        "two": ["Scout", "no messages"],
+    }
     assert lineage.resume.shown_reason == "newest of 2 parts"
 
 
-def test_a_tree_draws_every_node_of_a_deep_family_once() -> None:
+def test_a_tree_has_every_node_of_a_deep_family_once() -> None:
     """However deep a damaged store nests them, and whatever a parent id names."""
     line = [Session(f"s{at}", "cli", f"s{at - 1}" if at else "gone") for at in range(3000)]
     nodes = [
         Node(each, each.parent_id, Relation.DELEGATED, False, Status.ENDED, 0) for each in line
     ]
-    drawn = draw_tree(nodes)
-    assert [each.node for each in drawn] == nodes
-    assert [drawn[at].guides for at in (0, 1, 2)] == ["", "└ ", "  └ "]
+    children = children_of(nodes)
+    assert list(children) == [None, *(f"s{at}" for at in range(DEEPEST))]
+    assert [node for below in children.values() for node in below] == nodes
 
 
 @pytest.mark.parametrize("source", ["api_server", "api-server"])

@@ -31,6 +31,8 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.lineage.family import Entry, SessionEntry
+from hermes_browse.tui.lineage.tree import MoreEntry
 from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.list.hit_rows import HitRow, MoreRow
 from hermes_browse.tui.list.list_rows import ListRow
@@ -70,6 +72,18 @@ def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
     return open_app(
         Location(folder / "state.db", folder, DEFAULT_PROFILE, demo=True, note=note), now
     )
+
+
+def tree_of(browser: Browser) -> list[Entry | MoreEntry]:
+    """What stands in the lines of the lineage tree, top to bottom."""
+    tree = browser.screen.lineage
+    nodes = map(tree.get_node_at_line, range(tree.last_line + 1))
+    return [node.data for node in nodes if node is not None and node.data is not None]
+
+
+def sessions_of_tree(browser: Browser) -> list[SessionEntry]:
+    """The sessions in the lineage tree that are not folded."""
+    return [each for each in tree_of(browser) if isinstance(each, SessionEntry)]
 
 
 PATIENCE = 120.0

@@ -19,9 +19,9 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.lineage.family import SessionEntry
 from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.list.hit_rows import HitRow
-from hermes_browse.tui.list.lineage_rows import LineageRow
 from hermes_browse.tui.list.list_rows import NoteRow
 from hermes_browse.tui.resume.preflight import PreflightCard, max_uncached_cost, place_and_cost
 from hermes_browse.tui.screens.main import MainScreen
@@ -160,23 +160,23 @@ async def test_moving_in_the_tree_moves_the_transcript(tmp_path: Path) -> None:
         assert browser.screen.lineage.has_focus
         await browser.press("home")
         top = browser.screen.lineage.current
-        assert isinstance(top, LineageRow)
+        assert isinstance(top, SessionEntry)
         current = browser.screen.transcript.current
         assert current is not None and current.session_id == top.node.session.id
         await browser.press("end")
         last = browser.screen.lineage.current
-        assert isinstance(last, LineageRow)
+        assert isinstance(last, SessionEntry)
         model = browser.screen.transcript.model
         assert model is not None and last.node.session.id in model.outline.session_ids
 
 
 async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:
     """The relation as a word, a subagent by its task, and lines that lead to it."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
         lines = browser.text("#lineage").splitlines()
-        assert lines[0].split()[:4] == ["◆", "Fix", "auth", "bug"]
-        assert "├ ⊕ subagent: Run the whole test" in lines[1]
-        assert "compressed: 27 msgs ▸ summary" in lines[2]
+        assert lines[0].split()[:5] == ["▾", "◆", "Fix", "auth", "bug"]
+        assert "└   ⊕ subagent: Run the whole te" in lines[1]
+        assert "⇣ 27 messages became a summary" in lines[2]
         assert "≡ continued: Fix auth bug #2" in lines[3]
         assert "≡ continued: Fix auth bug #3 ▶" in lines[5]
         assert "newest of 3 parts" in browser.text("#lineage-title")

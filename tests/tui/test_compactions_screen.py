@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
+from browsing import Browser, browsing, demo_app, loose, open_app, tree_of
 from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 from effort import slow_but
@@ -21,7 +21,8 @@ from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.compression.compaction_rows import compaction_rows
 from hermes_browse.tui.compression.screen import CompactionsScreen
-from hermes_browse.tui.list.lineage_rows import LineageRow
+from hermes_browse.tui.lineage.family import CompactionEntry
+from hermes_browse.tui.lineage.tree import MoreEntry
 from hermes_browse.tui.resume.preflight import not_remembered
 from hermes_browse.tui.shared.styled import line_width
 
@@ -206,16 +207,14 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
         await browser.press("M")
         inspection = _screen(browser)._inspection
         assert inspection is not None
-        tree = browser.screen.lineage.source
-        for row in [
-            *compaction_rows(inspection.compactions, {0: "27 lost"}),
-            *map(tree.row, range(len(tree))),
-        ]:
-            if isinstance(row, LineageRow):
-                continue
+        for row in compaction_rows(inspection.compactions, {0: "27 lost"}):
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
                 range(20, 160)
             )
+
+
+def _keys(browser: Browser) -> list[str]:
+    return [each.key for each in tree_of(browser) if not isinstance(each, MoreEntry)]
 
 
 async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
@@ -223,9 +222,8 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
     async with browsing(open_app(loose(store), NOW), (160, 40)) as browser:
         await browser.press("l")
         tree = browser.screen.lineage
-        keys = [tree.source.row(each).key for each in range(len(tree))]
-        assert keys == ["ls0", "x0", "ls1", "x1", "ls2", "x2", "ls3"]
-        assert "▸ summary" in browser.text("#lineage").splitlines()[1]
+        assert _keys(browser) == ["ls0", "x0", "ls1", "x1", "ls2", "x2", "ls3"]
+        assert "messages became a summary, " in browser.text("#lineage").splitlines()[1]
         assert "compressed 3 times" in browser.text("#lineage-title")
         await browser.press("k", "k", "k")
         current = browser.screen.transcript.current
@@ -233,16 +231,15 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
         await browser.press("enter")
         assert _screen(browser).overview.cursor == 1
         await browser.press("escape")
-        assert tree.current is not None and tree.current.key == "x1"
+        assert isinstance(tree.current, CompactionEntry) and tree.current.number == 1
 
 
 async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> None:
     async with browsing(
         open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)
     ) as browser:
-        tree = browser.screen.lineage
-        assert [tree.source.row(each).key for each in range(len(tree))] == ["ls0", "x0", "x1", "x2"]
-        assert tree.display
+        assert _keys(browser) == ["ls0", "x0", "x1", "x2"]
+        assert browser.screen.lineage.display
 
 
 @pytest.mark.slow

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Browser, HeldAnswers, browsing, demo_app, drawn_row, of_row, open_app
+from browsing import (
+    Browser,
+    HeldAnswers,
+    browsing,
+    demo_app,
+    drawn_row,
+    of_row,
+    open_app,
+    sessions_of_tree,
+)
 from effort import slow_but
 
 from hermes_browse.store.hermes.homes import Location
@@ -28,9 +37,9 @@ from hermes_browse.tui.commands.main_commands import MAIN
 from hermes_browse.tui.context import Context
 from hermes_browse.tui.edit.change_cards import RenameCard
 from hermes_browse.tui.export.exporting import ExportCard
+from hermes_browse.tui.lineage.family import SessionEntry
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.list.lineage_rows import LineageRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.transcript import cards
 
@@ -203,11 +212,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     assert shown == details_of, f"the transcript is {shown}, i is about {details_of}"
     if model is None:
         assert not browser.text("#title").strip(), "a title stands over nothing"
-    family = [
-        each
-        for each in map(screen.lineage.source.row, range(len(screen.lineage)))
-        if isinstance(each, LineageRow)
-    ]
+    family = sessions_of_tree(browser)
     segments = {each.id for each in model.conversation.segments} if model is not None else set()
     assert bool(family) == (model is not None)
     if model is not None:
@@ -217,7 +222,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
         )
         at = screen.lineage.current
         if screen.lineage.has_focus:
-            assert isinstance(at, LineageRow) and at.node.session.id in segments, (
+            assert isinstance(at, SessionEntry) and at.node.session.id in segments, (
                 "the tree is on another session"
             )
 
@@ -336,14 +341,14 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
                 "catalog",
                 read_neighbourhood(reader, [other], screen.clock()),
             )
-        count = len(screen.lineage)
+        count = len(sessions_of_tree(browser))
         answers.hold()
         await browser.pilot.press("down")
         assert screen.current is None and meant.by("delete") == meant.by("rename") == set()
-        assert len(screen.lineage) == count > 1 and screen.transcript.model is None
+        assert len(sessions_of_tree(browser)) == count > 1 and screen.transcript.model is None
         await browser.wait_until(lambda: bool(answers.count))
         answers.release()
         await browser.settle()
         node, model = screen.lineage.current, screen.transcript.model
-        assert isinstance(node, LineageRow) and model is not None
+        assert isinstance(node, SessionEntry) and model is not None
         assert node.node.session.id in {each.id for each in model.conversation.segments}

@@ -7,11 +7,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from browsing import HeldAnswers, browsing, demo_app, drawn_row, of_row
+from browsing import HeldAnswers, browsing, demo_app, drawn_row, of_row, sessions_of_tree
 from textual.events import Key
 
+from hermes_browse.tui.lineage.family import SessionEntry
 from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.list.lineage_rows import LineageRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.transcript.loader import PATIENCE
 
@@ -27,8 +27,7 @@ async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) ->
             await browser.settle()
             model, row = browser.screen.transcript.model, browser.row
             assert model is not None and of_row(browser, row) == {model.conversation.root_id}
-            nodes = map(browser.screen.lineage.source.row, range(len(browser.screen.lineage)))
-            family = {row.node.session.id for row in nodes if isinstance(row, LineageRow)}
+            family = {each.session_id for each in sessions_of_tree(browser)}
             assert {each.id for each in model.conversation.segments} <= family
             await browser.press("escape", "escape")
 
@@ -66,7 +65,7 @@ async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
         screen = browser.screen
         await browser.press("l", "home", "down")
         opened, row = screen.transcript.model, screen.lineage.current
-        assert isinstance(row, LineageRow) and opened is not None
+        assert isinstance(row, SessionEntry) and opened is not None
         member = opened.conversation
         assert row.node.session.id in {each.id for each in member.segments} and row.is_target
         assert drawn_row(browser) is None, "a subagent is not listed, so the list marks nothing"

@@ -360,3 +360,21 @@ def test_stopped_at_any_moment_nothing_stays(
         os.kill(terminal.child.pid, number)
         terminal.wait_for_end()
         assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []
+
+
+def test_the_lineage_folds_and_opens_the_inspector() -> None:
+    """In a terminal: Space folds, Enter on a compression inspects it, Esc comes back."""
+    terminal = Terminal(["--demo"])
+    terminal.wait_for("newest of 3 parts")
+    terminal.send("l")
+    terminal.wait_for("details lost")
+    terminal.send("g ")
+    terminal.wait_for("▸ ◆ Fix auth bug")
+    terminal.send("j")
+    terminal.wait_for("Enter open")
+    terminal.send("\r")
+    terminal.wait_for("Replaced: 27 messages")
+    terminal.send("\x1b")
+    terminal.wait_for("Lineage · 4 sessions")
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0

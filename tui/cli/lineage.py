@@ -6,12 +6,13 @@ import argparse
 from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.sessions.lineage import draw_tree
 from hermes_browse.store.sessions.models import Lineage, Node
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, own_and_tree, related, status
+from ..lineage.family import CompactionEntry, Entries
+from ..lineage.reading import entries_of, read_compactions
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, note, print_lines
 from .parser import add_id
@@ -25,7 +26,9 @@ class LineageCommand(Subcommand):
 
     def run(self, context: CommandContext) -> int:
         store = context.store
-        lineage = store.lineage(store.resolve(context.arguments.id), context.now)
+        session_id = store.resolve(context.arguments.id)
+        lineage = store.lineage(session_id, context.now)
+        compactions = () if context.json else read_compactions(store, lineage)
         store.close()
         resume = lineage.resume
         if context.json:
@@ -37,7 +40,7 @@ class LineageCommand(Subcommand):
             }
             context.print_json(document)
             return 0
-        print_lines(_lines(lineage))
+        print_lines(_lines(entries_of(lineage, compactions), lineage))
         if lineage.predicted != resume.id:
             warning = _("Careful: `hermes --resume={id}` would open {other}.")
             note(warning.format(id=resume.id, other=lineage.predicted))
@@ -54,10 +57,20 @@ def _node_json(node: Node) -> Json:
     )
 
 
-def _lines(lineage: Lineage) -> Iterator[OutputLine]:
-    """Yield a line for each session, in the order and with the guides of the tree on screen."""
-    for node, guides in draw_tree(lineage.nodes):
-        yield OutputLine("said", one_line(_node_line(node, lineage)), lead=guides)
+def _lines(entries: Entries, lineage: Lineage) -> Iterator[OutputLine]:
+    """Yield a line for each session and each compression, as the tree on screen has them."""
+    stack = [(entry, "", "") for entry in reversed(entries.get(None, ()))]
+    while stack:
+        entry, guides, below = stack.pop()
+        if isinstance(entry, CompactionEntry):
+            words = pgettext("clauses", ", ").join((entry.outcome, entry.tokens))
+            yield OutputLine("said", words, lead=guides)
+            continue
+        yield OutputLine("said", one_line(_node_line(entry.node, lineage)), lead=guides)
+        corner = ("└ ", "  ")
+        for child in reversed(entries.get(entry.session_id, ())):
+            stack.append((child, f"{below}{corner[0]}", f"{below}{corner[1]}"))
+            corner = ("├ ", "│ ")
 
 
 def _node_line(node: Node, lineage: Lineage) -> str:

@@ -310,8 +310,7 @@ MAIN = at(
     Command("back", "escape", N_("back"), N_("One step back"), does="step_back"),
     Shown("quit", "q", N_("quit"), N_("Leave"), does="quit"),
 )
-LIST = at(
-    "list",
+_MOVES = (
     N_("Move"),
     Command("down", "down,j", N_("down"), call="move(1)"),
     Command("up", "up,k", N_("up"), call="move(-1)"),
@@ -321,6 +320,11 @@ LIST = at(
     Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
     Command("first", "home,g", N_("first"), call="jump(0)"),
     Command("last", "end,G", N_("last"), call="jump(-1)"),
+)
+"""How lists and the tree are moved in."""
+LIST = at(
+    "list",
+    *_MOVES,
     N_("Read"),
     Command(
         "read",
@@ -438,6 +442,28 @@ TRANSCRIPT = at(
     Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools"),
     Shown("reasoning", "r", N_("reasoning"), N_("Reasoning folded or shown"), "toggle_reasoning"),
 )
+LINEAGE = at(
+    "lineage",
+    *_MOVES,
+    N_("Read"),
+    Command(
+        "read",
+        "enter,ctrl+j",
+        N_("read"),
+        N_("Read this session, or inspect this compression"),
+        "select",
+    ),
+    Shown("fold", "space", N_("fold"), N_("Fold or unfold what is below"), "toggle_node"),
+    Command("inwards", "right", N_("unfold"), N_("Unfold; then to the first below"), "inwards"),
+    Command("outwards", "left", N_("fold"), N_("Fold; then to what it is below"), "outwards"),
+    Shown(
+        "compactions",
+        "M",
+        N_("compactions"),
+        N_("What Hermes compressed here, and what was lost"),
+        does="open_compactions",
+    ),
+)
 LINES = at(
     "lines",
     N_("Move"),
@@ -496,7 +522,7 @@ def changed(
     )
 
 
-PLACES = by_place(MAIN, LIST, TRANSCRIPT, APP)
+PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
-PANES = ("list", "transcript")
+PANES = ("list", "transcript", "lineage")
 """Places whose keys work only while they have the focus."""

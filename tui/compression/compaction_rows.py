@@ -1,28 +1,22 @@
-"""Rows for compactions, in the inspector's list and in the lineage: each with a bar of its context
-before and after."""
+"""Rows of the inspector's list of compactions, each with a bar of its context before and after."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import (
     Compaction,
-    CompactionKind,
     CompactionNote,
 )
-from hermes_browse.store.sessions.models import Lineage
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
-from ..list.lineage_rows import LineageRow, lineage_rows
-from ..list.list_rows import ListRow
-from ..shared.styled import Line, line_width, tailed
-from .inspection import WAYS, tokens
+from ..shared.styled import Line, tailed
+from .inspection import WAYS
 
-_BAR, _TREE_BAR = 16, 8
-_BAR_FROM, _WAY_FROM, _LOST_FROM, _TREE_BAR_FROM = 79, 92, 104, 56
+_BAR = 16
+_BAR_FROM, _WAY_FROM, _LOST_FROM = 79, 92, 104
 """The narrowest rows, in cells, that have a column."""
 
 
@@ -56,40 +50,6 @@ class CompactionRow(NamedTuple):
         return tailed(line, "", width)
 
 
-class TreeRow(NamedTuple):
-    """One compaction in the lineage tree."""
-
-    number: int
-    """Counted from 0."""
-    compaction: Compaction
-    most: int
-    """Bytes of the biggest context of the conversation, for the bar."""
-    guides: str
-    """Tree lines before it."""
-
-    @property
-    def enter(self) -> str:
-        return N_("open")
-
-    @property
-    def key(self) -> str:
-        return f"x{self.number}"
-
-    def spans(self, width: int, now: float) -> Line:
-        line: Line = [(f" {self.guides}", "dim")]
-        if width >= _TREE_BAR_FROM:
-            line += [*_bar(self.compaction, self.most, _TREE_BAR), (" ", "dim")]
-        line += [
-            ("! " if self.compaction.is_broken else "", "accent"),
-            (_("compressed:") + " ", "dim"),
-            (outcome(self.compaction), "plain"),
-        ]
-        when = f" {formats.age(self.compaction.at, now)} "
-        room = width - line_width([(when, "dim")])
-        whole: Line = [*line, (f"  {_tokens(self.compaction)}", "dim")]
-        return tailed(whole if line_width(whole) <= room else line, when, width)
-
-
 def _mark(compaction: Compaction) -> tuple[str, str]:
     if compaction.is_broken:
         return " ! ", "accent"
@@ -105,8 +65,8 @@ def _bar(compaction: Compaction, most: int, width: int) -> Line:
 
 
 def _tokens(compaction: Compaction) -> str:
-    before = formats.number(tokens(compaction.bytes_before))
-    after = formats.number(tokens(compaction.bytes_after))
+    before = formats.number(formats.tokens(compaction.bytes_before))
+    after = formats.number(formats.tokens(compaction.bytes_after))
     return _("~{before} ▸ {after} tok").format(before=before, after=after)
 
 
@@ -137,41 +97,3 @@ def compaction_rows(
         CompactionRow(number, compaction, most, lost.get(number, "…"))
         for number, compaction in enumerate(compactions)
     ]
-
-
-def read_tree(
-    store: OpenStore, session_id: str, now: float
-) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:
-    """Read the family tree of a session, given by its exact id, its compactions, and the rows for
-    both."""
-    lineage = store.lineage(session_id, now)
-    segments = [node.session for node in lineage.nodes if node.on_path]
-    compactions = store.compactions(segments).compactions if store.is_compressed(segments) else ()
-    return lineage, compactions, tree_rows(lineage_rows(lineage), compactions)
-
-
-def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction]) -> list[ListRow]:
-    """Put the compactions of a conversation between the sessions of its family tree, in the order
-    of events."""
-    most = _most(compactions)
-    places = [_place(compaction) for compaction in compactions]
-    rows: list[ListRow] = []
-    for session in sessions:
-        below = session.guides.replace("├ ", "│ ").replace("└ ", "  ")
-        around = [
-            (place[1], TreeRow(number, compactions[number], most, below))
-            for number, place in enumerate(places)
-            if place[0] == session.node.session.id
-        ]
-        rows += [row for is_before, row in around if is_before]
-        rows.append(session)
-        rows += [row for is_before, row in around if not is_before]
-    return rows
-
-
-def _place(compaction: Compaction) -> tuple[str, bool]:
-    """Return the session next to which a compaction stands in the tree, and whether before it."""
-    following = next(iter(compaction.empty_sessions), compaction.into_session_id)
-    if compaction.kind is CompactionKind.ROTATION and following is not None:
-        return following, True
-    return compaction.session_id, False

@@ -21,7 +21,6 @@ from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..transcript.cards import BYTES_PER_TOKEN
 from ..transcript.copying import document
 from ..transcript.entries import TranscriptModel
 
@@ -95,11 +94,6 @@ def read_sides(store: OpenStore, inspection: Inspection, number: int) -> Sides:
     for model, at in (replaced, 0), (instead, instead.entry_of(compaction.summary) or 0):
         model.add(store.messages(model.missing(at - WINDOW, at + WINDOW)))
     return replaced, instead
-
-
-def tokens(count: int) -> int:
-    """Estimate the tokens of so many bytes, as Hermes does."""
-    return count // BYTES_PER_TOKEN
 
 
 def notes(compaction: Compaction) -> Iterator[str]:

@@ -14,10 +14,11 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
 from hermes_browse.store.compression.losses import Losses
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..commands.screen_commands import COMPACTIONS
+from ..lineage.reading import count_lost
 from ..list.conversation_list import ConversationList
 from ..list.list_rows import FixedRows, NoteRow
 from ..screens.by_name import load
@@ -54,13 +55,6 @@ _EXAMPLES = (
     ("?", N_("the store does not say all there is to know of this one")),
     ("!", N_("it left messages behind without a summary; the line below says what helps")),
 )
-
-
-def count_lost(losses: Losses) -> str:
-    """Say how much a compaction lost."""
-    count = len(losses.terms)
-    words = ngettext("1 detail lost", "{count:,} details lost", count).format(count=count)
-    return words if losses.is_complete else _("{count} or more").format(count=words)
 
 
 def _about(inspection: Inspection, compaction: Compaction) -> Content:

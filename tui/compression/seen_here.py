@@ -19,7 +19,6 @@ from ..context import Context
 from ..transcript.entries import TranscriptModel
 from ..transcript.page import SeenByModel
 from ..transcript.view import TranscriptView
-from .inspection import tokens
 
 
 def sentence(given: ModelContext, memory: Memory) -> str:
@@ -52,7 +51,7 @@ def sentence(given: ModelContext, memory: Memory) -> str:
             parts.append(
                 ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)
             )
-    parts.append(_("about {count} tokens").format(count=formats.number(tokens(given.size))))
+    parts.append(_("about {count} tokens").format(count=formats.number(formats.tokens(given.size))))
     if not given.is_certain:
         parts.append(_("inferred"))
     return " · ".join(parts)

@@ -8,7 +8,6 @@ from hermes_browse.store.sessions.models import Conversation
 
 from .conversation_rows import ConversationRow, JobRow
 from .hit_rows import HitRow, MoreRow
-from .lineage_rows import LineageRow
 from .list_rows import ListRow
 
 
@@ -49,7 +48,7 @@ class Marks:
 
     def has(self, row: ListRow) -> bool:
         """Return whether to draw a row as marked: all of its conversations are."""
-        if not self._marked or isinstance(row, HitRow | MoreRow | LineageRow):
+        if not self._marked or isinstance(row, HitRow | MoreRow):
             return False
         # Called for each row of a frame, and a job may have thousands of runs: skip jobs with more
         # runs than there are marks, and stop at the first unmarked run.

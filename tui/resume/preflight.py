@@ -24,7 +24,6 @@ from .. import formats
 from ..commands.screen_commands import PREFLIGHT
 from ..screens.card import Card, keys_line
 from ..shared import clipboard
-from ..transcript.cards import BYTES_PER_TOKEN
 
 _CACHED = 0.1
 """Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more
@@ -70,7 +69,7 @@ def place_and_cost(
         return
     names = conversation.model, details.facts.get("billing_provider")
     facts = [one_line(name, 80) for name in names if name]
-    tokens = (details.live_bytes + details.prompt_bytes) / BYTES_PER_TOKEN
+    tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
     if tokens:
         sentence = _(
             "context about {count} tokens, all sent again unless the provider still has them cached"

@@ -9,10 +9,12 @@ from typing import Any
 PLACES = {
     "compactions": "tui.compression.screen.CompactionsScreen",
     "copying": "tui.transcript.copying.Copying",
+    "count-lost": "tui.lineage.reading.count_lost",
     "details": "tui.transcript.cards.show_details",
     "doctor": "tui.doctor.screen.DoctorScreen",
     "expire": "store.trash.shelf.expire",
     "export": "tui.export.exporting.ask_and_export",
+    "family": "tui.lineage.reading.read_family",
     "finding": "tui.transcript.finding.Finding",
     "help": "tui.screens.help.HelpCard",
     "hosts-card": "tui.profiles.hosts_card.HostsCard",
@@ -32,7 +34,6 @@ PLACES = {
     "sort": "tui.screens.palette.choose_sort",
     "switching": "tui.profiles.switching.Switching",
     "trash": "tui.trash.screen.TrashScreen",
-    "tree": "tui.compression.compaction_rows.read_tree",
 }
 """Module in `hermes_browse`, and its class or function."""
 

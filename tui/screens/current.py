@@ -3,28 +3,20 @@ elsewhere. It is kept in `place`, which all panes follow."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..context import ShownPlace
+from ..lineage.family import CompactionEntry, Entry, SessionEntry
+from ..lineage.tree import MoreEntry
 from ..list.conversation_list import CursorRow
 from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.hit_rows import HitRow
-from ..list.lineage_rows import LineageRow
 from ..list.list_model import job_key_of
 from ..list.list_rows import ListRow
 from ..list.marks import conversation_of, conversations_of
+from ..shared import header
 from .panes import Panes
-
-if TYPE_CHECKING:
-    from hermes_browse.store.compression.compactions import Compaction
-
-
-def compaction_of(row: ListRow | None) -> Compaction | None:
-    """Return the compaction that a row of the tree stands for; None for a session."""
-    return getattr(row, "compaction", None)
 
 
 class CurrentPanes(Panes):
@@ -35,7 +27,7 @@ class CurrentPanes(Panes):
     def follow_cursors(self) -> None:
         """Follow the cursors of list and tree from now on."""
         self.watch(self.rows, "at", self._row_changed, init=False)
-        self.watch(self.lineage, "at", self._node_changed, init=False)
+        self.watch(self.lineage, "at", self._entry_changed, init=False)
 
     @property
     def targets(self) -> tuple[Conversation, ...]:
@@ -154,25 +146,45 @@ class CurrentPanes(Panes):
 
     # The tree
 
-    def _node_changed(self, at: CursorRow) -> None:
-        """Show the session or the compaction to which the user moved the tree's cursor."""
-        conversation, compaction = self.current, compaction_of(at.row)
-        shown = {segment.id for segment in conversation.segments} if conversation else set()
-        if not at.is_step:
-            return
-        if compaction is not None and compaction.session_id in shown:
+    @property
+    def is_entry_current(self) -> bool:
+        """Whether what is under the tree's cursor is of the current conversation."""
+        entry, conversation = self.lineage.current, self.current
+        if conversation is None or not isinstance(entry, SessionEntry | CompactionEntry):
+            return False
+        return entry.session_id in {segment.id for segment in conversation.segments}
+
+    def watch_family(self) -> None:
+        """Show the lineage tree below the transcript if it has more than one line.
+
+        The class is set on `#side`: one of the screen would make Textual recompute the style of
+        every widget.
+        """
+        family = self.family
+        is_tree = family is not None and len(family.lineage.nodes) + len(family.compactions) > 1
+        self.query_one("#side").set_class(is_tree, "-family")
+        self.line("lineage-title").update(
+            header.lineage_title(family.lineage, len(family.compactions)) if family else ""
+        )
+        is_cursor_current = self.focused is self.lineage and self.is_entry_current
+        self.lineage.show(family, stays=is_cursor_current)
+
+    def _entry_changed(self, entry: Entry | MoreEntry | None) -> None:
+        """Show the session or the compression to which the user moved the tree's cursor."""
+        if isinstance(entry, CompactionEntry):
+            compaction = entry.compaction
             segment = None if compaction.summary is not None else compaction.into_session_id
-            if compaction.summary is not None or segment is not None:
+            if self.is_entry_current and (compaction.summary is not None or segment is not None):
                 self._go_within(compaction.summary, segment)
-        elif isinstance(at.row, LineageRow):
-            session_id = at.row.node.session.id
-            if session_id in shown:
-                self._go_within(None, session_id)
-            elif (member := self.catalog.of_session(session_id)) is not None:
-                self._go_to_member(member, session_id)
+        elif isinstance(entry, SessionEntry):
+            member = self.catalog.of_session(entry.session_id)
+            if self.is_entry_current:
+                self._go_within(None, entry.session_id)
+            elif member is not None:
+                self._go_to_member(member, entry.session_id)
             else:  # nothing is current until it is found
-                self.go(ShownPlace(segment=session_id, is_listed=False))
-                self.start("member", self._find, session_id)
+                self.go(ShownPlace(segment=entry.session_id, is_listed=False))
+                self.start("member", self._find, entry.session_id)
 
     def _go_within(self, message_id: int | None, segment: str | None) -> None:
         self.go(self.place._replace(message_id=message_id, segment=segment))

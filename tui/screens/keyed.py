@@ -11,6 +11,7 @@ from hermes_browse.store.wording import _
 
 from ..bindings import key_names, meaningless
 from ..commands.main_commands import APP, LIST, TRANSCRIPT
+from ..lineage.family import CompactionEntry
 from ..textual_private import bindings_of, driver_of
 from .by_name import load
 from .parts import Parts
@@ -114,8 +115,11 @@ class KeyScreen(Parts):
         else:
             self.open_screen(name)
 
-    def open_compactions(self, number: int | None = None) -> None:
-        """Inspect the compactions of the current conversation, at one of them if it is given."""
+    def open_compactions(self) -> None:
+        """Inspect the compactions of the current conversation, at that under the cursor of the
+        tree."""
+        entry = self.lineage.current if self.focused is self.lineage else None
+        number = entry.number if isinstance(entry, CompactionEntry) else None
         if self.current is not None:
             self.open_screen("compactions", number)
 

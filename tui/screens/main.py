@@ -17,13 +17,14 @@ from hermes_browse.store.wording import _
 
 from ..config.options import FOREVER
 from ..context import ShownPlace
+from ..lineage.family import CompactionEntry
+from ..lineage.tree import LineageTree
 from ..list.about import about
 from ..list.conversation_list import ConversationList, enter_title
 from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.hit_rows import MoreRow, SuggestionRow
 from ..list.list_rows import ListRow, NoteRow
 from ..search.box import SearchBox
-from .current import compaction_of
 from .keyed import KeyScreen
 
 _POLL_SECONDS = 0.5
@@ -143,7 +144,7 @@ class MainScreen(KeyScreen):
         if place.message_id is not None and self.matchers and self.transcript.is_finding:
             self.finding.close()  # a hit was opened, so n and N step through hits again
         self.loader.follow(before, place)
-        self.family.follow(before, place)
+        self.family_loader.follow(before, place)
 
     def watch_model(self) -> None:
         if self.transcript.is_finding:
@@ -161,6 +162,7 @@ class MainScreen(KeyScreen):
             self.forget_status()
         super().set_focus(widget, *given, **named)
         self.focus_moved()
+        self.family_loader.find_losses()
 
     def forget_status(self) -> None:
         """Remove what was said before the user moved on; the shortfall of a search stays."""
@@ -211,17 +213,14 @@ class MainScreen(KeyScreen):
         if self.searched is not None and event.last >= len(self.rows) - 1:
             self.search.read_on()
 
-    @on(ConversationList.Selected, "#lineage")
-    def node_selected(self, event: ConversationList.Selected) -> None:
-        """Inspect a compaction, or read a session, unless the tree is still that of another
+    @on(LineageTree.NodeSelected, "#lineage")
+    def node_selected(self) -> None:
+        """Inspect a compression, or read a session, unless the tree is still that of another
         conversation."""
-        compaction, current = compaction_of(event.row), self.current
-        node = getattr(event.row, "node", None)
-        session_id = compaction.session_id if compaction is not None else node and node.session.id
-        if current is None or session_id not in {segment.id for segment in current.segments}:
+        if not self.is_entry_current:
             self.say(_("the family of this conversation is still being read"))
-        elif compaction is not None:
-            self.open_compactions(getattr(event.row, "number", None))
+        elif isinstance(self.lineage.current, CompactionEntry):
+            self.open_compactions()
         else:
             self.set_focus(self.transcript)
 

@@ -18,6 +18,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..application import Application
 from ..context import Context
+from ..lineage.tree import LineageTree
 from ..list.conversation_list import ConversationList, ListHead
 from ..list.list_model import shown_line
 from ..list.list_rows import ListRow
@@ -57,11 +58,10 @@ class Panes(Context):
         """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
         """The transcript."""
-        self.lineage = ConversationList(id="lineage")
+        self.lineage = LineageTree(id="lineage")
         """The lineage tree."""
         self.rows.marks = self.marks
-        for widget in (self.rows, self.lineage):
-            widget.clock = host.clock
+        self.rows.clock = self.lineage.clock = host.clock
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -196,14 +196,6 @@ class Panes(Context):
     def status_room(self) -> int:
         """Cells of the status line for a sentence."""
         return self.size.width - 2 - cell_len(f" │ {self.writing}")
-
-    def show_family(self, shown: bool) -> None:
-        """Show or hide the lineage tree below the transcript.
-
-        The class is set on `#side`: one of the screen would make Textual recompute the style of
-        every widget.
-        """
-        self.query_one("#side").set_class(shown, "-family")
 
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""

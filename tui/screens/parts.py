@@ -19,8 +19,8 @@ from hermes_browse.store.wording import ngettext
 from ..application import Application, Arrival
 from ..bindings import BoundKeys
 from ..commands.main_commands import MAIN
-from ..compression.tree import LineageLoader
 from ..legacy.old_files import OldFiles
+from ..lineage.loader import FamilyLoader
 from ..list.listing import Listing
 from ..store_paths import trash_folder
 from ..transcript.ask_line import AskInput
@@ -73,7 +73,7 @@ class Parts(BoundKeys, CurrentPanes):
         self.rows.resumes = self.RESUMES and self.options.enter == "resume"
         self.listing = Listing(self)
         self.loader = TranscriptLoader(self)
-        self.family = LineageLoader(self)
+        self.family_loader = FamilyLoader(self)
         self.old = OldFiles(self)
         self.way_back: WayBack | None = None
 

@@ -39,7 +39,7 @@ LEGENDS = (
         ("▌ ▏", N_("the cursor, in the pane that has the keys and in the others")),
         ("↓ ↑", N_("sorted by this, newest or biggest first; reversed")),
     )),
-    Legend(N_("Signs in the lineage"), "list", "main", (
+    Legend(N_("Signs in the lineage"), "lineage", "main", (
         ("◆", N_("where it began")),
         ("≡", N_("continued after a compression")),
         ("⑂", N_("branched off")),
@@ -48,9 +48,8 @@ LEGENDS = (
         ("?", N_("related in an unknown way")),
         ("◇", N_("orphan: its parent is gone")),
         ("▶", N_("resume opens this one")),
-    )),
-    Legend(N_("Compactions"), "compression", "main", (
-        ("█ ░", N_("how much of the context was left after it")),
+        ("⇣", N_("compressed")),
+        ("▸ ▾", N_("folded, unfolded")),
     )),
     Legend(N_("Signs in the transcript"), "transcript", "main", (
         ("▸ ▾", N_("folded, unfolded: Enter or a click turns it")),

@@ -29,8 +29,6 @@ from ..shared import clipboard
 from ..shared.lines import LinesView
 from ..shared.styled import Line, line_text
 
-BYTES_PER_TOKEN = 4
-"""Hermes' own estimate (agent/model_metadata.py, 0.19: four characters)."""
 _TITLE_SOURCES = {
     "user": N_("given by you"),
     "llm": N_("written by a model"),
@@ -131,8 +129,8 @@ def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
             messages=formats.counted(details.live_rows, "message"),
             size=formats.size(size),
             count=details.live_images,
-            tokens=formats.number(size / BYTES_PER_TOKEN),
-            bytes=BYTES_PER_TOKEN,
+            tokens=formats.number(size / formats.BYTES_PER_TOKEN),
+            bytes=formats.BYTES_PER_TOKEN,
         ),
     )
 

@@ -1,0 +1,161 @@
+"""The lineage tree: folding, keys, mouse, many nodes, and what is in its lines."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, demo_app, loose, open_app, sessions_of_tree, tree_of
+from builders import T0, make_store
+from rich.cells import cell_len
+
+from hermes_browse.tui.lineage.family import CompactionEntry, SessionEntry
+from hermes_browse.tui.lineage.tree import MOST, MoreEntry
+
+NOW = T0 + 86_400
+
+
+def _many(path: Path, count: int) -> Path:
+    """A store with one conversation that sent many subagents."""
+    child = {
+        "source": "subagent",
+        "parent_session_id": "top",
+        "model_config": '{"_delegate_from": "top"}',
+    }
+    sessions = [{"id": "top", "title": "Top", "started_at": T0}]
+    sessions += [{"id": f"s{at:04}", "started_at": T0 + at, **child} for at in range(1, count + 1)]
+    return make_store(path, "22", sessions, [{"session_id": each["id"]} for each in sessions])
+
+
+def _lines(browser: Browser) -> list[str]:
+    return browser.text("#lineage").splitlines()
+
+
+async def test_keys_fold_and_the_pane_stays(tmp_path: Path) -> None:
+    """Space folds, the arrows go in and out, and Tab alone changes the pane."""
+    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+        tree = browser.screen.lineage
+        await browser.press("l", "home")
+        count = len(tree_of(browser))
+        assert "▾" in _lines(browser)[0]
+        await browser.press("space")
+        assert "▸" in _lines(browser)[0] and len(tree_of(browser)) == count - 1
+        await browser.press("right")
+        assert "▾" in _lines(browser)[0] and tree.cursor_line == 0
+        await browser.press("right")
+        assert tree.cursor_line == 1 and tree.has_focus
+        await browser.press("left")
+        assert tree.cursor_line == 0 and len(tree_of(browser)) == count
+        await browser.press("left")
+        assert "▸" in _lines(browser)[0] and tree.has_focus and not browser.screen.marks
+        await browser.press("tab")
+        assert browser.screen.rows.has_focus
+
+
+async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+        await browser.press("l", "home", "space", "down", "down")
+        before, entry = _lines(browser), browser.screen.lineage.current
+        assert isinstance(entry, SessionEntry)
+        place, conversation = browser.screen.place, browser.screen.current
+        assert conversation is not None
+        older = place._replace(conversation=conversation._replace(title="older"))
+        browser.screen.family_loader.follow(older, place)
+        await browser.settle()
+        assert browser.screen.lineage.current == entry and _lines(browser) == before
+
+
+async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+        assert "lost" not in browser.text("#lineage")
+        await browser.press("l")
+        assert "27 messages became a summary, ~1.7k → 198 tokens, 39 details lost" in browser.text(
+            "#lineage"
+        )
+
+
+async def test_enter_reads_a_session_and_inspects_a_compression(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+        await browser.press("l", "up")
+        assert isinstance(browser.screen.lineage.current, CompactionEntry)
+        assert "Enter open" in browser.text("#keys")
+        await browser.press("M")
+        assert browser.app.screen is not browser.screen
+        await browser.press("escape", "end")
+        assert "Enter read" in browser.text("#keys") and "Space fold" in browser.text("#keys")
+        await browser.press("enter")
+        assert browser.screen.transcript.has_focus
+
+
+async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:
+    """A click moves the cursor, one on the arrow folds too, two read."""
+    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+        tree = browser.screen.lineage
+        await browser.press("l")
+        await browser.pilot.click(tree, offset=(30, 3))
+        await browser.settle()
+        assert tree.cursor_line == 3 and tree.has_focus
+        count = len(tree_of(browser))
+        await browser.pilot.click(tree, offset=(1, 0))
+        await browser.settle()
+        assert tree.cursor_line == 0 and len(tree_of(browser)) == count - 1
+        await browser.pilot.click(tree, offset=(30, 2), times=2)
+        await browser.settle()
+        assert browser.screen.transcript.has_focus
+
+
+async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
+    """Thousands neither block nor hide what is current; more are shown when they are asked."""
+    count = 2_999
+    path = _many(tmp_path / "state.db", count)
+    async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
+        tree, family = browser.screen.lineage, browser.screen.family
+        assert family is not None and len(family.lineage.nodes) == count + 1
+        begin = time.perf_counter()
+        tree.show(family, stays=False)
+        assert time.perf_counter() - begin < 0.1  # everything at once takes twice as long
+        await browser.press("l", "right")
+        assert len(tree_of(browser)) == MOST + 2
+        await browser.press("end")
+        assert "… 2,799 more" in _lines(browser)[-1] and isinstance(tree.current, MoreEntry)
+        await browser.press("space")
+        assert isinstance(tree.current, SessionEntry) and tree.current.session_id == "s0201"
+        assert len(tree_of(browser)) == 2 * MOST + 2
+        await browser.press("end", "enter")
+        assert len(tree_of(browser)) == 3 * MOST + 2
+        last = browser.screen.catalog.of_session("s2000")
+        assert last is not None
+        browser.screen.open(last)
+        await browser.settle()
+        assert isinstance(tree.current, SessionEntry) and tree.current.session_id == "s2000"
+        more = [each for each in tree_of(browser) if isinstance(each, MoreEntry)]
+        assert [len(each.hidden) for each in more] == [1_399, 999]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """However deep; escapes and markup are letters."""
+    sessions = [
+        {
+            "id": f"s{at}",
+            "title": f"[red]\x1b]0;owned\x07{at}",
+            "started_at": T0 + at,
+            **({"parent_session_id": f"s{at - 1}"} if at else {}),
+        }
+        for at in range(40)
+    ]
+    path = make_store(
+        tmp_path / "state.db", "22", sessions, [{"session_id": each["id"]} for each in sessions]
+    )
+    async with browsing(open_app(loose(path), NOW), size) as browser:
+        await browser.press("4", "end", "l", "home")
+        tree = browser.screen.lineage
+        assert len(sessions_of_tree(browser)) == 40
+        for line in range(tree.size.height):
+            strip = tree.render_line(line)
+            assert strip.cell_length == tree.scrollable_content_region.width
+            assert cell_len(strip.text) == strip.cell_length
+            assert "\x1b" not in strip.text and "[r" in strip.text

@@ -1,0 +1,1 @@
+"""The family tree of a conversation."""
