@@ -30,6 +30,8 @@ from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
+from ..run.marks import RunMark
+from ..run.run import Run
 from ..search.found import Found, Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
@@ -44,6 +46,7 @@ STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
 LONG = {
     *("messages", "raw_message", "system_prompt", "image", "stored_session", "stored_messages"),
+    *("file_changes", "run", "prompt_before"),
 }
 """Calls whose answers hold whole texts; such an answer may come in windows."""
 WINDOW = 8_000_000
@@ -54,8 +57,8 @@ _TYPES = {
     kind.__name__: kind
     for kind in (
         *(Bundle, Catalog, Change, Deleted, Facts, FileSpace, Lineage, Memory, ModelContext, Plan),
-        *(Query, Reader, Restored, ResumePlan, RetentionRules, Selection, Sizes, SpaceMap),
-        *(StoreSummary, Suggestion),
+        *(Query, Reader, Restored, ResumePlan, RetentionRules, Run, RunMark, Selection, Sizes),
+        *(SpaceMap, StoreSummary, Suggestion),
     )
 }
 """Those that modules of calls import for their annotations alone."""
@@ -258,6 +261,8 @@ def _conversations(value: object) -> Iterable[Conversation]:
     if isinstance(value, Plan):
         selected = [each.conversation for each in value.selected]
         return [*selected, *(each.conversation for each in value.spared)]
+    if isinstance(value, tuple) and value and isinstance(value[0], Run):
+        return (value[0].conversation, *value[0].subagents)
     if isinstance(value, list) and value and isinstance(value[0], Conversation):
         return value
     return ()

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from hermes_browse.store.changes.changes import (
     Changes,
     FileChange,
+    diff_text,
     read_changes,
 )
 from hermes_browse.store.changes.diff import relative
@@ -20,9 +21,9 @@ from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.files import write_whole
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _
 
-from ..formats import counted
+from ..changes.words import notes, summary
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, print_json, print_lines, print_table, print_text
 from .parser import name_arg, text_arg
@@ -104,22 +105,15 @@ def _changes_json(changes: Changes) -> Json:
 
 
 def _diff_text(changes: Changes, only: str | None) -> str:
-    """Return the diffs of files as text; one that is not known whole is commented out."""
+    """Return the diffs of all files, or of one."""
     files = [each for each in changes.files if only is None or _is_named(each, only, changes)]
     if only is not None and not files:
         raise NotFoundError(_("This conversation did not change {path}.").format(path=only))
-    return "".join(map(_one_diff, files))
+    return diff_text(files)
 
 
 def _is_named(change: FileChange, name: str, changes: Changes) -> bool:
     return name in (change.path, relative(change.path, changes.directory))
-
-
-def _one_diff(change: FileChange) -> str:
-    lines = [line.text for line in change.diff]
-    if not change.is_exact:
-        lines = [line if line.startswith("# ") else f"# {line}" for line in lines]
-    return "".join(lines)
 
 
 def _give(text: str, output: str | None) -> None:
@@ -143,11 +137,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _print_changes(changes: Changes) -> None:
-    summary = [counted(len(changes.files), "file")]
-    if changes.failed:
-        failed = ngettext("{count:,} edit failed", "{count:,} edits failed", changes.failed)
-        summary.append(failed.format(count=changes.failed))
-    print_lines([OutputLine("title", " · ".join(summary))])
+    print_lines([OutputLine("title", summary(changes))])
     headers = [_("file"), _("edits"), _("added"), _("removed"), _("by subagents"), _("notes")]
     rows = [_row(change, changes.directory) for change in changes.files]
     print_table(headers, rows, right=(1, 2, 3, 4), flexible=0, optional=(4,))
@@ -157,21 +147,7 @@ def _print_changes(changes: Changes) -> None:
 def _row(change: FileChange, directory: str) -> Sequence[str]:
     counts = (len(change.edits), change.added, change.removed, change.by_subagents or None)
     cells = ["" if count is None else str(count) for count in counts]
-    return [relative(change.path, directory), *cells, ", ".join(_notes(change))]
-
-
-def _notes(change: FileChange) -> Iterable[str]:
-    if not change.is_known_before:
-        yield _("what stood there before is not known")
-    elif not change.is_exact:
-        yield _("not all is known")
-    states = {
-        "same": _("still the same on disk"),
-        "changed": _("changed since"),
-        "gone": _("gone from the disk"),
-    }
-    if change.disk is not None:
-        yield states[change.disk]
+    return [relative(change.path, directory), *cells, ", ".join(notes(change))]
 
 
 def _command_lines(changes: Changes) -> Iterable[OutputLine]:

@@ -13,7 +13,8 @@ from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..formats import cost_below, counted, dollars, timestamp
+from ..formats import dollars
+from ..run.words import cache_share, ended_at, facts, has_tokens, span
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, print_json, print_lines
 from .parser import text_arg
@@ -66,37 +67,27 @@ def _part_json(part: Stretch) -> Json:
     }
 
 
-def _ended_at(subagent: Conversation) -> float | None:
-    return subagent.tip.ended_at or subagent.last_active
-
-
 def _subagent_json(subagent: Conversation) -> Json:
     return {
         "session": subagent.id,
         "from": subagent.root.started_at,
-        "to": _ended_at(subagent),
+        "to": ended_at(subagent),
         "cost_usd": subagent.cost_usd,
     }
 
 
 def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
-    conversation = run.conversation
-    cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
-    facts = (
-        _span(conversation.root.started_at, conversation.last_active),
-        counted(len(run.turns), "turn"),
-        counted(len(run.tools), "call"),
-        f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
-    )
-    yield OutputLine("title", one_line(" · ".join(filter(None, facts))))
+    yield OutputLine("title", facts(run))
     for part in run.stretches:
-        yield OutputLine("said", one_line(_part_line(part)), 2)
-    if not any(row.tokens for turn in run.turns for row in turn):
+        cost = dollars(part.cost_usd)
+        line = " · ".join(filter(None, (part.session_id, part.model, cost, cache_share(part))))
+        yield OutputLine("said", one_line(line), 2)
+    if not has_tokens(run):
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
     for subagent in run.subagents:
         line = _("subagent {id}: {span} · {cost}").format(
             id=subagent.id,
-            span=_span(subagent.root.started_at, _ended_at(subagent)),
+            span=span(subagent.root.started_at, ended_at(subagent)),
             cost=dollars(subagent.cost_usd),
         )
         yield OutputLine("tool", one_line(line), 2)
@@ -105,13 +96,3 @@ def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
         if mark.message_id is not None:
             text = _("message {id}: {text}").format(id=mark.message_id, text=text)
         yield OutputLine("seam", one_line(text), 2)
-
-
-def _part_line(part: Stretch) -> str:
-    share = part.cache_share
-    cache = "" if share is None else _("cache {share} %").format(share=round(100 * share))
-    return " · ".join(filter(None, (part.session_id, part.model, dollars(part.cost_usd), cache)))
-
-
-def _span(start: float | None, end: float | None) -> str:
-    return f"{timestamp(start, seconds=True)} – {timestamp(end, seconds=True)}"

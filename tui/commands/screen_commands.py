@@ -126,6 +126,14 @@ COMPACTIONS = at(
     ),
     *_EVERY,
 )
+FILE_CHANGES = at(
+    "changes",
+    Shown("export", "e", N_("save diff"), N_("Save one diff of all files"), "export"),
+    Shown("pane", "tab,right", N_("diff"), N_("To the diff, and back"), "pane"),
+    Command("files", "shift+tab,left", N_("files"), N_("Back to the files"), "files"),
+    *_EVERY,
+)
+RUN = at("run", *_EVERY)
 INSIGHTS = at(
     "insights",
     Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)"),
@@ -256,7 +264,7 @@ DELETING = at(
 )
 DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(False)"))
 
-SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, INSIGHTS, DOCTOR)
+SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),
