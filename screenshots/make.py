@@ -26,7 +26,7 @@ from browsing import Browser, browsing, demo_app  # noqa: E402  # the environmen
 PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "browser": ((120, 36), "hermes-dark", ()),
     "browser-light": ((120, 36), "hermes-light", ()),
-    "search": ((120, 36), "hermes-dark", ("slash", *"cookie", "enter", "down")),
+    "search": ((120, 36), "hermes-dark", ("slash", *"cookie", "enter", "left", "down")),
     "lineage": ((120, 36), "hermes-dark", ("l", "home")),
     "narrow": ((80, 24), "hermes-dark", ()),
     "cleanup": ((120, 36), "hermes-dark", ("P",)),
@@ -40,7 +40,7 @@ TOUR: Sequence[tuple[Sequence[str], float]] = (
     ((), 2.5),
     (("slash", *"coo"), 0.8),
     (tuple("kie"), 2.5),
-    (("enter", "down", "enter"), 4.0),
+    (("down", "enter"), 4.0),
     (("R",), 5.0),
 )
 """The pictures of `tour.svg`, which shows one after another: the keys that lead to each, and

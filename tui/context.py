@@ -6,9 +6,8 @@ State flows one way: a key or a message sets it here, and what shows it watches 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.reactive import var
 
@@ -22,35 +21,20 @@ from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
+from .application import Application, Arrival
 from .config.options import Options
 from .list.list_model import Order, RowDetails
 from .list.marks import Marks
 from .work.reads import Reads
 from .work.store_screen import StoreScreen
-from .work.writes import Writes
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
-    from hermes_browse.store.hermes.resume_command import ResumePlan
-    from hermes_browse.store.hosts.link import Links
     from hermes_browse.store.search.query import Query
     from hermes_browse.store.search.terms import Matcher
 
-    from .config.start import Start
-    from .pane_sizes import PaneSizes
     from .search.results import SearchResults
     from .transcript.entries import TranscriptModel
-
-
-class Arrival(NamedTuple):
-    """What to show in a store after switching to it."""
-
-    conversation: Conversation | None = None
-    """Read this one."""
-    message_id: int | None = None
-    """Scroll to this message, highlighted as a hit."""
-    query: str = ""
-    """Search for this."""
 
 
 class ShownPlace(NamedTuple):
@@ -75,42 +59,6 @@ class StatusText(NamedTuple):
     is_of_page: bool = False
     """It goes when the transcript shows another page."""
     is_failure: bool = False
-
-
-class Application(Protocol):
-    """The application, as its screens see it."""
-
-    start: Start
-    pane_sizes: PaneSizes
-    clock: Callable[[], float]
-    is_choice_printed: bool
-    writes: Writes
-
-    here: Location
-    """The store of this machine that was opened last."""
-
-    @property
-    def links(self) -> Links:
-        """The connections to the configured hosts; none is open before it is asked."""
-
-    def take_early_cursor(self) -> int:
-        """Return the row to which early keys moved the cursor."""
-
-    def lend_terminal(self) -> AbstractContextManager[None]:
-        """Give the terminal to another program."""
-
-    def finish(self, plan: ResumePlan | None = None) -> None:
-        """End the browser, with a plan to be carried out."""
-
-    def switch_to(
-        self,
-        location: Location,
-        store: Store,
-        first: Catalog,
-        shown: list[Conversation],
-        arrival: Arrival,
-    ) -> None:
-        """Replace this store by another."""
 
 
 class Context(StoreScreen[object]):
@@ -151,7 +99,8 @@ class Context(StoreScreen[object]):
     """Old transcripts beside the store; 0 until they are counted."""
 
     touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
-    """Ids of the sessions that this program has changed, deleted or restored just now."""
+    """Ids of the sessions that this program has changed, deleted or restored just now; none after
+    another program had the terminal."""
 
     arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
     """What to show after a switch of stores."""

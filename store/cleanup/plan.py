@@ -7,7 +7,7 @@ parents, and branches stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Container, Iterable, Mapping, MutableMapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -335,7 +335,7 @@ def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned
     return sorted(selected, key=depth)
 
 
-def first_change(reader: Reader, conversations: Iterable[Planned]) -> str | None:
+def first_change(reader: Reader, conversations: Sequence[Planned]) -> str | None:
     """Return why one of some planned conversations must not be touched any more; None if none has
     changed.
 

@@ -17,7 +17,7 @@ from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.context import Arrival
+from hermes_browse.tui.application import Arrival
 from hermes_browse.tui.list.conversation_rows import ConversationRow
 from hermes_browse.tui.screens.main import MainScreen
 
@@ -89,7 +89,7 @@ async def test_archive_rename_delete_and_their_undo_happen_there(
     tip = _tip(browser)
     await browser.press("D")
     await browser.press("y")
-    assert tip not in _conversations(machine)
+    assert tip not in _conversations(machine), browser.text("#status")
     await browser.press("u")
     assert _conversations(machine) == before and "restored 1 conversation" in browser.text(
         "#status"

@@ -129,7 +129,7 @@ def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, dict[str
         row = rows.row(0)
         assert isinstance(row, PlanRow) and row.job, order
         assert row.sums[:2] == (700, 700) and len(rows) == 2, order
-        assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), (
+        assert "10mo" in "".join(text for text, _look in row.spans(100, NOW)), (
             "as long idle as its oldest run"
         )
 

@@ -22,7 +22,6 @@ from hermes_browse.tui.cleanup.retention_screen import ForecastRow, RetentionScr
 from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.screens import Controllers
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
@@ -377,7 +376,7 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
 async def test_a_list_read_while_a_screen_opens(
-    tmp_path: Path, kind: Callable[[Controllers], SubScreen]
+    tmp_path: Path, kind: Callable[[MainScreen], SubScreen]
 ) -> None:
     """A screen hears that the list was read between any two steps of its being put together, panes
     last."""

@@ -220,7 +220,7 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
 
 async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
     store = long_conversation(tmp_path / "state.db", 120, 3, in_place=False)
-    async with browsing(open_app(loose(store), NOW), (120, 40)) as browser:
+    async with browsing(open_app(loose(store), NOW), (160, 40)) as browser:
         await browser.press("l")
         tree = browser.screen.lineage
         keys = [tree.source.row(each).key for each in range(len(tree))]
@@ -272,7 +272,7 @@ def _lit(browser: Browser) -> set[int]:
 
 async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
     async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)
+        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (160, 50)
     ) as browser:
         await browser.press("tab", ".")
         assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")

@@ -61,9 +61,9 @@ def test_everything_that_is_set_holds() -> None:
             "no option “keymap”. [keys] gives an action any keys.",
         ),
         (
-            '# resume = 3\nresume = "exce"',
+            '# resume = 3\nresume = "exti"',
             2,
-            "one of exec, return, window, not “exce”. Did you mean “exec”?",
+            "one of return, exit, window, not “exti”. Did you mean “exit”?",
         ),
         ("resume = [1]", 1, "not [1]"),
         ("mouse = 1", 1, "true or false, not 1"),
@@ -100,7 +100,7 @@ def test_everything_that_is_set_holds() -> None:
         ('theme = "nord"\ntheme = "nord"', 2, "The whole file is ignored"),
         ('theme = "nord', 1, "The whole file is ignored"),
         ("theme =", 1, "The whole file is ignored"),
-        ('[resume]\na = "b"', 1, "one of exec"),
+        ('[resume]\na = "b"', 1, "one of return"),
         ("hosts = 3", 1, "is written as [[hosts]]"),
         ('[[hosts]]\nname = "a"\nssh = "a"\n[[hosts]]\nname = 1', 4, "is written as [[hosts]]"),
         (
@@ -145,9 +145,9 @@ def test_hosts() -> None:
 def test_one_mistake_does_not_take_the_rest_with_it() -> None:
     """Only a file that is no TOML sets nothing."""
     configuration = parse_config(
-        'resume = "exce"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE
+        'resume = "exti"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE
     )
-    assert configuration.options.resume == "exec" and configuration.options.theme == "nord"
+    assert configuration.options.resume == "return" and configuration.options.theme == "nord"
     assert resolve_keymap(configuration)[0] == {"sort": "x"}
 
 

@@ -67,7 +67,7 @@ def look(terminal: Terminal) -> list[list[tuple[str, str, str, bool]]]:
             (cell.data, cell.fg, cell.bg, cell.bold)
             for cell in (terminal.screen.buffer[y][x] for x in range(30))
         ]
-        for y in range(3, 10)
+        for y in range(4, 11)
     ]
 
 

@@ -142,7 +142,7 @@ def test_the_browser_in_a_locale_without_utf8(hermes_home: Path) -> None:
 
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLORTERM": "truecolor"}
     terminal = Terminal(["--home", str(hermes_home)], **plain)
-    terminal.wait_for("Enter resume")
+    terminal.wait_for("Enter read")
     assert " chats " in terminal.text.lower() and "?" in terminal.text
     terminal.send("q")
     assert terminal.wait_for_end() == 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,22 +15,8 @@ from hermes_browse.tui.search.history import QueryHistory
 from hermes_browse.tui.search.searches import SearchesCard
 
 
-def _wait() -> None:
-    for thread in threading.enumerate():
-        if thread.name == "history":
-            thread.join()
-
-
 def _silent(text: str) -> None:
     raise AssertionError(text)
-
-
-@pytest.fixture(autouse=True)
-def _written(tmp_path: Path) -> Iterator[None]:
-    """A file is written on a thread, and its folder goes with the test: `tmp_path` ends after
-    this."""
-    yield
-    _wait()
 
 
 def test_the_file_is_private_and_small(tmp_path: Path) -> None:
@@ -40,7 +25,6 @@ def test_the_file_is_private_and_small(tmp_path: Path) -> None:
     for number in range(230):
         history.add(f"query {number}")
     history.keep("kept one")
-    _wait()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and os.listdir(path.parent) == [path.name]
     again = QueryHistory(path, _silent)
     again.load()
@@ -76,11 +60,8 @@ def test_two_browsers_do_not_take_from_each_other(tmp_path: Path) -> None:
     path = tmp_path / "h"
     one, other = QueryHistory(path, _silent), QueryHistory(path, _silent)
     one.add("of one")
-    _wait()
     other.add("of the other")
-    _wait()
     one.forget("of one")
-    _wait()
     third = QueryHistory(path, _silent)
     third.load()
     assert third.past == ("of the other",)
@@ -90,7 +71,6 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     said: list[str] = []
     QueryHistory(tmp_path / "file" / "h", said.append).add("x")
-    _wait()
     assert len(said) == 1 and "cannot be remembered" in said[0]
 
 
@@ -129,7 +109,6 @@ async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
         assert box.value == "dockerx"
         await browser.press("up")
         assert box.value == "docker", "typing begins the walk anew"
-    _wait()
     assert history_path().is_file()
     async with browsing(open_app(loose(store))) as browser:
         await browser.press("slash", "up")

@@ -22,7 +22,7 @@ def test_hermes_runs_and_the_browser_is_back(
     hermes_home: Path, tmp_path: Path, colours: str
 ) -> None:
     """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same
-    conversation."""
+    conversation and in the size the terminal has now."""
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "hermes").write_text(
@@ -30,9 +30,6 @@ def test_hermes_runs_and_the_browser_is_back(
         'line=; while [ "$line" != done ]; do read line; done\nexit 3\n'
     )
     (folder / "hermes").chmod(0o755)
-    config = Path(os.environ["XDG_CONFIG_HOME"]) / "hermes-browse"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text('resume = "return"\n')
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     log = tmp_path / "log"
     terminal = Terminal(
@@ -50,8 +47,12 @@ def test_hermes_runs_and_the_browser_is_back(
     )
     terminal.child.sendintr()
     terminal.wait_for("interrupted")
-    terminal.send("x\rdone\r")
+    terminal.resize(150, 40)
+    terminal.send("x\rdone\rq")  # the last one is still Hermes'
     terminal.wait_for("back from Hermes, which ended with 3")
+    terminal.read_until(
+        lambda: any(len(line) > 130 for line in terminal.text.splitlines()), "not the new size"
+    )
     assert terminal.raw.rfind(b"\x1b[?1049h") > terminal.raw.rfind(b"\x1b[?1049l"), (
         "the browser has its own again"
     )

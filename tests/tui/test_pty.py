@@ -198,18 +198,33 @@ HERMES = Path(sys.executable).with_name("hermes")
 
 
 @pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
-def test_enter_reaches_the_real_hermes(hermes_home: Path) -> None:
+def test_r_reaches_the_real_hermes_and_comes_back(hermes_home: Path) -> None:
     """A resume started from the screen ends in Hermes' own prompt, or in what Hermes itself has to
-    say."""
+    say; meanwhile the browser holds nothing of the store, and then it is there as it was."""
     path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("started 119 days ago")
     terminal.wait_for("46 of 56 shown")
-    terminal.send("\r")
+    terminal.send("j\r")
+    terminal.wait_for("Enter fold")  # it reads
+    terminal.send("R")
     terminal.wait_for("hermes setup")
     assert terminal.is_restored
+    held = [link for fd in Path(f"/proc/{terminal.child.pid}/fd").iterdir() if (link := _link(fd))]
+    assert held and not [link for link in held if link.startswith(str(hermes_home / "state.db"))]
     terminal.send("n\r")
-    terminal.wait_for_end(60)
+    terminal.wait_for("back from Hermes")
+    terminal.wait_for("session started 10 days ago")
+    assert "Enter fold" in terminal.text, "the transcript has the keys, as before"
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+
+
+def _link(descriptor: Path) -> str:
+    try:
+        return os.readlink(descriptor)
+    except FileNotFoundError:  # closed meanwhile
+        return ""
 
 
 _BROKEN = """

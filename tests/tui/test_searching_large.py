@@ -20,7 +20,7 @@ from hermes_browse.store.search.engine import Total
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.search.run import PAGE, run
+from hermes_browse.tui.search.run import PAGE, SearchRequest, run
 from hermes_browse.tui.search.scan import Scan
 
 
@@ -237,15 +237,7 @@ def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> No
         answer = search(reader, query, limit=PAGE, prefix_last=True, scope=scope)
         searched = reader.statements - before
         before = reader.statements
-        found = run(
-            store,
-            query,
-            Scan(),
-            catalog=catalog,
-            view=View.ALL,
-            sort="newest",
-            now=NOW,
-        )
+        found = run(store, SearchRequest(query, catalog, View.ALL, "newest", NOW), Scan())
         assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
         named = 8  # previews of conversations without a title
         assert reader.statements - before <= searched + named

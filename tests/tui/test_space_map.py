@@ -19,11 +19,11 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.plan import Plan, Planned
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import ConversationBytes, SpaceMap
+from hermes_browse.tui.cleanup import prune_screen as screen_of_plans
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.tile_map import TileMap
 from hermes_browse.tui.edit.bulk import PreparedPlan
 from hermes_browse.tui.edit.change_cards import DeleteCard
-from hermes_browse.tui.edit.edits import Edits
 
 MANY = 100_000
 
@@ -184,7 +184,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     """With a hundred thousand rows no function of ours runs once for each of them on the thread of
     the screen."""
     plans: list[Plan] = []
-    real_planning, real_map = Edits.planning, OpenStore.space_map
+    real_planning, real_map = screen_of_plans.planning, OpenStore.space_map
 
     def planning(*given: Any, **settings: Any) -> Callable[[OpenStore], PreparedPlan]:
         job = real_planning(*given, **settings)
@@ -198,7 +198,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     def read(*arguments: Any, **rest: Any) -> SpaceMap:
         return map_of(plans[0], real_map(*arguments, **rest))
 
-    monkeypatch.setattr(Edits, "planning", planning)
+    monkeypatch.setattr(screen_of_plans, "planning", planning)
     async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
         await browser.press("P")
         assert (

@@ -16,7 +16,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screen_commands import PRUNE
-from ..edit.bulk import PlanChoices
+from ..edit.bulk import PlanChoices, planning
 from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
@@ -176,7 +176,7 @@ class PruneScreen(SubScreen):
 
     async def _plan(self, selection: Selection) -> None:
         try:
-            job = self.main.edits.planning(selection, measure=False)
+            job = planning(self.main, selection, measure=False)
             planned = await self.read(job)
         except BrowseError:
             self._is_planning = False

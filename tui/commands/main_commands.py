@@ -477,7 +477,7 @@ SEARCH_BOX = at(
     Command("", "up", N_("previous"), call="move('up')"),
     Command("", "pagedown", N_("page down"), call="move('pagedown')"),
     Command("", "pageup", N_("page up"), call="move('pageup')"),
-    Shown("", "enter,ctrl+j", N_("open"), call="submit", printed="Enter"),
+    Shown("", "enter,ctrl+j", N_("read"), call="submit", printed="Enter"),
     Shown("", "escape", N_("clear, then the list"), call="step_back"),
     Command("", "tab", N_("complete"), call="accept"),
 )

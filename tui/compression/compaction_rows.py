@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from .. import formats
 from ..list.lineage_rows import LineageRow, lineage_rows
 from ..list.list_rows import ListRow
-from ..shared.styled import Line, clip_line, line_width
+from ..shared.styled import Line, line_width, tailed
 from .inspection import WAYS, tokens
 
 _BAR, _TREE_BAR = 16, 8
@@ -53,7 +53,7 @@ class CompactionRow(NamedTuple):
         line.append((formats.fit(_tokens(compaction), 20), "plain"))
         if width >= _LOST_FROM:
             line.append((self.lost, "accent"))
-        return _filled(line, width)
+        return tailed(line, "", width)
 
 
 class TreeRow(NamedTuple):
@@ -87,13 +87,7 @@ class TreeRow(NamedTuple):
         when = f" {formats.age(self.compaction.at, now)} "
         room = width - line_width([(when, "dim")])
         whole: Line = [*line, (f"  {_tokens(self.compaction)}", "dim")]
-        return [*_filled(whole if line_width(whole) <= room else line, room), (when, "dim")]
-
-
-def _filled(line: Line, width: int) -> Line:
-    """Return a line of exactly so many cells."""
-    line = clip_line(line, width)
-    return [*line, (" " * (width - line_width(line)), "dim")]
+        return tailed(whole if line_width(whole) <= room else line, when, width)
 
 
 def _mark(compaction: Compaction) -> tuple[str, str]:

@@ -52,6 +52,24 @@ class PlanChoices:
     """Tips of conversations that were marked by hand."""
 
 
+def planning(
+    context: Context, selection: Selection, *, archive: bool = False, measure: bool = True
+) -> Callable[[OpenStore], PreparedPlan]:
+    """Return a job that makes a plan.
+
+    With `archive`, leave out what is archived already. Without `measure`, sizes are left to
+    `OpenStore.measure_more`.
+    """
+    current, now, sizes = context.catalog, context.clock(), context.sizes
+
+    def plan(store: OpenStore) -> PreparedPlan:
+        catalog = current if current.exact else store.catalog(now)
+        plan = store.plan(selection, catalog, now, sizes, measure_sizes=measure)
+        return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
+
+    return plan
+
+
 def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> DeleteCard:
     """Build the card that asks whether to delete, with the names of the first conversations; on a
     reading thread."""

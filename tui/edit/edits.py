@@ -20,7 +20,7 @@ from .. import formats
 from ..list.list_rows import ListRow
 from ..list.marks import conversations_of
 from ..screens.current import CurrentPanes
-from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, protected, spared_words
+from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, planning, protected, spared_words
 from .change_cards import RenameCard
 from .undo import Undoable, Undone, restore_deleted, undo_changes
 
@@ -121,7 +121,7 @@ class Edits:
             self._main.start("plan", self._archive, conversations)
 
     async def _archive(self, conversations: Sequence[Conversation]) -> None:
-        job = self.planning(_selection(conversations), archive=True, measure=False)
+        job = planning(self._main, _selection(conversations), archive=True, measure=False)
         self.archive_planned(await self._main.read(job))
 
     def pin(self) -> None:
@@ -224,23 +224,6 @@ class Edits:
 
     # Plans: delete, and archive several
 
-    def planning(
-        self, selection: Selection, *, archive: bool = False, measure: bool = True
-    ) -> Callable[[OpenStore], PreparedPlan]:
-        """Return a job that makes a plan.
-
-        With `archive`, leave out what is archived already. Without `measure`, sizes are left to
-        `OpenStore.measure_more`.
-        """
-        current, now, sizes = self._main.catalog, self._main.clock(), self._main.sizes
-
-        def plan(store: OpenStore) -> PreparedPlan:
-            catalog = current if current.exact else store.catalog(now)
-            plan = store.plan(selection, catalog, now, sizes, measure_sizes=measure)
-            return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
-
-        return plan
-
     def delete(self) -> None:
         """Ask, then move the targets to the trash; protected ones are spared."""
         if conversations := self.targets:
@@ -248,7 +231,8 @@ class Edits:
             self._main.start("plan", self._delete, conversations)
 
     async def _delete(self, conversations: Sequence[Conversation]) -> None:
-        await self._ask(await self._main.read(self.planning(_selection(conversations))))
+        job = planning(self._main, _selection(conversations))
+        await self._ask(await self._main.read(job))
 
     def ask(self, planned: PreparedPlan) -> None:
         """Ask whether to delete the conversations of a plan."""

@@ -183,7 +183,7 @@ class ConversationList(LongView, can_focus=True):
         """Report the row under the cursor, and show in the footer what Enter does with it."""
         self.at = at
         if at.row is not None and at.is_moved:
-            self.post_message(self.Highlighted(self, at.row, at.by_hand))
+            self.post_message(self.Highlighted(self, at.row, by_hand=at.is_step))
         title = enter_title(at.row, resumes=self.resumes)
         if title != self.enter_title:
             self.enter_title = title

@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..shared.styled import Span, light
+from ..shared.styled import Span, with_hits
 from .columns import ListLayout
 
 _DEFAULT = ListLayout()
@@ -111,9 +111,8 @@ class ConversationRow(NamedTuple):
         name = formats.clip(title, space)
         remaining = space - cell_len(name)
         note = formats.clip(note, remaining - 2) if remaining > 12 else ""
-        named = light([(name, "title" if conversation.title else "plain")], self.matches, "hit")
-        spans: list[Span] = [(f" {mark} ", look)]
-        spans += [(text, look.rpartition(" ")[2]) for text, look in named]
+        named = with_hits(name, self.matches, "title" if conversation.title else "plain")
+        spans: list[Span] = [(f" {mark} ", look), *named]
         if note:
             spans.append((f"  {note}", "note"))
             remaining -= cell_len(note) + 2

@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, ngettext
 
 from .. import formats
-from ..shared.styled import Span
+from ..shared.styled import Line, Span, slice_spans, tailed, with_hits
 
 
 class HitRow(NamedTuple):
@@ -40,41 +40,18 @@ class HitRow(NamedTuple):
     def spans(self, width: int, now: float) -> list[Span]:
         hit = self.hit
         state = f"{formats.state(hit.state)} " if hit.state is not State.LIVE else ""
-        role = formats.role(hit.role, "short")
-        lead = f"   {formats.fit(role, 4)} "
+        lead = f"   {formats.fit(formats.role(hit.role, 'short'), 4)} "
         time = formats.fit(formats.age(hit.timestamp, now), formats.AGE_WIDTH, right=True)
         room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
-        spans: list[Span] = [(lead, "dim"), (state, "note")]
-        used, position = 0, 0
-        snippet = hit.snippet
+        first, end = hit.match[0] if hit.match else (0, 0)
         # Start near the match if it would be cut off otherwise.
-        if hit.match and hit.match[0][1] > room - 4:
-            start = max(hit.match[0][0] - room // 3, 0)
-            position = start if start > 10 else 0
-            if position:
-                spans.append(("…", "dim"))
-                used = 1
-        for start, end in [*hit.match, (len(snippet), len(snippet))]:
-            for text, look in (
-                (snippet[position : max(start, position)], "plain"),
-                (snippet[max(start, position) : end], "hit"),
-            ):
-                safe = printable(text).replace("\n", " ").replace("\t", " ")
-                piece = formats.clip(safe, room - used)
-                if piece:
-                    spans.append((piece, look))
-                    used += cell_len(piece)
-                if piece != safe:  # cut off: no room for the next piece
-                    room = used
-            position = max(end, position)
-        spans.append(
-            (
-                " " * max(width - cell_len(lead) - cell_len(state) - cell_len(time) - 2 - used, 0),
-                "plain",
-            )
-        )
-        spans.append((f" {time} ", "dim"))
-        return spans
+        start = first - room // 3 if end > room - 4 else 0
+        start = start if start > 10 else 0
+        text = with_hits(hit.snippet, hit.match, "plain")
+        line: Line = [(lead, "dim"), (state, "note"), ("…" if start else "", "dim")]
+        for part, look in slice_spans(text, [(start, len(hit.snippet))])[0]:
+            line.append((printable(part).replace("\n", " ").replace("\t", " "), look))
+        return tailed(line, f" {time} ", width)
 
 
 class MoreRow(NamedTuple):

@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
-from ..shared.styled import Span
+from ..shared.styled import Line, Span, clip_line, line_width, tailed
 
 _EDGES = {
     Relation.ROOT: "◆",
@@ -74,26 +74,20 @@ class LineageRow(NamedTuple):
         room = width - cell_len(lead) - cell_len(sign) - cell_len(tail) - 2
         name = one_line(node.name, 300)
         label = formats.related(node.relation, name)
-        target = f" ▶ {_('resumes here')}" if self.is_target else ""
-        target = (
-            target if cell_len(target) + cell_len(label) <= room else " ▶" if self.is_target else ""
-        )
-        room -= cell_len(target)
+        target = f" ▶ {_('resumes here')}"
+        if cell_len(target) + cell_len(label) > room:
+            target = " ▶"
+        target = target if self.is_target else ""
         before = label[: len(label) - len(name)] if label.endswith(name) else ""
-        before = formats.clip(before, room)
-        name = formats.clip(label[len(before) :], room - cell_len(before))
-        room -= cell_len(before) + cell_len(name)
-        note = one_line(node.note)
-        note = formats.clip(f"  {note}", room) if note and room > 12 else ""
-        spans: list[Span] = [
-            (lead, "dim"),
-            (sign, "accent" if node.on_path else "dim"),
-            (before, "dim"),
-            (name, "title" if node.on_path else "plain"),
-            (target, "accent"),
-            (note, "note"),
-        ]
-        return [*spans, (" " * max(room - cell_len(note), 0), "plain"), (f" {tail} ", "dim")]
+        named = clip_line(
+            [(before, "dim"), (label[len(before) :], "title" if node.on_path else "plain")],
+            room - cell_len(target),
+        )
+        left = room - cell_len(target) - line_width(named)
+        note = f"  {one_line(node.note)}" if node.note and left > 12 else ""
+        signs: Line = [(lead, "dim"), (sign, "accent" if node.on_path else "dim")]
+        line = [*signs, *named, (target, "accent"), (note, "note")]
+        return tailed(line, f" {tail} ", width)
 
 
 def lineage_rows(lineage: Lineage) -> list[LineageRow]:

@@ -20,8 +20,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
+from ..application import Arrival
 from ..commands.main_commands import changed
-from ..context import Arrival
 from ..list.hit_rows import HitRow
 from ..list.list_model import read_first
 from ..list.list_rows import ListRow

@@ -12,7 +12,7 @@ from hermes_browse.store.hosts.remote import locate_there, store_at
 from hermes_browse.store.places.reason import short_reason
 from hermes_browse.store.wording import _
 
-from ..context import Arrival
+from ..application import Arrival
 from ..list.list_model import read_first
 from ..screens.by_name import load
 from ..screens.panes import Panes

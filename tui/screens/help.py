@@ -4,7 +4,7 @@ user's keymap."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import zip_longest
 from typing import NamedTuple
 
 from textual import on
@@ -116,27 +116,22 @@ def _signs(place: str) -> list[Section]:
 
 
 def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
-    """Lay out sections, unbroken and in order, in up to three columns of `width` cells; minimise
-    the height."""
+    """Lay out sections, unbroken and in order, in up to three columns of `width` cells that are
+    about equally high."""
     count = max(1, min(len(sections), (width + _GAP) // (_COLUMN + _GAP), 3))
     room = (width - _GAP * (count - 1)) // count
-    blocks = [each.lines(room) for each in sections]
-    ways = (
-        pairwise((0, *cuts, len(blocks))) for cuts in combinations(range(1, len(blocks)), count - 1)
-    )
-    divided = ([[line for block in blocks[a:b] for line in block] for a, b in way] for way in ways)
-    columns = min(divided, key=lambda columns: max(map(len, columns)))
+    blocks = [section.lines(room) for section in sections]
+    height = sum(map(len, blocks)) / count
+    columns: list[list[Line]] = [[]]
+    for block in blocks:
+        is_full = len(columns[-1]) + len(block) / 2 > height
+        if columns[-1] and is_full and len(columns) < count:
+            columns.append([])
+        columns[-1] += block
     blank: Line = [(" " * room, "")]
-    lines: list[Line] = []
-    for number in range(max(map(len, columns))):
-        line: Line = []
-        for column in columns:
-            line += [
-                *([(" " * _GAP, "")] if line else []),
-                *(column[number] if number < len(column) else blank),
-            ]
-        lines.append(line)
-    return lines
+    gap = (" " * _GAP, "")
+    rows = zip_longest(*columns, fillvalue=blank)
+    return [[span for line in row for span in (gap, *line)][1:] for row in rows]
 
 
 class HelpCard(Card[None]):

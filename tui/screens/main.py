@@ -18,13 +18,11 @@ from hermes_browse.store.wording import _
 from ..config.options import FOREVER
 from ..context import ShownPlace
 from ..list.about import about
-from ..list.conversation_list import ConversationList
+from ..list.conversation_list import ConversationList, enter_title
 from ..list.conversation_rows import ConversationRow, JobRow
 from ..list.hit_rows import MoreRow, SuggestionRow
 from ..list.list_rows import ListRow, NoteRow
 from ..search.box import SearchBox
-from ..transcript.ask_line import AskInput
-from ..transcript.view import TranscriptView
 from .current import compaction_of
 from .keyed import KeyScreen
 
@@ -137,7 +135,7 @@ class MainScreen(KeyScreen):
     def watch_touched(self) -> None:
         self.listing.touched(self.touched)
         self.loader.changed()
-        if self.searched is not None:
+        if self.touched and self.searched is not None:
             self.search.run(top=False)
 
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
@@ -170,7 +168,8 @@ class MainScreen(KeyScreen):
 
     def describe_row(self, row: ListRow | None) -> None:
         is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
-        enter = _("Enter resumes …{id}") if self.rows.resumes else _("Enter reads it")
+        is_resumed = enter_title(row, resumes=self.rows.resumes) == "resume"
+        enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
         self.is_row_live = is_live
         self.about = about(row, self.clock(), enter, self.status_room)
         if self._opens_first and not self.search.is_pending:
@@ -272,49 +271,6 @@ class MainScreen(KeyScreen):
             self.set_focus(self.rows)
         else:
             self.take(row)
-
-    # The transcript
-
-    @on(TranscriptView.Needed)
-    def messages_needed(self, event: TranscriptView.Needed) -> None:
-        """Read the messages that became visible."""
-        self.loader.read_window(event.first, event.last)
-
-    @on(TranscriptView.Notice)
-    def transcript_notice(self, event: TranscriptView.Notice) -> None:
-        """Show or remove a message of the transcript."""
-        if event.text:
-            self.say_of_page(event.text)
-        else:
-            self.page_left()
-
-    @on(TranscriptView.FindKeyPressed)
-    def find_key_pressed(self, event: TranscriptView.FindKeyPressed) -> None:
-        """Go to the next or previous match in the transcript, or end the find."""
-        if event.step:
-            self.finding.step(event.step)
-        else:
-            self.finding.end()
-
-    @on(TranscriptView.Resized)
-    def transcript_resized(self) -> None:
-        self.loader.fit_titles()
-
-    @on(Input.Changed, "#ask-box")
-    def find_edited(self, event: Input.Changed) -> None:
-        self.finding.edited(event.value)
-
-    @on(Input.Submitted, "#ask-box")
-    def find_submitted(self, event: Input.Submitted) -> None:
-        self.finding.submitted(event.value)
-
-    @on(AskInput.Stepped)
-    def find_stepped(self, event: AskInput.Stepped) -> None:
-        self.finding.step(event.by)
-
-    @on(AskInput.Left)
-    def find_left(self) -> None:
-        self.finding.left()
 
     def on_resize(self, event: Resize) -> None:
         """Fit the lines at the top; Textual also calls the handler of `Panes`."""

@@ -16,7 +16,8 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
-from ..context import Application, Context
+from ..application import Application
+from ..context import Context
 from ..list.conversation_list import ConversationList, ListHead
 from ..list.list_model import shown_line
 from ..list.list_rows import ListRow
@@ -120,7 +121,8 @@ class Panes(Context):
             self._is_header_due = True
             self.call_later(self.show_header)
 
-    watch_offered = watch_results = watch_hit_order = watch_progress = show_header_soon
+    watch_offered = watch_results = watch_hit_order = show_header_soon
+    watch_progress = watch_old_files = show_header_soon
 
     def show_header(self) -> None:
         """Update header, line of views and column names."""

@@ -7,20 +7,25 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from textual import on
+from textual.widgets import Input
+
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import ngettext
 
+from ..application import Application, Arrival
 from ..bindings import BoundKeys
 from ..commands.main_commands import MAIN
 from ..compression.tree import LineageLoader
-from ..context import Application, Arrival
 from ..legacy.old_files import OldFiles
 from ..list.listing import Listing
 from ..store_paths import trash_folder
+from ..transcript.ask_line import AskInput
 from ..transcript.loader import TranscriptLoader
+from ..transcript.view import TranscriptView
 from .by_name import load
 from .current import CurrentPanes
 
@@ -177,3 +182,46 @@ class Parts(BoundKeys, CurrentPanes):
                 count,
             )
             self.say(text.format(count=count))
+
+    # Messages of the transcript
+
+    @on(TranscriptView.Needed)
+    def messages_needed(self, event: TranscriptView.Needed) -> None:
+        """Read the messages that became visible."""
+        self.loader.read_window(event.first, event.last)
+
+    @on(TranscriptView.Notice)
+    def transcript_notice(self, event: TranscriptView.Notice) -> None:
+        """Show or remove a message of the transcript."""
+        if event.text:
+            self.say_of_page(event.text)
+        else:
+            self.page_left()
+
+    @on(TranscriptView.FindKeyPressed)
+    def find_key_pressed(self, event: TranscriptView.FindKeyPressed) -> None:
+        """Go to the next or previous match in the transcript, or end the find."""
+        if event.step:
+            self.finding.step(event.step)
+        else:
+            self.finding.end()
+
+    @on(TranscriptView.Resized)
+    def transcript_resized(self) -> None:
+        self.loader.fit_titles()
+
+    @on(Input.Changed, "#ask-box")
+    def find_edited(self, event: Input.Changed) -> None:
+        self.finding.edited(event.value)
+
+    @on(Input.Submitted, "#ask-box")
+    def find_submitted(self, event: Input.Submitted) -> None:
+        self.finding.submitted(event.value)
+
+    @on(AskInput.Stepped)
+    def find_stepped(self, event: AskInput.Stepped) -> None:
+        self.finding.step(event.by)
+
+    @on(AskInput.Left)
+    def find_left(self) -> None:
+        self.finding.left()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.search.found import Found
+from hermes_browse.store.search.engine import Answer
+from hermes_browse.store.search.found import Found, asks_for_conversations
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 
+from ..list.list_model import CatalogRows, Order, RowDetails
+from .counting import whole_catalog
 from .results import SearchResults
 
 if TYPE_CHECKING:
@@ -21,29 +25,49 @@ PAGE = 32
 _MOST_TITLES = 8
 
 
+class SearchRequest(NamedTuple):
+    """What is searched for, and where."""
+
+    query: Query
+    """Parsed, not empty."""
+    catalog: Catalog
+    """Of the whole store if it has been read, for views and filters."""
+    view: View
+    sort: str
+    """`newest`, `relevance` or `oldest`."""
+    now: float
+    """Unix seconds."""
+
+
+def find(
+    store: OpenStore, request: SearchRequest, scan: Scan, order: Order, details: RowDetails
+) -> SearchResults | CatalogRows:
+    """Search, on a reading thread: for words, or for conversations in the order of the list."""
+    conditions = compile_filters(request.query, request.now)
+    catalog = whole_catalog(store, request.catalog, request.view, conditions, request.now)
+    request = request._replace(catalog=catalog)
+    if not asks_for_conversations(request.query, conditions):
+        return run(store, request, scan)
+    matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
+    listed = catalog.order(
+        request.view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
+    )
+    roots = [root for root in listed if root in matching]
+    if not roots:
+        return SearchResults(request.query, Answer(request.query), of_list=True)
+    return CatalogRows(catalog, roots, details, (), "", order=order)
+
+
 def run(
-    store: OpenStore,
-    query: Query,
-    scan: Scan,
-    *,
-    catalog: Catalog,
-    view: View,
-    sort: str,
-    now: float,
-    earlier: SearchResults | None = None,
+    store: OpenStore, request: SearchRequest, scan: Scan, earlier: SearchResults | None = None
 ) -> SearchResults:
-    """Search, on a reading thread.
+    """Search for words, on a reading thread.
 
     Args:
-        store: Open.
-        query: Parsed, not empty.
         scan: Is told the progress and the hits so far; can end the search with a partial result.
-        catalog: Of the whole store if it has been read, for views and filters.
-        view: The view to search.
-        sort: `newest`, `relevance` or `oldest`.
-        now: Unix seconds.
         earlier: Read on after these results.
     """
+    query, catalog, view, sort, now = request
     limit = PAGE
     before = earlier
     if earlier is not None and (sort == "relevance" or store.store.is_several):

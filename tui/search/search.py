@@ -6,14 +6,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.search.coverage import Coverage
-from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.found import asks_for_conversations
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.models import View
@@ -28,7 +27,7 @@ from ..screens.panes import Panes
 from .counting import count_hits, whole_catalog
 from .query_line import Typed
 from .results import Fold, HitCounts, SearchResults
-from .run import run
+from .run import SearchRequest, find, run
 from .scan import TELL_SECONDS, Scan
 
 Result = TypeVar("Result")
@@ -116,7 +115,7 @@ class LiveSearch:
     @property
     def is_pending(self) -> bool:
         """Whether the rows shown are not those of the query yet."""
-        return self._scan is not None and self._scan.found is None and not self._reads_on
+        return self._scan is not None and self._scan.shown is None and not self._reads_on
 
     def next_order(self) -> None:
         """Change the order of hits: newest → relevance → oldest."""
@@ -125,41 +124,29 @@ class LiveSearch:
         main.say(_(_ORDERS[main.hit_order]))
         self.run()
 
+    def _request(self, query: Query) -> SearchRequest:
+        main = self._main
+        return SearchRequest(query, main.catalog, main.search_view, main.hit_order, main.clock())
+
     async def _find(self, query: Query, scan: Scan, top: bool) -> None:
         """Run a query and show what it finds: hits, or the list filtered."""
-        main, order = self._main, self._main.order
-        now, catalog, details = main.clock(), main.catalog, main.details
-        view, sort = main.search_view, main.hit_order
-        conditions = compile_filters(query, now)
-
-        def find(store: OpenStore) -> SearchResults | CatalogRows:
-            whole = whole_catalog(store, catalog, view, conditions, now)
-            if not asks_for_conversations(query, conditions):
-                return run(store, query, scan, catalog=whole, view=view, sort=sort, now=now)
-            matching = frozenset(store.roots(query, whole, view, now))
-            listed = whole.order(
-                view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
-            )
-            roots = [root for root in listed if root in matching]
-            if not roots:
-                return SearchResults(query, Answer(query), of_list=True)
-            return CatalogRows(whole, roots, details, (), "", order=order)
-
-        found = await self._scanned(scan, find)
+        main, request = self._main, self._request(query)
+        job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
+        found = await self._scanned(scan, job)
         if isinstance(found, CatalogRows):
             main.results = None
             main.rows.show(found, top=top)
             count = ngettext("1 conversation", "{count:,} conversations", len(found))
-            self._say(count.format(count=len(found)))
+            main.say(" · ".join([count.format(count=len(found)), *self._typed.problems]))
         else:
             # If a scan has shown some of it already, the cursor stays.
-            self._answered(found, view, top=top and scan.shown is None)
+            self._answered(found, request.view, top=top and scan.shown is None)
 
-    async def _scanned(self, scan: Scan, find: Callable[[OpenStore], Result]) -> Result:
+    async def _scanned(self, scan: Scan, job: Callable[[OpenStore], Result]) -> Result:
         """Return the result of a search; its progress is shown until then."""
         self._main.start("scan", self._show_progress, scan)
         try:
-            return await self._main.read(find, glance=_GLANCE)
+            return await self._main.read(job, glance=_GLANCE)
         except BrowseError as error:
             self._was_busy = isinstance(error, StoreBusyError)
             raise
@@ -170,7 +157,7 @@ class LiveSearch:
 
     def _answered(self, found: SearchResults, view: View, *, top: bool = False) -> None:
         self._show(found, top=top)
-        self._say_status()
+        self._main.say(found.status(self._typed.problems))
         self._main.start("hit-details", self._complete, found)
         self._main.start("count", self._count, found, view)
 
@@ -193,16 +180,10 @@ class LiveSearch:
             self._main.start("search", self._read_on, found, query, self._scan)
 
     async def _read_on(self, found: SearchResults, query: Query, scan: Scan) -> None:
-        main, now, catalog = self._main, self._main.clock(), self._main.catalog
-        view, sort = main.search_view, main.hit_order
-        longer = await self._scanned(
-            scan,
-            lambda store: run(
-                store, query, scan, catalog=catalog, view=view, sort=sort, now=now, earlier=found
-            ),
-        )
+        main, request = self._main, self._request(query)
+        longer = await self._scanned(scan, partial(run, request=request, scan=scan, earlier=found))
         self._reads_on = False
-        self._answered(replace(longer, counts=(main.results or found).counts), view)
+        self._answered(replace(longer, counts=(main.results or found).counts), request.view)
         if self._steps_on:
             self._steps_on = False
             self.step(1)
@@ -240,13 +221,6 @@ class LiveSearch:
             return ""
         return found.status(problems)
 
-    def _say(self, count: str) -> None:
-        self._main.say(" · ".join([count, *self._typed.problems]))
-
-    def _say_status(self) -> None:
-        if self._main.results is not None:
-            self._main.say(self._main.results.status(self._typed.problems))
-
     # When typing pauses
 
     async def _complete(self, found: SearchResults) -> None:
@@ -277,11 +251,11 @@ class LiveSearch:
         self._coverage = cached
         shown = main.results
         if shown is not None and shown.answer is found.answer:
-            main.results = replace(shown, counts=counts)
-            self._say_status()
+            main.results = counted = replace(shown, counts=counts)
+            main.say(counted.status(self._typed.problems))
             if counts.suggestions and not shown.hits:
                 # The cursor moves from the note to the first suggestion.
-                self._show(main.results, key=counts.suggestions[0].key)
+                self._show(counted, key=counts.suggestions[0].key)
 
     # Walking through the hits
 
@@ -316,25 +290,29 @@ class LiveSearch:
         main, rows, found = self._main, self._main.rows, self._main.results
         if found is None:
             main.say(_("no search: / finds words, n and N walk the hits"))
-            return
-        row, index = rows.current, rows.cursor
+        elif (index := self._beside(found, by)) is not None:
+            rows.cursor = index
+        elif by > 0 and found.goes_on:
+            self._steps_on = True
+            self.read_on()
+            main.say(_("reading on …"))
+        else:
+            main.say(_("no further hit"))
+
+    def _beside(self, found: SearchResults, by: int) -> int | None:
+        """Return the index of the next or previous hit; show hidden ones between."""
+        rows, row, index = self._main.rows, self._main.rows.current, self._main.rows.cursor
         if isinstance(row, ConversationRow) and row.best is not None and by > 0:
             index = rows.source.index_of(f"h{row.best}") or index  # that one is shown already
         index += by
         while 0 <= index < len(rows):
             row = rows.source.row(index)
             if isinstance(row, HitRow):
-                rows.cursor = index
-                return
+                return index
             if isinstance(row, MoreRow):
                 self._folds[row.root_id] = Fold.ALL
                 self._show(found)
                 index = index if by > 0 else rows.cursor + by
             else:
                 index += by
-        if by > 0 and found.goes_on:
-            self._steps_on = True
-            self.read_on()
-            main.say(_("reading on …"))
-        else:
-            main.say(_("no further hit"))
+        return None

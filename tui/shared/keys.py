@@ -33,7 +33,7 @@ class _Key(NamedTuple):
     @property
     def is_always_shown(self) -> bool:
         """Whether it opens the help, which lists the others, or goes back."""
-        return self.binding.action in ("help", "do('help')") or self.binding.key == "escape"
+        return (self.binding.id or "").endswith("help") or self.binding.key == "escape"
 
     @property
     def width(self) -> int:

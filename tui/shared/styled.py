@@ -170,6 +170,19 @@ def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
     return result
 
 
+def with_hits(text: str, ranges: Sequence[tuple[int, int]], look: str) -> Line:
+    """Return a text of a list in its look, with that of a hit instead in some ranges."""
+    lit = light([(text, look)], ranges, "hit")
+    return [(part, looks.rpartition(" ")[2]) for part, looks in lit]
+
+
+def tailed(line: Line, tail: str, width: int) -> Line:
+    """Clip or pad a line to exactly `width` cells with a dim text at its end."""
+    room = max(width - cell_len(tail), 0)
+    line = clip_line(line, room)
+    return [*line, (" " * (room - line_width(line)), "plain"), (tail, "dim")]
+
+
 def row_line(lead: Span, name: Span, columns: str, width: int) -> Line:
     """Format a list row in exactly `width` cells: a mark, a name that fills the free room, columns
     on the right."""

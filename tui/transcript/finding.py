@@ -1,4 +1,4 @@
-"""The controller of find in the transcript, and of going to a message by its id."""
+"""Find in the transcript, and going to a message by its id."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .loader import read_missing
 
 if TYPE_CHECKING:
     from .scroll import Bookmark
+    from .view import TranscriptView
 
 _WINDOW = 30
 """Messages read before and after a find."""
@@ -224,27 +225,12 @@ class Finding:
         if not ordered or (position is not None and transcript.step_match(by)):
             self._tell()
             return
-        following = position + by if position is not None else self._beside(ordered, by)
+        following = position + by if position is not None else _beside(transcript, ordered, by)
         self._go(ordered[following % len(ordered)], last=by < 0)
 
     def _position(self, ordered: list[int]) -> int | None:
         hit = self._main.transcript.page.hit
         return ordered.index(hit) if hit in ordered else None
-
-    def _beside(self, ordered: list[int], by: int) -> int:
-        """Return the index of the first find on the page or below it; upwards of the last one on it
-        or above."""
-        assert self._model is not None
-        frame = self._main.transcript.page.frame()
-        entries = [self._model.entry_of(each) or 0 for each in ordered]
-        if by > 0:
-            return next(
-                (n for n, entry in enumerate(entries) if frame and entry >= frame[0][0]),
-                len(ordered),
-            )
-        return next(
-            (n for n in range(len(ordered) - 1, -1, -1) if frame and entries[n] <= frame[-1][0]), -1
-        )
 
     def _tell(self) -> None:
         findings = self._findings
@@ -316,3 +302,13 @@ class Finding:
             self._main.transcript.is_finding = True
             self._main.transcript.highlight([findings.matcher])
         self._scan_on()
+
+
+def _beside(transcript: TranscriptView, ordered: list[int], by: int) -> int:
+    """Return the index of the first find on the page or below it; upwards of the last one on it or
+    above."""
+    model, frame = transcript.model, transcript.page.frame()
+    entries = [model.entry_of(message_id) or 0 for message_id in ordered] if model and frame else []
+    if by > 0:
+        return next((n for n, entry in enumerate(entries) if entry >= frame[0][0]), len(ordered))
+    return next((n for n in reversed(range(len(entries))) if entries[n] <= frame[-1][0]), -1)
