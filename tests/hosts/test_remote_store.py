@@ -72,6 +72,8 @@ def _answers(store: OpenStore) -> Iterator[object]:
         yield outline, store.messages([row.id for row in outline.rows])
         yield store.details(each), store.recap(segments), store.memory(segments)
         yield store.compactions(segments), store.lineage(each.id, NOW)
+        yield store.file_changes(each.id, NOW), store.run(each.id, NOW)
+        yield [store.prompt_before(each.id, row.id) for row in outline.rows[-3:]]
         yield store.seen_at(segments, None, prompt=True), store.system_prompt(each.id)
         yield store.stored_session(each.id), store.resolve(each.id)
         yield store.stored_messages([row.id for row in outline.rows][:20])
