@@ -216,8 +216,8 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     """Folded to a rule; opened its text stands below. One that is empty is a message like any
     other."""
     text = "[CONTEXT COMPACTION] what was said\n\nbefore"
-    model = model_of(0)
-    message = ChatMessage(1, "s", "user", text, 0.0, is_flagged=True)
+    model = model_of(1)
+    message = ChatMessage(0, "s", "user", text, 0.0, is_flagged=True)
     folded = [line_text(line) for line in lines_of(message, model, 60, Look(), is_open=False)]
     assert (
         len(folded) == 2

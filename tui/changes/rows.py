@@ -77,7 +77,6 @@ def _on_disk(row: FileRow) -> str:
 class CommandRow(NamedTuple):
     """A command that may have changed files."""
 
-    number: int
     command: ShellCommand
 
     @property
@@ -86,7 +85,7 @@ class CommandRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        return f"c{self.number}"
+        return f"c{self.command.message_id} {self.command.text}"
 
     @property
     def place(self) -> Place:

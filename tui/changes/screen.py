@@ -105,7 +105,7 @@ class ChangesScreen(SubScreen):
             rows.append(NoteRow(_("No edit of a file is stored in this conversation.")))
         if changes.commands:
             rows.append(NoteRow(_("These commands may have changed files:")))
-        return [*rows, *(CommandRow(*numbered) for numbered in enumerate(changes.commands))]
+        return [*rows, *map(CommandRow, changes.commands)]
 
     @on(ConversationList.Shown, "#files")
     def files_shown(self) -> None:

@@ -386,7 +386,7 @@ TRANSCRIPT = at(
         "go-to",
         "number_sign",
         N_("go to"),
-        N_("To the message of an id"),
+        N_("To a message by its number"),
         does="finding.open_for_id",
         priority=True,
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import ClassVar
 
@@ -30,6 +30,8 @@ _LANES = 4
 """Most subagents below each other."""
 _TOOLS = ("series-1", "series-2", "series-3")
 """Looks of the tools that are called most."""
+Span = tuple[float, float, Cell]
+"""Begin and end in Unix seconds, and what is painted."""
 
 
 class Scale:
@@ -84,7 +86,7 @@ class RunAxis(Picture):
 
     NAME = "run"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"run--{look}" for look in (*_TOOLS, "others", "none", "cut", "title", "text")
+        f"run--{look}" for look in (*_TOOLS, "others", "none", "cut", "text")
     }
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -114,7 +116,13 @@ class RunAxis(Picture):
         tools = Counter(use.name for use in run.tools)
         looks = dict(zip([name for name, _count in tools.most_common(3)], _TOOLS, strict=False))
         calls = [(use.at, looks.get(use.name, "others"), 1) for use in run.tools]
-        rows = [self._named(_("turns"), self._turns(run, room))]
+        end = self._scale.ends[1]
+        turns = [
+            (turn[0].at, end, Cell("█", "others" if number % 2 else "series-1"))
+            for number, turn in enumerate(run.turns)
+            if turn[0].at is not None
+        ]
+        rows = [self._named(_("turns"), self._painted(turns, room))]
         if calls:
             rows.append(_legend(tools, looks))
             rows += self._columns(_("calls"), calls, room, 3)
@@ -124,11 +132,13 @@ class RunAxis(Picture):
         rows.append(self._named(_("parts"), self._parts(run, room)))
         for number, lane in enumerate(lanes(run.subagents)[:_LANES]):
             name = _("subagents") if not number else ""
-            rows.append(self._named(name, self._bars(lane, room)))
+            bars = [(*span, Cell("█", "series-3")) for span in lane]
+            rows.append(self._named(name, self._painted(bars, room)))
         if run.compressions:
-            rows.append(self._named(_("compressed"), self._signs("▼", run.compressions, room)))
-        pointed = [self._at] if self._at is not None else []
-        return [*rows, self._named("", self._signs("▲", pointed, room)), self._times(room)]
+            signs = [(at, at, Cell("▼", "cut")) for at in run.compressions]
+            rows.append(self._named(_("compressed"), self._painted(signs, room)))
+        pointed = [(self._at, self._at, Cell("▲", "cut"))] if self._at is not None else []
+        return [*rows, self._named("", self._painted(pointed, room)), self._times(room)]
 
     def _named(self, name: str, cells: Sequence[Cell]) -> list[Cell]:
         return [Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells]
@@ -136,14 +146,12 @@ class RunAxis(Picture):
     def _column(self, at: float, room: int) -> int:
         return min(int(self._scale.share(at) * room), room - 1)
 
-    def _turns(self, run: Run, room: int) -> list[Cell]:
+    def _painted(self, spans: Iterable[Span], room: int) -> list[Cell]:
+        """Paint cells from the begins of spans to their ends, later ones over earlier ones."""
         cells = [NOTHING] * room
-        begins = [turn[0].at for turn in run.turns]
-        for number, begin in enumerate(begins):
-            if begin is not None:
-                look = "others" if number % 2 else "series-1"
-                column = self._column(begin, room)
-                cells[column:] = [Cell("█", look)] * (room - column)
+        for begin, end, cell in spans:
+            first, last = self._column(begin, room), self._column(end, room)
+            cells[first : last + 1] = [cell] * (last + 1 - first)
         return cells
 
     def _columns(
@@ -171,19 +179,6 @@ class RunAxis(Picture):
             words = (formats.dollars(part.cost_usd), cache_share(part), one_line(part.model, 60))
             text = "│" + " · ".join(filter(None, words))
             cells.append(Cell(formats.fit(text, max(end - column, 0)), "text"))
-        return cells
-
-    def _bars(self, lane: Sequence[tuple[float, float]], room: int) -> list[Cell]:
-        cells = [NOTHING] * room
-        for begin, end in lane:
-            first, last = self._column(begin, room), self._column(end, room)
-            cells[first : last + 1] = [Cell("█", "series-3")] * (last + 1 - first)
-        return cells
-
-    def _signs(self, sign: str, times: Sequence[float], room: int) -> list[Cell]:
-        cells = [NOTHING] * room
-        for at in times:
-            cells[self._column(at, room)] = Cell(sign, "cut")
         return cells
 
     def _times(self, room: int) -> list[Cell]:

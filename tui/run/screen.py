@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from textual import on
@@ -32,7 +32,6 @@ from .words import cache_share, ended_at, facts, has_tokens
 class RunRow(NamedTuple):
     """Something of a run that can be read where it happened."""
 
-    number: int
     sign: str
     text: str
     session_id: str
@@ -46,7 +45,7 @@ class RunRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        return f"r{self.number}"
+        return f"r{self.session_id} {self.message_id} {self.text}"
 
     def spans(self, width: int, now: float) -> Line:
         look = "accent" if self.sign == "!" else "dim"
@@ -61,32 +60,28 @@ _COLUMNS: Columns[RunRow] = Columns(
 )
 
 
-def run_rows(run: Run, marks: tuple[RunMark, ...]) -> list[RunRow]:
-    """Return what stands out, then the parts, then the subagents."""
-    return [row._replace(number=number) for number, row in enumerate(_unnumbered(run, marks))]
-
-
-def _unnumbered(run: Run, marks: tuple[RunMark, ...]) -> Iterator[RunRow]:
-    messages = {row.id: row for turn in run.turns for row in turn}
+def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunRow]:
+    """Yield what stands out, then the parts, then the subagents."""
+    rows = [row for turn in run.turns for row in turn]
+    times: dict[int | None, float | None] = {row.id: row.at for row in rows}
+    sessions: dict[int | None, str] = {row.id: row.session_id for row in rows}
     for mark in marks:
-        message = messages.get(mark.message_id or 0)
-        session_id = message.session_id if message is not None else run.conversation.id
-        at = message.at if message is not None else None
-        yield RunRow(0, "!", mark.text, session_id, mark.message_id, at)
+        id = mark.message_id
+        session_id = sessions.get(id, run.conversation.id)
+        yield RunRow("!", mark.text, session_id, id, times.get(id))
     for part in run.stretches:
-        message = messages.get(part.first_message_id or 0)
-        words = _("part: {facts}").format(
-            facts=" · ".join(filter(None, (part.model, cache_share(part))))
-        )
-        at = message.at if message is not None else None
-        yield RunRow(0, "│", words, part.session_id, part.first_message_id, at, part.cost_usd)
+        words = _("part: {facts}").format(facts=_joined(part.model, cache_share(part)))
+        id = part.first_message_id
+        yield RunRow("│", words, part.session_id, id, times.get(id), part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
-        words = _("subagent: {facts}").format(
-            facts=" · ".join(filter(None, (took, formats.name(subagent))))
-        )
-        yield RunRow(0, "█", words, subagent.id, None, begin, subagent.cost_usd)
+        words = _("subagent: {facts}").format(facts=_joined(took, formats.name(subagent)))
+        yield RunRow("█", words, subagent.id, None, begin, subagent.cost_usd)
+
+
+def _joined(*facts: str) -> str:
+    return " · ".join(filter(None, facts))
 
 
 class RunScreen(SubScreen):
@@ -142,7 +137,7 @@ class RunScreen(SubScreen):
             Content.assemble((facts(run), ""), (f" · {missing}", "dim")), layout=True
         )
         self.axis.show(run)
-        self.marks.show(FixedRows(run_rows(run, marks)))
+        self.marks.show(FixedRows(list(run_rows(run, marks))))
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:

@@ -59,6 +59,8 @@ class Shown(NamedTuple):
     """A message and all that its layout depends on."""
 
     message: ChatMessage
+    number: int
+    """Its place in the conversation, from 1."""
     results: tuple[ChatMessage | None, ...]
     """Of its calls, as far as they are laid out."""
     repeats: int | None
@@ -75,7 +77,8 @@ class Shown(NamedTuple):
         """Return a message of a model as a page shows it."""
         results = tuple(model.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
         repeats = model.outline.copies.get(message.id)
-        return cls(message, results, repeats, width, look, is_open)
+        number = model.number_of(message.id)
+        return cls(message, number, results, repeats, width, look, is_open)
 
     @property
     def inner(self) -> int:
@@ -116,7 +119,7 @@ class Shown(NamedTuple):
         """Lay out its beginning without formatting, to be shown until the layout is ready."""
         text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
         body = indent(plain(text, "text"), ("  ", "text"))
-        return _layout([_head(self.message), *body, Paragraph([])], self.width)
+        return _layout([_head(self), *body, Paragraph([])], self.width)
 
 
 def _weight_of(text: str) -> float:
@@ -130,7 +133,7 @@ def _layout(paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
 
 def _message(shown: Shown) -> list[Paragraph]:
     message = shown.message
-    head, margin = _head(message), ("  ", "text")
+    head, margin = _head(shown), ("  ", "text")
     if shown.repeats is not None and not shown.is_open:
         label = _("repeated: the same as message {id}").format(id=shown.repeats)
         return [head, fixed(margin, ("▸ ", "dim"), (label, "note"))]
@@ -146,7 +149,8 @@ def _message(shown: Shown) -> list[Paragraph]:
     return [head, *indent(paragraphs or [fixed((_("(empty)"), "note"))], margin)]
 
 
-def _head(message: ChatMessage) -> Paragraph:
+def _head(shown: Shown) -> Paragraph:
+    message = shown.message
     name = formats.role(message.role)
     if message.role == "tool":
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
@@ -160,6 +164,10 @@ def _head(message: ChatMessage) -> Paragraph:
         line.append((f"  {_('hidden')}", "note"))
     if message.finish_reason in ("length", "error", "content_filter"):
         line.append((f"  {message.finish_reason}", "error"))
+    number = f"{shown.number:,}"
+    space = shown.width - line_width(line) - len(number) - 1
+    if space > 1:
+        line.append((f"{' ' * space}{number} ", "dim"))
     return fixed(*line)
 
 

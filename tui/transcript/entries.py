@@ -181,6 +181,10 @@ class TranscriptModel:
         copy = self._entry_of.get(self.outline.copies.get(message_id, message_id))
         return self._entry_of.get(message_id, copy)
 
+    def number_of(self, message_id: int) -> int:
+        """Return the place of a message among those of this reading, from 1."""
+        return self.entries[self._entry_of[message_id]].row + 1
+
     def next_shown(self, message_id: int) -> int | None:
         """Return the id of the first message after another that this reading shows, else of the
         last; None if empty."""

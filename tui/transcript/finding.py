@@ -61,8 +61,7 @@ class Finding:
         self._origin = transcript.here()
         transcript.remember()
         if for_id:
-            rows = transcript.model.outline.rows
-            hint = _("{first} to {last}").format(first=rows[0].id, last=rows[-1].id) if rows else ""
+            hint = _("{first} to {last}").format(first=1, last=len(transcript.model.outline.rows))
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
@@ -104,31 +103,30 @@ class Finding:
             self._main.transcript.go_back_to(self._origin)
 
     def _go_to_id(self, text: str) -> None:
-        """Go to a message; an id that cannot be gone to stays in the input, to be changed."""
-        number = text.strip().lstrip("#")
-        if not number:
+        """Go to a message by its number here, else by its id; what cannot be gone to stays in the
+        input."""
+        typed = text.strip().lstrip("#")
+        model = self._main.transcript.model
+        if not typed or model is None:
             self.hide()
             return
-        try:
-            message_id = int(number)
-        except ValueError:
-            self._main.say(
-                _(
-                    "a message id is a number; it stands in the details of a message and in search results"
-                )
-            )
+        if not typed.isdecimal():
+            self._main.say(_("a message has a number: it stands at the right of its first line"))
             return
-        transcript = self._main.transcript
-        index = transcript.model.entry_of(message_id) if transcript.model is not None else None
+        rows, number = model.outline.rows, int(typed)
+        message_id = rows[number - 1].id if 1 <= number <= len(rows) else number
+        index = model.entry_of(message_id)
         if index is None:
             absent = _("message {id} is not part of this conversation as it is read here")
             self._main.say(absent.format(id=message_id))
             return
         self.hide()
+        place = model.number_of(message_id)
 
         def show() -> None:
-            transcript.show_find(message_id)
-            self._main.say(_("message {id} · ' goes back").format(id=message_id))
+            self._main.transcript.show_find(message_id)
+            sentence = _("message {number:,} of {count:,} · ' goes back")
+            self._main.say(sentence.format(number=place, count=len(rows)))
 
         self._with_messages(index, show)
 
