@@ -120,7 +120,9 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
             await browser.settle()
             line = screen.diff.current
             assert isinstance(line, DiffRow)
-            assert f"message {line.place[1]}" in browser.text("#asked")
+            assert browser.text("#asked").split()[-1] == (
+                "…agent" if wanted == by_agent else "itself"
+            )
             await browser.press("enter")
             assert browser.app.screen is browser.screen
             current = browser.screen.current

@@ -360,3 +360,23 @@ def test_stopped_at_any_moment_nothing_stays(
         os.kill(terminal.child.pid, number)
         terminal.wait_for_end()
         assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []
+
+
+def test_what_it_changed_and_how_it_went(tmp_path: Path) -> None:
+    """From the list to the diff, to the message that made the change, and back; then the run."""
+    terminal = Terminal(["--demo"], HOME=str(tmp_path))
+    terminal.wait_for("Fix auth bug #3")
+    terminal.send("F")
+    terminal.wait_for("api/settings.py")
+    terminal.send("\t\x1b[B\x1b[B\x1b[B\x1b[B\x1b[B\x1b[B")
+    terminal.wait_for("Good find. Fix it")
+    terminal.send("\r")
+    terminal.wait_for("Esc goes back to where you were")
+    terminal.send("\x1b")
+    terminal.wait_for("save diff")
+    terminal.send("qB")
+    terminal.wait_for("9 turns")
+    terminal.wait_for("the slowest call")
+    terminal.send("\x03")
+    assert terminal.wait_for_end() == 0
+    assert terminal.is_restored

@@ -149,12 +149,13 @@ class ChangesScreen(SubScreen):
             self.start("asked", self._read_prompt, event.row)
 
     async def _read_prompt(self, row: DiffRow) -> None:
-        """Show above the diff which message made the change, and the prompt before it."""
+        """Show above the diff the prompt before a change, its time, and who made the change."""
         session_id, message_id = row.place
         prompt = await self.read(lambda store: store.prompt_before(session_id, message_id))
         asked = one_line(prompt.said, _LONGEST_PROMPT) if prompt is not None else ""
-        by = _("message {id}, {name}").format(id=message_id, name=author(session_id, self._own))
-        self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (by, "dim")))
+        time = formats.timestamp(prompt.timestamp) if prompt is not None else ""
+        facts = " · ".join(filter(None, (time, author(session_id, self._own))))
+        self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (facts, "dim")))
 
     @on(ConversationList.Selected)
     def selected(self, event: ConversationList.Selected) -> None:

@@ -145,9 +145,7 @@ class RunScreen(SubScreen):
         event.stop()
         if isinstance(event.row, RunRow):
             self.axis.point_at(event.row.at)
-            id, text = event.row.message_id, one_line(event.row.text, 400)
-            words = _("message {id}: {text}").format(id=id, text=text) if id is not None else text
-            self.describe(words, by_hand=event.by_hand)
+            self.describe(one_line(event.row.text, 400), by_hand=event.by_hand)
 
     @on(ConversationList.Selected)
     def selected(self, event: ConversationList.Selected) -> None:
