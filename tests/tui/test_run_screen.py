@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from store_builder import T0, StoreBuilder, add_tool_use
 
 from hermes_browse.tui.run.axis import Scale
-from hermes_browse.tui.run.screen import RunRow, RunScreen
+from hermes_browse.tui.run.screen import RunEventRow, RunScreen
 
 HOUR = 3600.0
 
@@ -60,7 +60,7 @@ async def test_enter_reads_there_and_escape_comes_back(tmp_path: Path) -> None:
         screen = browser.app.screen
         assert isinstance(screen, RunScreen)
         row = screen.marks.current
-        assert isinstance(row, RunRow) and row.text in browser.text("#status")
+        assert isinstance(row, RunEventRow) and row.text in browser.text("#status")
         await browser.press("enter")
         assert browser.screen.transcript.current_id == row.message_id
         await browser.press("escape", "end", "enter")

@@ -95,6 +95,7 @@ class ChangesScreen(SubScreen):
         self.show_title(_("changes"), f"{summary(changes)} · {name}")
         rows = self._rows(changes)
         self.files.show(FixedRows(rows))
+        self._show_diff()
         self.query_one("#side").display = bool(changes.files or changes.commands)
 
     def _rows(self, changes: Changes) -> Sequence[ListRow]:

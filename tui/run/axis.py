@@ -94,11 +94,13 @@ class RunAxis(Picture):
         self._run: Run | None = None
         self._scale = Scale(())
         self._at: float | None = None
+        self._room, self._still = 0, list[list[Cell]]()
+        """Cells for which all but the last two rows were drawn, and those rows."""
 
     def show(self, run: Run) -> None:
         """Show a run."""
-        self._run, self._scale = run, Scale(list(times_of(run)))
-        self.styles.height = len(self._rows(run, _LEAD))
+        self._run, self._scale, self._room = run, Scale(list(times_of(run))), 0
+        self.styles.height = len(self._rows(run, _LEAD)) + 2
         self.redraw()
 
     def point_at(self, at: float | None) -> None:
@@ -110,7 +112,10 @@ class RunAxis(Picture):
         room = self.size.width - _LEAD - 1
         if self._run is None or room < 2:
             return []
-        return [runs(row) for row in self._rows(self._run, room)]
+        if room != self._room:
+            self._room, self._still = room, [runs(row) for row in self._rows(self._run, room)]
+        pointed = [(self._at, self._at, Cell("▲", "cut"))] if self._at is not None else []
+        return [*self._still, self._named("", self._painted(pointed, room)), self._times(room)]
 
     def _rows(self, run: Run, room: int) -> list[list[Cell]]:
         tools = Counter(use.name for use in run.tools)
@@ -137,8 +142,7 @@ class RunAxis(Picture):
         if run.compressions:
             signs = [(at, at, Cell("▼", "cut")) for at in run.compressions]
             rows.append(self._named(_("compressed"), self._painted(signs, room)))
-        pointed = [(self._at, self._at, Cell("▲", "cut"))] if self._at is not None else []
-        return [*rows, self._named("", self._painted(pointed, room)), self._times(room)]
+        return rows
 
     def _named(self, name: str, cells: Sequence[Cell]) -> list[Cell]:
         return [Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells]

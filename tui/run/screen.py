@@ -29,7 +29,7 @@ from .axis import RunAxis
 from .words import cache_share, ended_at, facts, has_tokens
 
 
-class RunRow(NamedTuple):
+class RunEventRow(NamedTuple):
     """Something of a run that can be read where it happened."""
 
     sign: str
@@ -54,13 +54,13 @@ class RunRow(NamedTuple):
         return row_line(lead, (text, "title"), _COLUMNS.text(self, width, now), width)
 
 
-_COLUMNS: Columns[RunRow] = Columns(
+_COLUMNS: Columns[RunEventRow] = Columns(
     Column(N_("when"), 17, lambda row, now: formats.timestamp(row.at), least=60),
     Column(N_("cost"), 9, lambda row, now: formats.dollars(row.cost)),
 )
 
 
-def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunRow]:
+def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunEventRow]:
     """Yield what stands out, then the parts, then the subagents."""
     rows = [row for turn in run.turns for row in turn]
     times: dict[int | None, float | None] = {row.id: row.at for row in rows}
@@ -68,16 +68,16 @@ def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunRow]:
     for mark in marks:
         id = mark.message_id
         session_id = sessions.get(id, run.conversation.id)
-        yield RunRow("!", mark.text, session_id, id, times.get(id))
+        yield RunEventRow("!", mark.text, session_id, id, times.get(id))
     for part in run.stretches:
         words = _("part: {facts}").format(facts=_joined(part.model, cache_share(part)))
         id = part.first_message_id
-        yield RunRow("│", words, part.session_id, id, times.get(id), part.cost_usd)
+        yield RunEventRow("│", words, part.session_id, id, times.get(id), part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
         words = _("subagent: {facts}").format(facts=_joined(took, formats.name(subagent)))
-        yield RunRow("█", words, subagent.id, None, begin, subagent.cost_usd)
+        yield RunEventRow("█", words, subagent.id, None, begin, subagent.cost_usd)
 
 
 def _joined(*facts: str) -> str:
@@ -143,7 +143,7 @@ class RunScreen(SubScreen):
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Show on the axis when it was."""
         event.stop()
-        if isinstance(event.row, RunRow):
+        if isinstance(event.row, RunEventRow):
             self.axis.point_at(event.row.at)
             self.describe(one_line(event.row.text, 400), by_hand=event.by_hand)
 
@@ -151,5 +151,5 @@ class RunScreen(SubScreen):
     def selected(self, event: ConversationList.Selected) -> None:
         """Read it."""
         event.stop()
-        if isinstance(event.row, RunRow):
+        if isinstance(event.row, RunEventRow):
             self.read_message(event.row.session_id, event.row.message_id)
