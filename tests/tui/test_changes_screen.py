@@ -9,12 +9,18 @@ from pathlib import Path
 import pytest
 from browsing import Browser, browsing, demo_app, go_to, loose, open_app
 from effort import slow_but
+from hypothesis import given
+from hypothesis import strategies as st
 from store_builder import T0, StoreBuilder, add_tool_use
 
-from hermes_browse.store.changes.changes import Changes, diff_text, read_changes
+from hermes_browse.store.changes.changes import Changes, FileChange, diff_text, read_changes
+from hermes_browse.store.changes.diff import DiffLine
+from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.tui.changes.rows import CommandRow, DiffRow, FileRow, diff_rows, messages_behind
+from hermes_browse.tui.changes.rows import FileRow, PlaceRow, diff_rows, messages_behind
 from hermes_browse.tui.changes.screen import ChangesScreen
+from hermes_browse.tui.shared.styled import line_text, line_width
+from hermes_browse.tui.transcript.tool_text import diff_lines
 
 sys.path.append(str(Path(__file__).parents[1] / "changes"))
 
@@ -112,14 +118,14 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
             index = next(
                 index
                 for index, line in enumerate(rows)
-                if isinstance(line, DiffRow)
+                if isinstance(line, PlaceRow)
                 and line.place[1] in wanted
-                and line.piece[0][0] in "+-"
+                and line.text[0][0] in "+-"
             )
             screen.diff.cursor = index
             await browser.settle()
             line = screen.diff.current
-            assert isinstance(line, DiffRow)
+            assert isinstance(line, PlaceRow)
             assert browser.text("#asked").split()[-1] == (
                 "…agent" if wanted == by_agent else "itself"
             )
@@ -137,11 +143,11 @@ async def test_commands_are_listed_and_read(store: Path) -> None:
         screen = await _open(browser)
         await browser.press("end", "up")
         row = screen.files.current
-        assert isinstance(row, CommandRow) and "sed -i s/old/new/ sedded.txt" in row.command.text
+        assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.whole
         assert "These commands may have changed files" in browser.text("#files")
         assert "sed -i" in browser.text("#diff")
         await browser.press("enter")
-        assert browser.screen.transcript.current_id == row.command.message_id
+        assert browser.screen.transcript.current_id == row.place[1]
 
 
 async def test_the_diff_is_saved_as_the_command_line_prints_it(
@@ -219,6 +225,19 @@ def test_each_line_leads_to_a_message(release: str, tmp_path: Path) -> None:
             hunk = {line.message_id for line in change.diff[start:end]}
             assert set(behind[start:end]) <= hunk - {None}
         for width in 20, 200:
-            rows = diff_rows(change, width)
+            rows = list(diff_rows(change, width))
             assert all(edits[row.place[1]] == row.place[0] for row in rows)
-            assert "".join(row.piece[0] for row in rows).count("@@ ") >= len(starts)
+            assert "".join(row.text[0] for row in rows).count("@@ ") >= len(starts)
+
+
+@given(st.text(), st.integers(8, 60))
+def test_all_of_a_line_is_in_its_rows(text: str, width: int) -> None:
+    """However long it is; each row has exactly the width of the pane."""
+    edit = Edit(1, "s", "write_file", None)
+    diff = (DiffLine(f"+{text}\n", 1),)
+    change = FileChange("/x", "/x", (edit,), 1, 0, is_exact=True, is_known_before=True, diff=diff)
+    rows = list(diff_rows(change, width))
+    assert all(line_width(row.spans(width, 0.0)) == width for row in rows)
+    shown = "".join(row.text[0] for row in rows)
+    whole = "".join(line_text(line) for line in diff_lines(diff[0].text.removesuffix("\n")))
+    assert shown.replace(" ", "") == whole.replace(" ", "")

@@ -17,6 +17,8 @@ from .words import author
 
 Place = tuple[str, int]
 """Ids of a session and of a message in it."""
+_EDGES = 3
+"""Cells of a row that are no text."""
 DIFF_LOOKS = ("added", "removed", "function", "number", "output")
 """Looks of `diff_lines`."""
 _DISK = {"same": N_("same"), "changed": N_("changed"), "gone": N_("gone")}
@@ -74,47 +76,30 @@ def _on_disk(row: FileRow) -> str:
     return _(_DISK[row.change.disk]) if row.change.disk is not None else ""
 
 
-class CommandRow(NamedTuple):
-    """A command that may have changed files."""
+class PlaceRow(NamedTuple):
+    """A line of a diff, or a command: what a message did."""
 
-    command: ShellCommand
-
-    @property
-    def enter(self) -> str:
-        return N_("read")
-
-    @property
-    def key(self) -> str:
-        return f"c{self.command.message_id} {self.command.text}"
-
-    @property
-    def place(self) -> Place:
-        return self.command.session_id, self.command.message_id
-
-    def spans(self, width: int, now: float) -> Line:
-        text = one_line(self.command.text, 400)
-        return row_line((" $ ", "dim"), (text, "plain"), "", width)
-
-
-class DiffRow(NamedTuple):
-    """A line of a diff or of a command, or a piece of a long one."""
-
-    number: int
-    piece: Span
+    key: str
+    lead: str
+    text: Span
     place: Place
-    """The message that made the change, or one near the line."""
+    """The message, or one near the line."""
+    whole: str = ""
+    """The whole command."""
 
     @property
     def enter(self) -> str:
         return N_("read")
 
-    @property
-    def key(self) -> str:
-        return f"d{self.number}"
-
     def spans(self, width: int, now: float) -> Line:
-        text, look = self.piece
-        return [(" ", "dim"), (text, look)]
+        return row_line((self.lead, "dim"), self.text, "", width)
+
+
+def command_row(command: ShellCommand) -> PlaceRow:
+    """Return the row of a command that may have changed files."""
+    key, text = f"c{command.message_id} {command.text}", one_line(command.text, 400)
+    place = command.session_id, command.message_id
+    return PlaceRow(key, " $ ", (text, "plain"), place, command.text)
 
 
 def messages_behind(diff: Sequence[DiffLine]) -> list[int | None]:
@@ -130,31 +115,28 @@ def messages_behind(diff: Sequence[DiffLine]) -> list[int | None]:
     return messages
 
 
-def diff_rows(change: FileChange, width: int) -> list[DiffRow]:
-    """Return the rows of the diff of a file; long lines take several of `width` cells."""
-    last = change.edits[-1]
+def diff_rows(change: FileChange, width: int) -> Iterator[PlaceRow]:
+    """Yield the rows of the diff of a file; long lines take several of `width` cells."""
     sessions = {edit.message_id: edit.session_id for edit in change.edits}
-    pieces = (
-        (piece, message_id or last.message_id)
-        for line, message_id in zip(change.diff, messages_behind(change.diff), strict=True)
-        for piece in _pieces(diff_lines(line.text.removesuffix("\n")), width)
-    )
-    return [
-        DiffRow(number, piece, (sessions[message_id], message_id))
-        for number, (piece, message_id) in enumerate(pieces)
-    ]
+    last = change.edits[-1].message_id
+    for number, (line, behind) in enumerate(
+        zip(change.diff, messages_behind(change.diff), strict=True)
+    ):
+        message_id = behind or last
+        place = sessions[message_id], message_id
+        yield from _text_rows(f"d{number}", diff_lines(line.text.removesuffix("\n")), place, width)
 
 
-def command_rows(command: ShellCommand, width: int) -> list[DiffRow]:
-    """Return the rows of a whole command."""
-    lines = [[(line, "output")] for line in safe_text(command.text).split("\n")]
-    return [
-        DiffRow(number, piece, (command.session_id, command.message_id))
-        for number, piece in enumerate(_pieces(lines, width))
-    ]
+def whole_rows(row: PlaceRow, width: int) -> Iterator[PlaceRow]:
+    """Yield the rows of a whole command."""
+    lines = [[(line, "output")] for line in safe_text(row.whole).split("\n")]
+    return _text_rows(row.key, lines, row.place, width)
 
 
-def _pieces(lines: Sequence[Line], width: int) -> Iterator[Span]:
-    for line in lines:
-        pieces = [line] if line_width(line) < width else wrap_spans(line, width - 1)
-        yield from (piece[0] if piece else ("", "output") for piece in pieces)
+def _text_rows(key: str, lines: Sequence[Line], place: Place, width: int) -> Iterator[PlaceRow]:
+    room = width - _EDGES
+    for number, line in enumerate(lines):
+        pieces = [line] if line_width(line) <= room else wrap_spans(line, room)
+        for part, piece in enumerate(pieces):
+            text = piece[0] if piece else ("", "output")
+            yield PlaceRow(f"{key} {number} {part}", " ", text, place)

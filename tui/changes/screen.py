@@ -27,7 +27,7 @@ from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.styled import line_text, row_line
-from .rows import COLUMNS, DIFF_LOOKS, CommandRow, DiffRow, FileRow, Place, command_rows, diff_rows
+from .rows import COLUMNS, DIFF_LOOKS, FileRow, Place, PlaceRow, command_row, diff_rows, whole_rows
 from .words import author, notes, summary
 
 _LONGEST_PROMPT = 300
@@ -106,7 +106,7 @@ class ChangesScreen(SubScreen):
             rows.append(NoteRow(_("No edit of a file is stored in this conversation.")))
         if changes.commands:
             rows.append(NoteRow(_("These commands may have changed files:")))
-        return [*rows, *map(CommandRow, changes.commands)]
+        return [*rows, *map(command_row, changes.commands)]
 
     @on(ConversationList.Shown, "#files")
     def files_shown(self) -> None:
@@ -137,19 +137,19 @@ class ChangesScreen(SubScreen):
         rows: Sequence[ListRow] = []
         if isinstance(row, FileRow):
             nothing = NoteRow(_("what it changed, it changed back"))
-            rows = diff_rows(row.change, width) or [nothing]
-        elif isinstance(row, CommandRow):
-            rows = command_rows(row.command, width)
+            rows = list(diff_rows(row.change, width)) or [nothing]
+        elif isinstance(row, PlaceRow):
+            rows = list(whole_rows(row, width))
         self.diff.show(FixedRows(rows), top=top)
 
     @on(ConversationList.Highlighted, "#diff")
     def line_highlighted(self, event: ConversationList.Highlighted) -> None:
         event.stop()
-        if isinstance(event.row, DiffRow) and event.row.place != self._asked:
+        if isinstance(event.row, PlaceRow) and event.row.place != self._asked:
             self._asked = event.row.place
             self.start("asked", self._read_prompt, event.row)
 
-    async def _read_prompt(self, row: DiffRow) -> None:
+    async def _read_prompt(self, row: PlaceRow) -> None:
         """Show above the diff the prompt before a change, its time, and who made the change."""
         session_id, message_id = row.place
         prompt = await self.read(lambda store: store.prompt_before(session_id, message_id))
@@ -164,14 +164,11 @@ class ChangesScreen(SubScreen):
         event.stop()
         if isinstance(event.row, FileRow):
             self.set_focus(self.diff)
-        elif isinstance(event.row, DiffRow | CommandRow):
+        elif isinstance(event.row, PlaceRow):
             self.read_message(*event.row.place)
 
     def action_pane(self) -> None:
         self.set_focus(self.files if self.diff.has_focus else self.diff)
-
-    def action_files(self) -> None:
-        self.set_focus(self.files)
 
     def action_export(self) -> None:
         """Save the diffs of all files as one new file."""

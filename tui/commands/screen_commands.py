@@ -129,8 +129,7 @@ COMPACTIONS = at(
 FILE_CHANGES = at(
     "changes",
     Shown("export", "e", N_("save diff"), N_("Save one diff of all files"), "export"),
-    Shown("pane", "tab,right", N_("diff"), N_("To the diff, and back"), "pane"),
-    Command("files", "shift+tab,left", N_("files"), N_("Back to the files"), "files"),
+    Shown("pane", "tab,shift+tab,right,left", N_("pane"), N_("To the diff, and back"), "pane"),
     *_EVERY,
 )
 RUN = at("run", *_EVERY)
