@@ -62,6 +62,7 @@ class OpenStore(Measurable, Changeable):
     content_bytes = read(later.sizes.content_bytes)
     resolve = read(later.resolve.resolve_session)
     last = read(later.resolve.resolve_last)
+    list_page = read(later.list_page.read_list_page)
 
     def conversations(self, query: str = "", view: View = View.ALL) -> list[Conversation]:
         """Return the conversations that pass the filters of a query, newest first."""
@@ -130,6 +131,7 @@ class OpenStore(Measurable, Changeable):
     # Search
 
     search = read(later.found.find_hits)
+    hit_page = read(later.hit_page.read_hit_page)
     count_hits = read(later.found.count)
     prepare_search = read(later.coverage.prepare)
     coverage = read(later.coverage.read_coverage)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from . import later
 from .call import Leased, call, change, changing
+from .connection.connect import Store
 from .hermes.homes import sessions_folder, trash_folder
 from .trash.progress import Tell, never, quiet
 from .wording import _
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from .cleanup.bulk import Carrying, Outcome
     from .cleanup.plan import Plan, Planned
     from .edit.delete import Deleted
+    from .edit.delete_plan import DeletePlan
     from .edit.flags import Change
     from .edit.restore import Restored
     from .sessions.catalog import Catalog
@@ -39,7 +42,7 @@ class Changeable(Leased):
 
     @property
     def trash(self) -> Path:
-        """The folder of deletions, on the machine of the store."""
+        """The folder of deletions of a store of this machine."""
         return trash_folder(self.location)
 
     def undo(self, done: Change) -> Change:
@@ -55,12 +58,24 @@ class Changeable(Leased):
             back = getattr(self, later.far_changes.undoes(done.rows))(done.session_ids)
         return back._replace(sentence=_("undone: {done}").format(done=done.sentence))
 
+    @call
+    def plan_delete(self, session_ids: Sequence[str], now: float) -> list[DeletePlan]:
+        """Plan a delete of conversations; see `plan_delete`."""
+        catalog = later.catalog.read_catalog(self.reader, now)
+        return later.delete_plan.plan_delete(self.reader, catalog, session_ids, now)
+
     @changing
-    def delete(self, session_ids: Sequence[str], *, stopped: Callable[[], bool] = never) -> Deleted:
+    def delete(
+        self,
+        session_ids: Sequence[str],
+        *,
+        stopped: Callable[[], bool] = never,
+        tell: Tell = quiet,
+    ) -> Deleted:
         """Move conversations to the trash, all of them or none."""
         folder = sessions_folder(self.location)
         return later.delete.delete(
-            self.store, session_ids, self.trash, sessions_folder=folder, stop=stopped
+            self.store, session_ids, self.trash, sessions_folder=folder, stop=stopped, tell=tell
         )
 
     @changing
@@ -90,6 +105,22 @@ class Changeable(Leased):
     def deletions(self) -> list[Bundle]:
         """Return what is in the trash, newest first."""
         return later.shelf.list_bundles(self.trash)
+
+    @call
+    def trash_path(self) -> Path:
+        """Return the folder of deletions, as its machine names it."""
+        return self.trash
+
+    @call
+    def find_deletion(self, text: str) -> str:
+        """Return the name of a deletion by how it begins."""
+        return later.shelf.find(self.trash, text).stem
+
+    @call
+    def find_in_deletion(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+        """Return the sessions of conversations in a deletion, each named as for `resolve`."""
+        with Store(later.shelf.find(self.trash, name)).reader() as reader:
+            return later.delete_plan.sessions_with(reader, texts, time.time())
 
     def archive_planned(self, plan: Plan, **how: Unpack[Carrying]) -> Outcome[Change]:
         """Archive the conversations of a plan; those that it spares stay, even members of a

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .compression import losses as losses
     from .compression import model_context as model_context
     from .edit import delete as delete
+    from .edit import delete_plan as delete_plan
     from .edit import flags as flags
     from .edit import restore as restore
     from .edit import titles as titles
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .hosts import remote as remote
     from .hosts import resume_on_host as resume_on_host
     from .insights import facts as facts
+    from .insights import sums as sums
     from .legacy import transcript_files as transcript_files
     from .messages import decode as decode
     from .messages import details as details
@@ -45,12 +47,14 @@ if TYPE_CHECKING:
     from .search import coverage as coverage
     from .search import filters as filters
     from .search import found as found
+    from .search import hit_page as hit_page
     from .search import query as query
     from .search import scope as scope
     from .search import snippets as snippets
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
     from .sessions import lineage as lineage
+    from .sessions import list_page as list_page
     from .sessions import resolve as resolve
     from .sessions import session_rows as session_rows
     from .trash import shelf as shelf
@@ -79,6 +83,7 @@ _PACKAGES = {
     **dict.fromkeys(
         (
             "delete",
+            "delete_plan",
             "flags",
             "restore",
             "titles",
@@ -110,7 +115,13 @@ _PACKAGES = {
         ),
         "hosts",
     ),
-    **dict.fromkeys(("facts",), "insights"),
+    **dict.fromkeys(
+        (
+            "facts",
+            "sums",
+        ),
+        "insights",
+    ),
     **dict.fromkeys(("transcript_files",), "legacy"),
     **dict.fromkeys(
         (
@@ -128,6 +139,7 @@ _PACKAGES = {
             "coverage",
             "filters",
             "found",
+            "hit_page",
             "query",
             "scope",
             "snippets",
@@ -139,6 +151,7 @@ _PACKAGES = {
             "catalog",
             "first_page",
             "lineage",
+            "list_page",
             "resolve",
             "session_rows",
         ),

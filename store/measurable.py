@@ -117,6 +117,8 @@ class Measurable(Leased):
             return later.facts.read_tools(self.reader, catalog, stopped=stopped, tell=tell)
         return later.facts.read_facts(self.reader, catalog, sizes=sizes, stopped=stopped, tell=tell)
 
+    report = read(later.sums.read_report)
+
     @call
     def summary(self) -> StoreSummary:
         """Return the facts and numbers of the store."""

@@ -12,7 +12,6 @@ from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..edit.delete import Deleted, deleting
 from ..edit.delete_plan import DeletePlan, plan_delete
-from ..edit.flags import Change, archive
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..sessions.catalog import Catalog
@@ -298,10 +297,3 @@ def _plan_deletes(
 
 def _clock(seconds: float) -> str:
     return "{}:{:02}".format(*divmod(round(seconds), 60))
-
-
-def archive_unit(store: Store, plan: Plan) -> Unit[Change]:
-    """Return the unit that archives conversations; those that the plan spares stay, even members of
-    a lineage."""
-    spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
-    return lambda planned: archive(store, [each.conversation.id for each in planned], spared=spared)

@@ -15,9 +15,10 @@ from weakref import WeakKeyDictionary
 from ..connection.reader import Reader
 from ..errors import NotFoundError, RefusedError
 from ..messages.transcript import count_stored_rows
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Relation
+from ..sessions.resolve import resolve_session
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy, read_sessions
 from ..text import one_line
@@ -110,6 +111,13 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
         orphaned=tuple(child for child in children_left if child.id not in deleted),
         family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in found})),
     )
+
+
+def sessions_with(reader: Reader, texts: Iterable[str], now: float) -> tuple[str, ...]:
+    """Return the sessions of conversations, named as for `resolve_session`, and of what would be
+    deleted with them."""
+    session_ids = [resolve_session(reader, text) for text in texts]
+    return affected_by_delete(read_catalog(reader, now).forest, session_ids).sessions
 
 
 class DeletePlan(NamedTuple):

@@ -23,6 +23,7 @@ from ..cleanup.space_map import FileSpace, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
 from ..edit.delete import Deleted
+from ..edit.delete_plan import DeletePlan
 from ..edit.flags import Change, RowChange
 from ..edit.restore import Restored
 from ..edit.titles import Renamed
@@ -33,9 +34,11 @@ from ..messages.transcript import Outline
 from ..run.marks import RunMark
 from ..run.run import Run
 from ..search.found import Found, Suggestion
+from ..search.hit_page import HitPage
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
+from ..sessions.list_page import ListPage
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
 from ..trash.shelf import Bundle
@@ -56,9 +59,22 @@ _STAYS = (Catalog, Catalog | None, MutableMapping[str, Sizes] | None)
 _TYPES = {
     kind.__name__: kind
     for kind in (
-        *(Bundle, Catalog, Change, Deleted, Facts, FileSpace, Lineage, Memory, ModelContext, Plan),
-        *(Query, Reader, Restored, ResumePlan, RetentionRules, Run, RunMark, Selection, Sizes),
-        *(SpaceMap, StoreSummary, Suggestion),
+        *(Bundle, Catalog, Change, Deleted, DeletePlan, Facts, FileSpace, Lineage, Memory),
+        *(
+            ModelContext,
+            Plan,
+            Query,
+            Reader,
+            Restored,
+            ResumePlan,
+            RetentionRules,
+            Run,
+            RunMark,
+            Selection,
+            Sizes,
+            SpaceMap,
+        ),
+        *(StoreSummary, Suggestion),
     )
 }
 """Those that modules of calls import for their annotations alone."""
@@ -256,6 +272,10 @@ def _is_sound(outline: Outline) -> bool:
 def _conversations(value: object) -> Iterable[Conversation]:
     if isinstance(value, Conversation):
         return (value,)
+    if isinstance(value, ListPage):
+        return value.conversations
+    if isinstance(value, HitPage):
+        return value.conversations.values()
     if isinstance(value, Found):
         return (*value.titles, *value.conversations.values())
     if isinstance(value, Plan):
@@ -265,6 +285,8 @@ def _conversations(value: object) -> Iterable[Conversation]:
         return (value[0].conversation, *value[0].subagents)
     if isinstance(value, list) and value and isinstance(value[0], Conversation):
         return value
+    if isinstance(value, list) and value and isinstance(value[0], DeletePlan):
+        return [plan.conversation for plan in value]
     return ()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -18,9 +18,11 @@ class Failure(NamedTuple):
     """An error of the program there, as it travels."""
 
     kind: str
-    """The name of its class."""
+    """The name of its class, or of one of `errors.py` that it is derived from."""
     sentence: str
     remedy: str
+    advice: errors.Advice = errors.Advice.NONE
+    exit_code: Literal[1, 2, 3, 4, 5, 130] = 1
 
 
 _KINDS = {
@@ -35,6 +37,13 @@ _OF_THE_HOST = {
 """Errors that keep a host from being read at all."""
 
 
+def failure_of(error: BrowseError) -> Failure:
+    """Return an error as it travels."""
+    kind = next(kind for kind in type(error).__mro__ if kind in _KINDS.values())
+    code: Any = error.exit_code
+    return Failure(kind.__name__, error.sentence, error.remedy, error.advice, code)
+
+
 def raised_there(host: Host, line: bytes) -> BrowseError:
     """Return the error of the program there, with its sentence as of here."""
     try:
@@ -46,6 +55,9 @@ def raised_there(host: Host, line: bytes) -> BrowseError:
         return kind(_("The query was interrupted."))
     text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
     if kind in _OF_THE_HOST:
-        return refused(host, text)
-    sentence, remedy = advised(host, text)
-    return kind(f"{host.name}: {sentence}", remedy=remedy)
+        error: BrowseError = refused(host, text)
+    else:
+        sentence, remedy = advised(host, text)
+        error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=said.advice)
+    error.exit_code = said.exit_code
+    return error

@@ -8,7 +8,7 @@ import shlex
 from typing import NamedTuple
 
 from ..connection.schema import NO_CHAT, NO_STORE
-from ..errors import StoreError
+from ..errors import RefusedError, StoreError
 from ..text import one_line
 from ..wording import N_, _
 from .host import Host
@@ -170,7 +170,10 @@ def fault(
     found = _FAULTS[kind]
     own = _(found.remedy).format(**fields)
     sentence = _(found.sentence).format(**fields)
-    return HostError(host, found.code or kind, sentence, remedy=remedy or own)
+    error = HostError(host, found.code or kind, sentence, remedy=remedy or own)
+    if kind == "host-rights":  # it answers, and refuses
+        error.exit_code = RefusedError.exit_code
+    return error
 
 
 def cannot_start(host: Host, error: OSError | ValueError) -> HostError:

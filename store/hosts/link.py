@@ -15,7 +15,7 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from typing import NamedTuple
@@ -25,7 +25,6 @@ import msgspec
 from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
 from ..wording import _
-from .failures import raised_there
 from .faults import HostError, fault
 from .host import Host
 from .ssh import SshProcess
@@ -56,20 +55,11 @@ _WAITING = 100
 """Lines about the progress of one question that may wait to be read."""
 
 
-class Reply(NamedTuple):
-    """What a call, or a command, printed on a host."""
-
-    code: int
-    """Its exit code."""
-    out: str
-    err: str
-
-
 class AnswerLine(NamedTuple):
     """A line that belongs to a question."""
 
     kind: str
-    """Its second key: `answer`, `error`, `tell`, `portion`, or `code` of a command."""
+    """Its second key: `answer`, `error`, `tell` or `portion`."""
     text: bytes
     """The whole line."""
     start: int
@@ -77,7 +67,7 @@ class AnswerLine(NamedTuple):
 
     @property
     def value(self) -> bytes:
-        """The value of the second key, if it has no third."""
+        """The value of that key."""
         return self.text[self.start : -1]
 
 
@@ -100,14 +90,6 @@ class _Unasked(msgspec.Struct):
 
     hello: Hello | None = None
     fingerprint: tuple[int, int, int, int, int, int, int, int] | None = None
-
-
-class _Reply(msgspec.Struct):
-    """A line that answers a call."""
-
-    code: int
-    out: str
-    err: str
 
 
 class AskedQuestion:
@@ -375,32 +357,6 @@ class Link:
         """Send a message that has no answer, if connected."""
         if self.connection is not None:
             self.connection.tell(message)
-
-    def call(
-        self,
-        name: str,
-        values: Mapping[str, object] | None = None,
-        *,
-        seconds: float = ANSWER_SECONDS,
-    ) -> Reply:
-        """Ask for something that `calls.py` lists; arguments that are not given have their
-        defaults.
-
-        Raises:
-            HostError: The host cannot be reached, or the connection was lost; it may have been
-                done.
-            BrowseError: It was stopped there.
-        """
-        question = self.send({"call": name}, json.dumps(dict(values or {})).encode())
-        line = next(question.lines(seconds))
-        if line.kind == "error":
-            raise raised_there(self.host, line.value)
-        try:
-            reply = msgspec.json.decode(line.text, type=_Reply)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            said = line.text[:80].decode("utf-8", "replace")
-            raise fault(self.host, "host-noise", said=said) from error
-        return Reply(reply.code, reply.out, reply.err)
 
     def close(self) -> None:
         """End the connection, without waiting for it; the program on the host ends with its

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import NoReturn, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 from ..connection.stored_values import Json
 from ..errors import BrowseError, NotFoundError, RefusedError, StoreError
@@ -19,7 +19,7 @@ from ..text import one_line
 from ..wording import _
 from .faults import SSH_FAILED, advised, explain, fault, is_no_program
 from .host import Host
-from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Reply
+from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES
 from .ssh import SshProcess
 
 _T = TypeVar("_T")
@@ -31,6 +31,15 @@ take a minute."""
 _ERRORS: dict[int, type[BrowseError]] = {3: StoreError, 4: NotFoundError, 5: RefusedError}
 """By exit code."""
 _processes: set[SshProcess] = set()
+
+
+class Reply(NamedTuple):
+    """What a command printed on a host."""
+
+    code: int
+    """Its exit code."""
+    out: str
+    err: str
 
 
 class Running:

@@ -3,8 +3,6 @@
     {"id": 1, "lease": 1, "ask": "outline", "with": {…}}
         {"id": 1, "answer": …} to a call of the façade (`codec.py` has the types), or "error"; before
         that "tell" or "portion" with what is done so far
-    {"id": 2, "call": "list", "with": {"limit": 5}}
-        {"id": 2, "code": …, "out": …, "err": …}: exit code and output of what `calls.py` lists
     {"cancel": 1}, {"stop": 1}
         interrupts a question; ends it with what is done so far
     {"close": 1}
@@ -27,7 +25,6 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import IO
@@ -45,9 +42,8 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .calls import Called, read_call
-from .failures import Failure
-from .link import ANSWER_BYTES, Reply
+from .failures import failure_of
+from .link import ANSWER_BYTES
 
 resource: ModuleType | None
 try:
@@ -93,7 +89,6 @@ class _Question(msgspec.Struct, eq=False):
     stop: int | None = None
     close: int | None = None
     ask: object = None
-    call: object = None
     given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
     start: object = msgspec.field(name="from", default=None)
     size: int = msgspec.field(name="", default=0)
@@ -119,8 +114,7 @@ def _failed(number: int | None, error: BrowseError) -> bytes:
     """Return the line that says what went wrong."""
     if isinstance(error.__cause__, MemoryError):
         error = _no_memory()
-    failure = Failure(type(error).__name__, error.sentence, error.remedy)
-    return _line(number, "error", codec.encode(failure))
+    return _line(number, "error", codec.encode(failure_of(error)))
 
 
 def _too_large() -> ValueTooLongError:
@@ -139,13 +133,11 @@ def _no_call(name: object) -> RefusedError:
     return RefusedError(_("There is no call “{name}”.").format(name=str(name)[:80]))
 
 
-def check_right(name: str, *, changes: bool, may_change: bool) -> None:
-    """Raise RefusedError for a change where nothing may be changed."""
-    if changes and not may_change:
-        sentence = _(
-            "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there."
-        )
-        raise RefusedError(sentence.format(call=name))
+def _may_only_read(name: str) -> RefusedError:
+    sentence = _(
+        "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there."
+    )
+    return RefusedError(sentence.format(call=name))
 
 
 class _LeaseThread:
@@ -221,9 +213,6 @@ class _LeaseThread:
     def _answer(self, question: _Question) -> bytes:
         """Return the line that answers a question."""
         try:
-            if question.call is not None:
-                reply = self._call(question)
-                return codec.encode({"id": question.id, **reply._asdict()}) + b"\n"
             return _line(question.id, "answer", self._ask(question))
         except BrowseError as error:
             return _failed(question.id, error)
@@ -243,25 +232,14 @@ class _LeaseThread:
         if question.id in self._server.cancelled or self._server.has_ended:
             raise QueryInterruptedError(_("The query was interrupted."))
 
-    def _call(self, question: _Question) -> Reply:
-        try:
-            call = read_call(question.call, question.given)
-            check_right(call.name, changes=call.changes, may_change=self._server.may_change)
-        except RefusedError as refused:
-            return Reply(refused.exit_code, "", str(refused))
-        self._begin(question, is_change=call.changes)
-        reply = self._server.run(call, lambda: self._is_late)
-        if reply.code and self._is_late:
-            return Reply(RefusedError.exit_code, "", f"{reply.err}\n{_too_late(self._seconds)}")
-        return reply
-
     def _ask(self, question: _Question) -> bytes:
         """Carry out a call of the façade; return its answer as JSON."""
         name, server, number = question.ask, self._server, question.id
         if not isinstance(name, str) or name not in CALLS:
             raise _no_call(name)
         now, types = time.time(), codec.signature(name)
-        check_right(name, changes=types.changes, may_change=server.may_change)
+        if types.changes and not server.may_change:
+            raise _may_only_read(name)
         values = codec.received(name, question.given, now)
         self._begin(question, is_change=types.changes)
         for own in types.own:
@@ -292,7 +270,6 @@ class Server:
     Args:
         store: What is asked about.
         location: Of the store.
-        run: Carries out a call of `calls.py`; the last argument says whether to stop.
         output: Where answers go.
         may_change: Whether calls that change the store are answered.
     """
@@ -301,12 +278,11 @@ class Server:
         self,
         store: Store,
         location: Location,
-        run: Callable[[Called, Callable[[], bool]], Reply],
         output: IO[bytes],
         *,
         may_change: bool = False,
     ) -> None:
-        self.store, self.location, self.run = store, location, run
+        self.store, self.location = store, location
         self._output, self.may_change = output, may_change
         self.sizes: dict[str, Sizes] = {}
         """Of the sessions that were measured."""
@@ -397,11 +373,11 @@ class Server:
         elif question.close is not None:
             if (closed := self._leases.pop(question.close, None)) is not None:
                 closed.questions.put(None)
-        elif question.call is None and question.ask is None:
+        elif question.ask is None:
             sentence = _("There is no such question: `serve` answers calls, no command lines.")
             self.send(question.id, _failed(question.id, RefusedError(sentence)))
         else:
-            self._put(question, None if question.call is not None else question.lease)
+            self._put(question, question.lease)
 
     def _put(self, question: _Question, number: int | None) -> None:
         """Let a question wait for its lease, if there is room."""

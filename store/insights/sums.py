@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Row
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.session import Tokens
 from .facts import Facts, read_facts, read_tools
-from .periods import begin_of, first_day
+from .periods import UNITS, begin_of, first_day
 
+WITH_BYTES = ("model", "source", "day", "tool")
+"""Groupings that also sum bytes, over all time (`read_statistics`)."""
 _LOCAL = "at, 'unixepoch', 'localtime'"
 _KEYS = {
     "day": f"date({_LOCAL})",
@@ -221,3 +223,21 @@ def read_statistics(reader: Reader, catalog: Catalog, by: str = "source") -> Rep
             sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key))
         )
     return Report(by, by_source.total, rows)
+
+
+def read_report(reader: Reader, by: str, period: str, now: float) -> Report:
+    """Add up the whole store, with bytes where there are any, or a period.
+
+    Rows that are not units of time are in the order of their size, descending.
+    """
+    catalog = read_catalog(reader, now)
+    if period == "all" and by in WITH_BYTES:
+        return read_statistics(reader, catalog, by)
+    read = read_tools if by == "tool" else read_facts
+    report = make_report(read(reader, catalog), by, period, now)
+    if by in (*UNITS, "hour"):
+        return report
+    ordered = sorted(
+        report.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key)
+    )
+    return report._replace(rows=tuple(ordered))

@@ -24,14 +24,8 @@ class BlockKind(NamedTuple):
     label: str = ""
     """On the screen: the line of a folded block, with `{size}`, empty if never folded; or the text
     of a rule."""
-    spoken: str | None = None
-    """In `--plain`: replaces a long body, with its length `{count}` and its start `{text}`; empty
-    to print the body always, None to omit the block.
-    """
-    spoken_limit: int = 0
-    """Maximum length of a body that `--plain` prints all the same."""
     shown: str | None = None
-    """The same for `show`."""
+    """In `show` and `--plain`: replaces the body; empty to print it, None to omit the block."""
     exported: str | None = None
     """In Markdown and HTML: the title of a folded block, empty if it has none, None to omit the
     block."""
@@ -49,7 +43,6 @@ SUMMARY = BlockKind(
     "summary",
     lambda message: message.summary or None,
     label=N_("compaction summary · {size}"),
-    spoken=N_("A compaction summary of {count:,} letters stands here and is left out, t reads it."),
     shown=N_("[compaction summary left out]"),
     exported=N_("Compaction summary"),
     is_markdown=True,
@@ -62,7 +55,6 @@ CONTEXT = BlockKind(
 SAID = BlockKind(
     "said",
     lambda message: (message.said or None) if message.role != "tool" else None,
-    spoken="",
     shown="",
     exported="",
     is_markdown=True,
@@ -70,15 +62,11 @@ SAID = BlockKind(
 RESULT = BlockKind(
     "result",
     lambda message: message.text if message.role == "tool" else None,
-    spoken=N_("{text} ... {count:,} letters in all, t reads them."),
-    spoken_limit=200,
     shown="",
     exported="",
 )
 CALL = BlockKind(
     "call",
-    spoken=N_("Calls {tool} with {arguments}"),
-    spoken_limit=200,
     shown="→ {tool} {arguments}",
     exported="",
 )

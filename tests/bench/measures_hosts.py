@@ -27,9 +27,13 @@ if __name__ == "__main__":
 from figures import Bench, Figure, Line, Skipped, copied
 from measures_store import common_word
 
+from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.models import View
 
 COUNTS = (1, 10, 50)
 LATENCY = 0.05
@@ -147,15 +151,15 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _listed(link: Link) -> None:
-    reply = link.call("list", {"limit": 50})
-    if reply.code or not json.loads(reply.out)["conversations"]:
-        raise RuntimeError(f"no rows: {reply.err}")
+    with open_store(RemoteStore(link, locate_there(link).path)) as store:
+        if not store.list_page(time.time(), View.CHATS).conversations:
+            raise RuntimeError("no rows")
 
 
 def _searched(word: str, link: Link) -> None:
-    reply = link.call("search", {"query": [word], "limit": 50})
-    if reply.code or not json.loads(reply.out)["hits"]:
-        raise RuntimeError(f"no hits for {word}: {reply.err}")
+    with open_store(RemoteStore(link, locate_there(link).path)) as store:
+        if not store.hit_page(parse(word), time.time()).answer.hits:
+            raise RuntimeError(f"no hits for {word}")
 
 
 def _timed_search(word: str, link: Link) -> float:

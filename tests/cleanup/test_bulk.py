@@ -12,7 +12,7 @@ import pytest
 from pruning import NOW, chosen, family, opened
 from writing import handles
 
-from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Step, carry_out
 from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
 from hermes_browse.store.connection.connect import Store
@@ -279,6 +279,6 @@ def test_a_store_that_is_not_written_to_ends_it(
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 2)
     change(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
     plan = plan_of(path)
-    outcome = carry_out(Store(path), plan, bulk.archive_unit(Store(path), plan))
+    outcome = OpenStore(Store(path)).archive_planned(plan)
     assert isinstance(outcome.error, StoreRefusedError) and "odd" in outcome.error.sentence
     assert (outcome.refused, outcome.left, outcome.results) == (0, 5, ())

@@ -16,6 +16,7 @@ from commandline import copy_store
 from server import ThrowAwayServer
 
 from hermes_browse.store.demo import build_home
+from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.tui.config.folders import config_path
 
 BIN = Path(sys.executable).parent
@@ -27,7 +28,7 @@ PROGRAMS = {
     "login": "",
     "bare": "",
     "old": f'case "$*" in *serve*) echo "invalid choice" >&2; exit 2;; esac\nexec {BIN}/hermes-browse "$@"',
-    "liar": f"printf 'bad\\033[31m\\n' >&2\nexec {sys.executable} ~/liar.py",
+    "liar": f"printf 'bad\\033[31m\\n' >&2\nexec {sys.executable} ~/liar.py \"$@\"",
     "slow": "exec sleep 600",
     "broken": "#!/no/such/python",
     "closed": "",
@@ -35,14 +36,17 @@ PROGRAMS = {
 """The hermes-browse of each machine: None for this one, empty for none on the PATH."""
 
 
-_LIAR = """
+_LIAR = f"""
 import json, pathlib, sys
 answer = (pathlib.Path.home() / "answer").read_text()
-print(json.dumps({"hello": {"version": "9"}}), flush=True)
+if "serve" not in sys.argv:
+    sys.exit(print(answer, end=""))
+hello = dict(version="9", path="/x", profile="", protocol={PROTOCOL}, rights=["read"])
+print(json.dumps(dict(hello=hello)), flush=True)
 for line in sys.stdin:
-    print(json.dumps({"id": json.loads(line)["id"], "code": 0, "out": answer, "err": "bad\\033[31m\\n"}), flush=True)
+    print('{{"id": %d, "answer": %s}}' % (json.loads(line)["id"], answer), flush=True)
 """
-"""Greets, and answers the same to every call."""
+"""Greets, and answers the same to every call and command line."""
 
 Machines = dict[str, ThrowAwayServer]
 

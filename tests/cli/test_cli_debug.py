@@ -105,7 +105,7 @@ def test_an_unexpected_failure_of_a_command(
 ) -> None:
     """One sentence that names the log, and 1; no traceback."""
     copy_store("state-v22", tmp_path)
-    monkeypatch.setattr(stats, "print_sums", lambda *given, **named: fail("what was said"))
+    monkeypatch.setattr(stats, "print_table", lambda *given, **named: fail("what was said"))
     ended = call(capsys, "--home", str(tmp_path), "stats")
     assert ended.code == 1 and "Traceback" not in ended.err and "what was said" not in ended.err
     assert f"(KeyError). Details: {log_path()}" in ended.err and "what was said" not in written()

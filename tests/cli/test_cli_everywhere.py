@@ -33,8 +33,10 @@ def test_the_list_is_that_of_all_profiles_by_activity(
     for name, ids in by_profile.items():
         alone = ask(capsys, "--home", root, "--profile", name, "list", "--limit", "0", "--json")
         assert ids == [each["id"] for each in alone["conversations"]]
-        assert [each for each in whole["conversations"] if each["profile"] == name] == [
-            {"profile": name, **each} | {"prune_in_days": None} for each in alone["conversations"]
+        mine = [each for each in whole["conversations"] if each["profile"] == name]
+        assert mine == [
+            {"profile": name, **each, "prune_in_days": each_of_all["prune_in_days"]}
+            for each, each_of_all in zip(alone["conversations"], mine, strict=True)
         ]
     times = [each["last_active"] or 0 for each in whole["conversations"]]
     assert times == sorted(times, reverse=True)
@@ -88,12 +90,11 @@ def test_the_search_finds_what_each_profile_finds(
 def test_what_does_not_go_together_is_a_usage_error(
     capsys: pytest.CaptureFixture[str], root: str
 ) -> None:
-    """One store, or another order, is not all profiles by activity."""
+    """One store is not all profiles, and relevance is of one store."""
     for arguments in (
         ("--demo", "list"),
         ("--home", root, "--profile", "coder", "list"),
-        ("--home", root, "list", "--sort", "title"),
-        ("--home", root, "search", "x", "--role", "user"),
+        ("--home", root, "search", "x", "--sort", "relevance"),
     ):
         assert call(capsys, *arguments, "--all-profiles").code == 2
     empty = Path(root).parent / "nothing"

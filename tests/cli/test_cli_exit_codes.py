@@ -284,11 +284,11 @@ def test_something_unexpected_is_one_line_and_a_log(
     def fail(*_: object) -> None:
         raise RuntimeError("a secret of the user")
 
-    monkeypatch.setattr("hermes_browse.tui.cli.list.read_catalog", fail)
+    monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", fail)
     ended = call(capsys, "--home", str(root), "list")
     refused(ended, 1, "RuntimeError")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
-    assert "list.py" in log.read_text() and "secret" not in log.read_text() + ended.err
+    assert "list_page.py" in log.read_text() and "secret" not in log.read_text() + ended.err
     assert log.stat().st_mode & 0o077 == 0
 
 
@@ -298,7 +298,7 @@ def test_interrupted(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatc
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hermes_browse.tui.cli.list.read_catalog", interrupt)
+    monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", interrupt)
     assert call(capsys, "--home", str(root), "list") == Ended(130, "", "")
 
 

@@ -421,9 +421,3 @@ def test_a_query_chooses_what_is_exported(capsys: Capture, root: Path, tmp_path:
     assert call(capsys, *export, "--query", "title:nowhere").code == 4
     for query in ("words", "free:50%", "role:user", ""):
         assert call(capsys, *export, "--query", query).code == 2, query
-
-
-def test_filters_and_a_host_are_refused_together(capsys: Capture) -> None:
-    """A clear sentence before anything is asked of the host."""
-    ended = call(capsys, "export", "--query", "source:cli", "--host", "far")
-    assert ended.code == 2 and "--query does not work with --host" in ended.err

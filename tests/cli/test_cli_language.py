@@ -105,7 +105,7 @@ def test_sums_have_the_same_headers_with_all_hosts(capsys: pytest.CaptureFixture
         ("list --sort nope", "argument --sort: 译invalid choice: 'nope' ("),
         ("list --limit x", "argument --limit: 译wants a whole number, 0 or more, not 'x'"),
         ("list --limit", "argument --limit: 译expected one argument"),
-        ("trash", "the following arguments are required: ACTION"),
+        ("trash drop", "the following arguments are required: BUNDLE"),
         ("--plain list", "--plain is a way to browse: it goes with no command"),
     ],
 )

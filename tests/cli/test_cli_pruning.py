@@ -4,7 +4,7 @@ documents."""
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ from commandline import STORES, ask, call, copy_store, ids_of
 from contract import CONVERSATION, COUNT, FLAG, MONEY, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
-from hermes_browse.store.cleanup import bulk
-from hermes_browse.store.cleanup.plan import Planned
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import flags
 from hermes_browse.store.edit.delete import Deleting
 from hermes_browse.store.edit.delete_plan import DeletePlan
+from hermes_browse.store.edit.flags import Change
 from hermes_browse.tui.cli import command_context
 
 Capture = pytest.CaptureFixture[str]
@@ -220,22 +221,17 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is done, in order; without pauses."""
     done: list[str] = []
 
-    def make_unit(*args: object) -> Callable[[Sequence[Planned]], object]:
-        unit = archive_unit(*args)
-
-        def record(some: Sequence[Planned]) -> object:
-            done.extend(f"archive {each.conversation.id}" for each in some)
-            return unit(some)
-
-        return record
+    def archive(store: Store, ids: Sequence[str], **named: Any) -> Change:
+        done.extend(f"archive {session_id}" for session_id in ids)
+        return archive_here(store, ids, **named)
 
     def delete(self: Deleting, some: Sequence[DeletePlan]) -> None:
         done.extend(f"delete {each.conversation.id}" for each in some)
         delete_here(self, some)
 
-    archive_unit: Callable[..., Any] = bulk.archive_unit
+    archive_here = flags.archive
     delete_here = Deleting.delete
-    monkeypatch.setattr(bulk, "archive_unit", make_unit)
+    monkeypatch.setattr(flags, "archive", archive)
     monkeypatch.setattr(Deleting, "delete", delete)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return done

@@ -188,7 +188,6 @@ def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
     "words",
     [
         ["delete"],
-        ["trash"],
         ["trash", "drop"],
         ["trash", "restore"],
         ["trash", "empty"],

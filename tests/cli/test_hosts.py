@@ -246,6 +246,10 @@ def test_exit_codes_pass_through(machines: Machines, capsys: Capture) -> None:
     assert (ended.code, ended.out) == (4, "") and "“nosuch”" in ended.err
     ended = call(capsys, "delete", "--host", "vps", "Fix auth bug")
     assert ended.code == 5 and "--yes" in ended.err
+    ended = call(capsys, "trash", "restore", "nosuch", "--host", "vps")
+    assert ended.code == 4 and "--host vps trash list" in ended.err
+    ended = call(capsys, "rename", "--host", "vps", "Fix auth bug", "x" * 1000)
+    assert ended.code == 2 and "vps: " in ended.err
     ended = call(capsys, "list", "--host", "down", "--json")
     assert (ended.code, ended.out) == (3, "") and "Connection refused" in ended.err
 
@@ -275,7 +279,7 @@ def test_a_change_there(machines: Machines, capsys: Capture) -> None:
     configure(machines, "nas")
     newest = ask(capsys, "list", "--host", "nas", "--limit", "1")["conversations"][0]["id"]
     ended = call(capsys, "rename", "--host", "nas", newest, "Called from afar")
-    assert ended.code == 0 and "renamed to “Called from afar”" in ended.out
+    assert ended.code == 0 and "renamed to “Called from afar” on nas" in ended.out
     shown = ask(capsys, "show", newest, "--host", "nas")["conversation"]
     assert (shown["title"], shown["host"]) == ("Called from afar", "nas")
 
@@ -287,7 +291,9 @@ def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capt
     deleted = call(capsys, "delete", "--host", "vps", newest, "--yes").out
     found = re.search(r"`hermes-browse (--host vps trash restore \S+)` restores them", deleted)
     assert found is not None
-    assert call(capsys, *found[1].split()).code == 0
+    listed = ask(capsys, "trash", "--host", "vps")
+    assert listed["hosts"][0]["answered"] and newest in listed["bundles"][0]["sessions"]
+    assert call(capsys, *found[1].split(), "--only", newest).code == 0
     assert ask(capsys, "list", "--host", "vps", "--limit", "1")["conversations"][0]["id"] == newest
     archived = call(capsys, "--host", "vps", "archive", newest).out
     assert f"`hermes-browse --host vps unarchive {newest}` undoes it" in archived
@@ -340,15 +346,17 @@ def test_resuming_there(
     configure(machines, "vps")
     made = ask(capsys, "resume", "--host", "vps", "--last", "--print")
     holds(made | {"env": {"HERMES_HOME": ""}}, RESUME)
-    assert made["argv"][:2] == ["ssh", "-t"] and made["argv"][-1] == "hermes-browse resume --last"
+    assert made["argv"][:2] == ["ssh", "-t"]
+    assert made["argv"][-1] == f"hermes-browse resume --yes -- {made['target']}"
     assert "BatchMode=yes" not in made["argv"]
     ended = call(capsys, "resume", "--host", "vps", "--last")
     assert ended.code == 5 and "needs a terminal" in ended.err
     became: list[list[str]] = []
-    monkeypatch.setattr("hermes_browse.tui.cli.on_host.on_a_terminal", lambda: True)
+    monkeypatch.setattr("hermes_browse.tui.cli.resume.on_a_terminal", lambda: True)
     monkeypatch.setattr(
         "signal.signal", lambda *_arguments: None
     )  # a broken pipe would end this process from then on
     monkeypatch.setattr("os.execvpe", lambda _file, command, _environment: became.append(command))
-    call(capsys, "resume", "--host", "vps", "--last")
+    assert "Say --yes" in call(capsys, "resume", "--host", "vps", "--last").err
+    call(capsys, "resume", "--host", "vps", "--last", "--yes")
     assert became == [made["argv"]]

@@ -219,9 +219,9 @@ class Asking:
             answer = self._until("id", self._number)
         return answer
 
-    def call(self, name: str, values: Mapping[str, object]) -> Any:
+    def call(self, name: str, values: object) -> Any:
         """Ask for a call."""
-        return self.ask(call=name, **{"with": values})
+        return self.ask(lease=1, ask=name, **{"with": values})
 
     def end(self) -> None:
         """End the input; the program there must end well."""

@@ -170,7 +170,7 @@ def test_progress_without_end(links: Links, server: ThrowAwayServer) -> None:
     assert caught.value.code == "host-silent"
     one.reconnect()
     with pytest.raises(HostError) as caught:
-        one.call("list")
+        asked(one)
     assert caught.value.code == "host-noise"
 
 

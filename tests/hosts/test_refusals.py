@@ -6,8 +6,7 @@ import pytest
 
 from hermes_browse.store.errors import BrowseError, NotFoundError, StoreError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Reply
-from hermes_browse.store.hosts.running import refusal
+from hermes_browse.store.hosts.running import Reply, refusal
 
 VPS = Host("vps", "me@vps")
 

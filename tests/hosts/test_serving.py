@@ -18,10 +18,9 @@ from writing import handles
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts import codec, serving
-from hermes_browse.store.hosts.calls import Called
-from hermes_browse.store.hosts.link import Reply
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.found import Found
 from hermes_browse.store.search.query import parse
@@ -29,7 +28,6 @@ from hermes_browse.store.search.query import parse
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 ENDLESS_CALL: dict[str, Any] = {"lease": 1, "ask": "prepare_search"}
 """With `endless`."""
-ENDLESS_COMMAND: dict[str, Any] = {"call": "search", "with": {"query": [ENDLESS]}}
 
 
 def run_for_ever(store: OpenStore) -> None:
@@ -93,16 +91,7 @@ def caller(hermes_home: Path) -> Iterator[Caller]:
         os.fdopen(output, "wb") as write,
     ):
         store = Store(hermes_home / "state.db")
-
-        def run(call: Called, stop: Callable[[], bool]) -> Reply:
-            values = call.values
-            with store.reader() as reader:
-                text = str(reader.value(values["query"][0])) if "query" in values else ""
-            while values.get("ids") == ["until it is stopped"] and not stop():
-                time.sleep(0.01)
-            return Reply(1 if stop() else 0, text, "one is done")
-
-        server = serving.Server(store, Location(store.path), run, write, may_change=True)
+        server = serving.Server(store, Location(store.path), write, may_change=True)
         thread = threading.Thread(target=server.serve, args=(read, {"version": "1"}))
         thread.start()
         one = Caller(os.fdopen(questions, "wb"), heard)
@@ -188,7 +177,7 @@ def test_no_statement_is_run(caller: Caller, hermes_home: Path, tmp_path: Path, 
 def test_a_call_has_its_arguments_and_no_others(
     caller: Caller, name: str, values: dict[str, object], said: str
 ) -> None:
-    kind, sentence, _remedy = caller.ask(name, **values)["error"]
+    kind, sentence, *_remedy = caller.ask(name, **values)["error"]
     assert kind == "RefusedError" and said in sentence
 
 
@@ -202,18 +191,16 @@ def test_a_cancelled_call_stops(caller: Caller, endless: None) -> None:
     assert caller.is_answered()
 
 
-@pytest.mark.parametrize("question", [ENDLESS_CALL, ENDLESS_COMMAND], ids=["call", "command"])
 def test_a_question_that_was_cancelled_before_it_began_does_not_run(
-    caller: Caller, endless: None, question: dict[str, Any]
+    caller: Caller, endless: None
 ) -> None:
     """It waits behind another one of its lease, as a search waits for that of the letter before."""
-    first, second = caller.send(**question), caller.send(**question)
+    first, second = caller.send(**ENDLESS_CALL), caller.send(**ENDLESS_CALL)
     caller.send(cancel=second)
     caller.send(cancel=first)
     assert caller.heard("id", first)
     assert caller.heard("id", second)["error"][0] == "QueryInterruptedError"
-    after = caller.send(call="search", **{"with": {"query": ["SELECT 3"]}})
-    assert caller.heard("id", after)["out"] == "3"
+    assert caller.is_answered()
 
 
 def test_a_call_ends_with_what_is_done_so_far(
@@ -242,7 +229,7 @@ def test_an_answer_that_is_too_large_is_refused(
 ) -> None:
     """The caller would end the connection."""
     monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
-    kind, sentence, _remedy = caller.ask("sessions_after", after=None)["error"]
+    kind, sentence, *_remedy = caller.ask("sessions_after", after=None)["error"]
     assert kind == "ValueTooLongError" and "too large" in sentence
     assert caller.is_answered()
 
@@ -267,32 +254,34 @@ def test_windows_of_an_answer_are_the_whole(
         assert caller.heard("id", number)["answer"] == whole, "no window was asked for"
 
 
-@pytest.mark.parametrize("question", [ENDLESS_CALL, ENDLESS_COMMAND], ids=["call", "command"])
 def test_a_question_that_takes_too_long_is_refused(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch, endless: None, question: dict[str, Any]
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, endless: None
 ) -> None:
     """And what comes after it is answered."""
     monkeypatch.setattr(serving, "QUESTION_SECONDS", 0.2)
-    number = caller.send(**question)
+    number = caller.send(**ENDLESS_CALL)
     assert "took longer" in caller.heard("id", number)["error"][1]
     monkeypatch.undo()
     assert caller.is_answered()
-    assert caller.heard("id", caller.send(call="list"))["code"] == 0
 
 
 def test_a_change_that_takes_too_long_says_what_it_has_done(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked to stop, and only its end is told."""
+
+    def until_stopped(
+        store: OpenStore, session_ids: list[str], *, stopped: Callable[[], bool], **_: object
+    ) -> None:
+        while not stopped():
+            time.sleep(0.01)
+        raise RefusedError("one is done")
+
+    codec.signature("delete")  # of the real one
+    monkeypatch.setitem(CALLS, "delete", until_stopped)
     monkeypatch.setattr(serving, "CHANGE_SECONDS", 0.2)
-    answer = caller.heard(
-        "id", caller.send(call="archive", **{"with": {"ids": ["until it is stopped"]}})
-    )
-    assert (
-        answer["code"] == 5
-        and answer["err"].startswith("one is done\n")
-        and "took longer" in answer["err"]
-    )
+    assert caller.ask("delete", session_ids=["one"])["error"][:2] == ["RefusedError", "one is done"]
+    assert caller.is_answered()
 
 
 def test_more_questions_than_have_room_are_refused(
@@ -337,7 +326,6 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
     """A lease that is closed has no handle; one that is left open has none soon after."""
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
-    assert caller.heard("id", caller.send(call="list"))["code"] == 0
     assert handles(store, program.pid) == []
     assert caller.is_answered()
     assert handles(store, program.pid) != []
@@ -383,7 +371,7 @@ def test_the_program_ends_well_in_the_middle_of_everything(
     caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
     for lease in range(10):
         caller.send(lease=lease, ask="space_map")
-        caller.send(call="list")
+        caller.send(lease=lease, ask="list_page", **{"with": {"now": 0.0, "view": "all"}})
         caller.send(argv=["serve", "--stdio"])
         caller.send(call="serve")
     caller.end()

@@ -16,7 +16,6 @@ from hermes_browse.store.edit.flags import Change, RowChange
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.cli import delete as delete_command  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli.entry import run
 from hermes_browse.tui.config.start import LastState, write_memory

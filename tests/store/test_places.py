@@ -29,7 +29,8 @@ REFUSED = {
     *("content_bytes", "resolve", "last", "messages_around", "plan", "why_changed"),
     *("file_space", "space_map", "retention", "read_facts", "summary", "search_health"),
     *("archive", "unarchive", "pin", "unpin", "rename", "delete", "restore", "check_index"),
-    "deletions",
+    *("deletions", "list_page", "hit_page", "report", "plan_delete", "trash_path"),
+    *("find_deletion", "find_in_deletion"),
 }
 """Calls about one store, as changes are."""
 

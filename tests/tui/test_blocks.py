@@ -7,8 +7,7 @@ from test_transcript_view import lines_of, model_of
 
 from hermes_browse.store.messages import block_kinds, chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.tui.cli.plain_words import message_lines as spoken_lines
-from hermes_browse.tui.cli.show import as_lines
+from hermes_browse.tui.cli.show import as_lines, body_of
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.entries import Look
 from hermes_browse.tui.transcript.find import contains, needle
@@ -21,21 +20,16 @@ def _screen(message: ChatMessage, *, is_open: bool) -> str:
     return "\n".join(map(line_text, lines_of(message, model, 60, Look(), is_open=is_open)))
 
 
-def _spoken(message: ChatMessage, *, is_full: bool = False) -> str:
-    return "\n".join(spoken_lines(message, is_full=is_full))
-
-
 def _shown(message: ChatMessage) -> str:
     return "\n".join(line.text for line in as_lines(model_of(1).conversation, [message]))
 
 
 def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folded on the screen until it is opened, found, said in `--plain` and by `show`."""
+    """Folded on the screen until it is opened, found, and said by `show` and in `--plain`."""
     note = block_kinds.BlockKind(
         "note",
         lambda message: message.effect,
         label="a note · {size}",
-        spoken="A note of {count} letters is left out.",
         shown="[note left out]",
     )
     monkeypatch.setattr(chat_message, "KINDS", (*block_kinds.KINDS, note))
@@ -50,8 +44,6 @@ def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch)
     assert "┊ **for** the curious" in _screen(message, is_open=True)
     wanted = needle("curious")
     assert wanted is not None and contains(message, wanted)
-    assert "A note of 19 letters is left out." in _spoken(message)
-    assert "**for** the curious" in _spoken(message, is_full=True)
     assert "[note left out]" in _shown(message)
 
 
@@ -61,7 +53,7 @@ def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch)
 def test_the_output_of_a_tool_is_told_whatever_it_begins_with(text: str) -> None:
     """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
     message = ChatMessage(0, "s", "tool", text, tool_call_id="none")
-    for told in (_screen(message, is_open=True), _spoken(message), _shown(message)):
+    for told in (_screen(message, is_open=True), _shown(message)):
         assert text.split("\n")[0] in told and "of a log" in told
 
 
@@ -69,7 +61,7 @@ def test_a_summary_that_is_only_flagged_is_one_everywhere() -> None:
     """Hermes 0.22 marks it in a column, and it begins like any text."""
     message = ChatMessage(0, "s", "user", "what came before", is_flagged=True)
     assert "compaction summary" in _screen(message, is_open=False)
-    assert "is left out, t reads it" in _spoken(message)
+    assert body_of(message, with_summary=True) == "what came before"
     assert "[compaction summary left out]" in _shown(message) and "what came before" not in _shown(
         message
     )

@@ -15,7 +15,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .command_context import CommandContext, Subcommand
-from .output import print_json, print_table
+from .output import TableColumn, print_json, print_table
 from .parser import count_arg, text_arg
 
 _LARGEST = 50_000_000
@@ -25,6 +25,8 @@ _LARGEST = 50_000_000
 class BlameCommand(Subcommand):
     """Print the lines of a file with the messages that wrote them."""
 
+    needs_files = True
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("file", metavar="FILE[:LINE]", type=text_arg)
         parser.add_argument("--line", metavar="N", type=count_arg, help=_("this line alone"))
@@ -32,29 +34,30 @@ class BlameCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         path, line = _file_and_line(context.arguments.file)
         wanted = context.arguments.line or line
-        with context.store.reader() as reader:
-            text = _text_of(path)
-            blame = read_blame(reader, path, text, context.now)
+        text = _text_of(path)
+        blame = read_blame(context.store.reader, path, text, context.now)
+        context.store.close()
         if not blame and text is None:
             raise NotFoundError(_("No message wrote {path}, and it is not here.").format(path=path))
-        lines = [each for each in blame if wanted in (None, each.number)]
+        lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
             raise NotFoundError(_("{path} has no line {line}.").format(path=path, line=wanted))
         if context.json:
-            print_json({"file": path, "lines": [_line_json(each) for each in lines]})
-            return 0
-        headers = [_("line"), _("message"), _("asked for"), _("text")]
-        rows = [
-            [
-                str(line.number),
-                str(line.edit.message_id) if line.edit is not None else "",
-                one_line(line.prompt.said, 40) if line.prompt is not None else "",
-                line.text,
-            ]
-            for line in lines
-        ]
-        print_table(headers, rows, right=(0, 1), flexible=3, optional=(2,))
+            print_json({"file": path, "lines": list(map(_line_json, lines))})
+        else:
+            print_table(_columns(), lines)
         return 0
+
+
+def _columns() -> list[TableColumn[BlameLine]]:
+    return [
+        TableColumn(_("line"), lambda line: str(line.number), True),
+        TableColumn(
+            _("message"), lambda line: str(line.edit.message_id) if line.edit else "", True
+        ),
+        TableColumn(_("asked for"), lambda line: one_line(_said(line) or "", 40), dropped=1),
+        TableColumn(_("text"), lambda line: line.text, is_flexible=True),
+    ]
 
 
 def _file_and_line(given: str) -> tuple[str, int | None]:
@@ -84,5 +87,9 @@ def _line_json(line: BlameLine) -> Json:
         "message_id": edit.message_id if edit is not None else None,
         "session_id": edit.session_id if edit is not None else None,
         "prompt_id": prompt.id if prompt is not None else None,
-        "prompt": prompt.said if prompt is not None else None,
+        "prompt": _said(line),
     }
+
+
+def _said(line: BlameLine) -> str | None:
+    return line.prompt.said if line.prompt is not None else None

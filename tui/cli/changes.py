@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.changes.changes import (
-    Changes,
-    FileChange,
-    diff_text,
-    read_changes,
-)
+from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
 from hermes_browse.store.changes.diff import relative
-from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.files import write_whole
-from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..changes.words import notes, summary
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, print_json, print_lines, print_table, print_text
-from .parser import name_arg, text_arg
+from .output import (
+    OutputLine,
+    TableColumn,
+    fields,
+    print_json,
+    print_lines,
+    print_table,
+    print_text,
+)
+from .parser import add_id, name_arg, text_arg
 
 _LONGEST_COMMAND = 200
 
@@ -34,17 +34,16 @@ _LONGEST_COMMAND = 200
 class ChangesCommand(Subcommand):
     """Print the files that a conversation changed, or their diffs."""
 
+    needs_files = True
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text_arg)
-        parser.add_argument(
-            "--diff", action="store_true", help=_("one diff of all edits, as `git apply` takes it")
-        )
-        parser.add_argument(
-            "--file", metavar="PATH", type=text_arg, help=_("with --diff: of this file alone")
-        )
-        parser.add_argument(
-            "--output", metavar="PATH", type=name_arg, help=_("with --diff: write it to a new file")
-        )
+        add_id(parser)
+        diff_help = _("one diff of all edits, as `git apply` takes it")
+        parser.add_argument("--diff", action="store_true", help=diff_help)
+        file_help = _("with --diff: of this file alone")
+        parser.add_argument("--file", metavar="PATH", type=text_arg, help=file_help)
+        output_help = _("with --diff: write it to a new file")
+        parser.add_argument("--output", metavar="PATH", type=name_arg, help=output_help)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for options that only go with a diff, and for a diff as JSON."""
@@ -56,9 +55,9 @@ class ChangesCommand(Subcommand):
 
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
-        with context.store.reader() as reader:
-            session_id = resolve_session(reader, arguments.id)
-            changes = read_changes(reader, session_id, context.now)
+        session_id = context.store.resolve(arguments.id)
+        changes = context.store.file_changes(session_id, context.now)
+        context.store.close()
         if context.json:
             print_json(_changes_json(changes))
         elif arguments.diff:
@@ -68,38 +67,25 @@ class ChangesCommand(Subcommand):
         return 0
 
 
-def _edit_json(edit: Edit) -> Json:
-    return {
-        "message_id": edit.message_id,
-        "session_id": edit.session_id,
-        "tool": edit.tool,
-        "at": edit.at,
-        "ok": edit.ok,
-    }
-
-
-def _file_json(change: FileChange) -> Json:
-    return {
-        "path": change.path,
-        "first_path": change.first_path,
-        "edits": [_edit_json(edit) for edit in change.edits],
-        "added": change.added,
-        "removed": change.removed,
-        "exact": change.is_exact,
-        "by_subagents": change.by_subagents,
-        "disk": change.disk,
-    }
-
-
 def _changes_json(changes: Changes) -> Json:
     return {
         "session": changes.session_id,
         "conversation": changes.conversation_id,
-        "files": [_file_json(change) for change in changes.files],
+        "files": list(map(_file_json, changes.files)),
         "failed": changes.failed,
         "commands": [
-            {"message_id": each.message_id, "session_id": each.session_id, "command": each.text}
-            for each in changes.commands
+            fields(command, "message_id", "session_id") | {"command": command.text}
+            for command in changes.commands
+        ],
+    }
+
+
+def _file_json(change: FileChange) -> Json:
+    names = ("path", "first_path", "added", "removed", "by_subagents", "disk")
+    return fields(change, *names) | {
+        "exact": change.is_exact,
+        "edits": [
+            fields(edit, "message_id", "session_id", "tool", "at", "ok") for edit in change.edits
         ],
     }
 
@@ -118,13 +104,13 @@ def _is_named(change: FileChange, name: str, changes: Changes) -> bool:
 
 def _give(text: str, output: str | None) -> None:
     """Print a diff, or write it to a file; only a terminal gets it made printable."""
-    if output is not None:
-        _write_new(Path(output), text)
-    elif sys.stdout.isatty():
+    if output is None and sys.stdout.isatty():
         print_text(text.removesuffix("\n"))
-    else:
+    elif output is None:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8"))
+    else:
+        _write_new(Path(output), text)
 
 
 def _write_new(path: Path, text: str) -> None:
@@ -138,22 +124,30 @@ def _write_new(path: Path, text: str) -> None:
 
 def _print_changes(changes: Changes) -> None:
     print_lines([OutputLine("title", summary(changes))])
-    headers = [_("file"), _("edits"), _("added"), _("removed"), _("by subagents"), _("notes")]
-    rows = [_row(change, changes.directory) for change in changes.files]
-    print_table(headers, rows, right=(1, 2, 3, 4), flexible=0, optional=(4,))
-    print_lines(_command_lines(changes))
+    print_table(_columns(changes.directory), changes.files)
+    if not changes.commands:
+        return
+    lines = [
+        OutputLine("said", ""),
+        OutputLine("other", _("These commands may have changed files:")),
+    ]
+    for command in changes.commands:
+        text = _("message {id}: {text}").format(id=command.message_id, text=command.text)
+        lines.append(OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2))
+    print_lines(lines)
 
 
-def _row(change: FileChange, directory: str) -> Sequence[str]:
-    counts = (len(change.edits), change.added, change.removed, change.by_subagents or None)
-    cells = ["" if count is None else str(count) for count in counts]
-    return [relative(change.path, directory), *cells, ", ".join(notes(change))]
+def _columns(directory: str) -> list[TableColumn[FileChange]]:
+    def count(number: int | None) -> str:
+        return "" if number is None else str(number)
 
-
-def _command_lines(changes: Changes) -> Iterable[OutputLine]:
-    if changes.commands:
-        yield OutputLine("said", "")
-        yield OutputLine("other", _("These commands may have changed files:"))
-    for each in changes.commands:
-        text = _("message {id}: {text}").format(id=each.message_id, text=each.text)
-        yield OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
+    return [
+        TableColumn(_("file"), lambda row: relative(row.path, directory), is_flexible=True),
+        TableColumn(_("edits"), lambda row: count(len(row.edits)), True),
+        TableColumn(_("added"), lambda row: count(row.added), True),
+        TableColumn(_("removed"), lambda row: count(row.removed), True),
+        TableColumn(
+            _("by subagents"), lambda row: count(row.by_subagents or None), True, dropped=1
+        ),
+        TableColumn(_("notes"), lambda row: ", ".join(notes(row))),
+    ]

@@ -3,8 +3,13 @@ it."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from hermes_browse.store.errors import BrowseError
@@ -15,12 +20,14 @@ from hermes_browse.store.hosts.running import Running, run_once
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from .check_login import about_key, about_login
 from .install_there import install_line
 from .on_host import ask_document
 
 _WORD = re.compile(r"[\w.~/+-]+")
 """A program that needs no quotes in any shell."""
+_METHODS = re.compile(r"Permission denied \(([a-z,-]+)\)")
+"""What a server takes, in the words of OpenSSH."""
+_SECONDS = 10
 _FIND = "command -v {word} || \"$SHELL\" -lc 'command -v {word}' || true"
 """Looks for a program in the PATH of a login shell: that of sh, then the user's own."""
 
@@ -39,16 +46,17 @@ def problem_of(host: Host, error: BrowseError) -> HostProblem:
     """Return what is wrong with a host that gave an error."""
     if not isinstance(error, HostError):
         return HostProblem("host-store", error.sentence, error.remedy)
-    if error.code == "host-refused":  # its hermes-browse has said so
-        return HostProblem("host-store", error.sentence, error.mend)
     if error.code == "host-program":
         return _about_program(host, error)
+    remedy = error.mend
     if error.code == "host-login":
-        return HostProblem(error.code, error.sentence, about_login(host) or error.mend)
-    if error.code == "host-key":
-        return HostProblem(error.code, error.sentence, about_key(host) or error.mend)
+        remedy = _about_login(host) or remedy
+    elif error.code == "host-key":
+        remedy = _about_key(host) or remedy
+    elif error.code == "host-refused":  # its hermes-browse has said so
+        return HostProblem("host-store", error.sentence, remedy)
     look = _("To see what is wrong, type: `{command}`").format(command=login_command(host))
-    return HostProblem(error.code, error.sentence, error.mend or look)
+    return HostProblem(error.code, error.sentence, remedy or look)
 
 
 def resume_problem(host: Host, session_id: str) -> HostProblem | None:
@@ -57,27 +65,21 @@ def resume_problem(host: Host, session_id: str) -> HostProblem | None:
     try:
         document = ask_document(host, ["resume", "--print", "--", session_id])
     except BrowseError as error:
-        sentence = _("{name}: it is listed, searched and opened, but resuming fails there.").format(
-            name=host.name
-        )
-        return HostProblem(
-            "host-resume",
-            sentence,
-            f"{error.sentence} {getattr(error, 'mend', error.remedy)}".rstrip(),
-        )
+        text = _("{name}: it is listed, searched and opened, but resuming fails there.")
+        remedy = error.mend if isinstance(error, HostError) else error.remedy
+        why = f"{error.sentence} {remedy}".rstrip()
+        return HostProblem("host-resume", text.format(name=host.name), why)
     warnings = document.get("warnings")
-    codes = (
-        [each.get("code") for each in warnings if isinstance(each, dict)]
-        if isinstance(warnings, list)
-        else []
-    )
-    if "no-hermes" not in codes:
+    known = warnings if isinstance(warnings, list) else []
+    if not any(
+        isinstance(warning, dict) and warning.get("code") == "no-hermes" for warning in known
+    ):
         return None
-    sentence = _(
+    text = _(
         "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there."
     )
     remedy = _("Link it into ~/.local/bin of that user, or install Hermes Agent there.")
-    return HostProblem("host-resume", sentence.format(name=host.name), remedy)
+    return HostProblem("host-resume", text.format(name=host.name), remedy)
 
 
 # The program
@@ -86,33 +88,27 @@ def resume_problem(host: Host, session_id: str) -> HostProblem | None:
 def _about_program(host: Host, error: HostError) -> HostProblem:
     """Find the program there, in the PATH of a plain command and in that of a login shell, and try
     what was found."""
+    as_told = HostProblem(error.code, error.sentence, error.mend)
     try:
         word, *more = shlex.split(host.command)
     except ValueError:
-        return HostProblem(error.code, error.sentence, error.mend)
+        return as_told
     if not _WORD.fullmatch(word):
-        return HostProblem(error.code, error.sentence, error.mend)
-    found = _find(host, f"command -v {word} || true") or _find(
-        host, f"test -e {word} && echo {word} || true"
-    )
-    if found:  # it is what the plain shell would have run
-        why = _why_not(host, found)
-        return (
-            HostProblem(error.code, error.sentence, error.mend)
-            if why is None
-            else _broken(host, error, found, why)
-        )
-    found = _find(host, _FIND.format(word=word), login=True)
-    if not found:
+        return as_told
+    for line in (f"command -v {word} || true", f"test -e {word} && echo {word} || true"):
+        if program := _find(host, line):  # it is what the plain shell would have run
+            return _broken(host, error, program) or as_told
+    program = _find(host, _FIND.format(word=word), login=True)
+    if not program:
         remedy = _("Its login shell does not find it either. Install it there: `{command}`")
-        return HostProblem(error.code, error.sentence, _installing(host, remedy))
-    if (why := _why_not(host, found)) is not None:
-        return _broken(host, error, found, why)
-    command = shlex.join([found, *more]).replace("\\", "\\\\").replace('"', '\\"')
+        return as_told._replace(remedy=_installing(host, remedy))
+    if (broken := _broken(host, error, program)) is not None:
+        return broken
+    command = shlex.join([program, *more]).replace("\\", "\\\\").replace('"', '\\"')
     remedy = _(
         'Its login shell finds it. Write below this host in the configuration: command = "{command}"'
     )
-    return HostProblem(error.code, error.sentence, remedy.format(command=one_line(command, 400)))
+    return as_told._replace(remedy=remedy.format(command=one_line(command, 400)))
 
 
 def _find(host: Host, line: str, *, login: bool = False) -> str:
@@ -121,23 +117,24 @@ def _find(host: Host, line: str, *, login: bool = False) -> str:
         reply = run_once(host, f"sh -{'l' if login else ''}c {shlex.quote(line)}")
     except HostError:
         return ""
-    found = [each.strip() for each in reply.out.splitlines() if each.strip().startswith("/")]
-    return found[-1] if found else ""
+    paths = [path for path in map(str.strip, reply.out.splitlines()) if path.startswith("/")]
+    return paths[-1] if paths else ""
 
 
-def _why_not(host: Host, program: str) -> str | None:
-    """Try a program there; return what is said instead of its version, None if nothing is wrong."""
-    trial = Running(host, f"{shlex.quote(program)} --version", seconds=ANSWER_SECONDS)
-    try:
-        for _chunk in trial:
-            pass
-    except HostError:
-        pass  # what the shell says is wanted
-    lines = trial.said.strip().splitlines()
-    return None if trial.code == 0 else one_line(lines[-1], 200) if lines else "?"
+def _said(host: Host, line: str) -> tuple[int, str]:
+    """Run a line there; return its exit code, and what was said on standard error."""
+    running = Running(host, line, seconds=ANSWER_SECONDS)
+    with suppress(HostError):  # what it said is wanted
+        deque(running, maxlen=0)
+    return running.code, running.said.strip()
 
 
-def _broken(host: Host, error: HostError, program: str, why: str) -> HostProblem:
+def _broken(host: Host, error: HostError, program: str) -> HostProblem | None:
+    """Try a program there; return what is wrong if it does not say its version."""
+    code, said = _said(host, f"{shlex.quote(program)} --version")
+    if code == 0:
+        return None
+    why = one_line(said.splitlines()[-1], 200) if said else "?"
     sentence = _("{name}: {program} is there and cannot be run ({said}).")
     text = sentence.format(name=host.name, program=one_line(program, 200), said=why)
     remedy = _("Its Python may be gone. Install it there again: `{command}`")
@@ -146,8 +143,86 @@ def _broken(host: Host, error: HostError, program: str, why: str) -> HostProblem
 
 def _installing(host: Host, remedy: str) -> str:
     line = install_line(host)
-    if line is None:
-        return _("Copy a wheel or a checkout of {program} there, and install it.").format(
-            program=PROGRAM
+    if line is not None:
+        return remedy.format(command=line)
+    sentence = _("Copy a wheel or a checkout of {program} there, and install it.")
+    return sentence.format(program=PROGRAM)
+
+
+# The login; nothing is asked of the user
+
+
+def _about_login(host: Host) -> str:
+    """Return what makes the login succeed without a question, by what its sshd takes and which keys
+    there are here."""
+    found = _METHODS.search(_said(host, "true")[1])
+    methods = found[1].split(",") if found is not None else []
+    copy = shlex.join(["ssh-copy-id", *host.ssh_words()])
+    if methods and "publickey" not in methods:
+        sentence = _(
+            "It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config)."
         )
-    return remedy.format(command=line)
+        return sentence.format(methods=", ".join(methods))
+    paths = map(os.path.expanduser, _settings(host).get("identityfile", []))
+    keys = [path for path in paths if os.path.isfile(path)]
+    has_agent = "SSH_AUTH_SOCK" in os.environ
+    for key in filter(_is_locked, keys):
+        command = ("" if has_agent else 'eval "$(ssh-agent)" && ') + shlex.join(["ssh-add", key])
+        sentence = _("Your key has a passphrase, and no ssh-agent has it. Type: `{command}`")
+        return sentence.format(command=command)
+    if not keys and not has_agent:
+        command = f"ssh-keygen -t ed25519 && {copy}"
+        return _("You have no key. Make one and copy it there: `{command}`").format(command=command)
+    if {"password", "keyboard-interactive"} & set(methods):
+        return _("It does not know your key. Copy it there: `{command}`").format(command=copy)
+    return _(
+        "It does not know your key. Add your public key to ~/.ssh/authorized_keys of that user."
+    )
+
+
+def _about_key(host: Host) -> str:
+    """Return what to type if the key of a host has changed: what forgets the old one; empty if it
+    is a new host."""
+    if "HAS CHANGED" not in _said(host, "true")[1]:
+        return ""
+    first = {option: values[0] for option, values in _settings(host).items()}
+    name, port = first.get("hostkeyalias", first.get("hostname", "")), first.get("port", "22")
+    entry = name if port == "22" or "hostkeyalias" in first else f"[{name}]:{port}"
+    file = first.get("userknownhostsfile", "").split(" ")[0]
+    command = shlex.join(["ssh-keygen", *(["-f", file] if file else []), "-R", entry])
+    remedy = _("If the machine was set up anew, forget its old key, then log in once: `{command}`")
+    return remedy.format(command=command)
+
+
+def _settings(host: Host) -> dict[str, list[str]]:
+    """Return what `ssh -G` says about a host: the values of each option, in order."""
+    settings: dict[str, list[str]] = {}
+    _code, text = _run(["ssh", "-G", *host.ssh_words()])
+    for line in text.splitlines():
+        option, _space, value = line.partition(" ")
+        settings.setdefault(option, []).append(value)
+    return settings
+
+
+def _is_locked(key: str) -> bool:
+    """Tell whether a private key has a passphrase that no agent knows."""
+    code, text = _run(["ssh-keygen", "-y", "-P", "", "-f", key])
+    is_protected = code != 0 and "incorrect passphrase" in text
+    return is_protected and _run(["ssh-add", "-T", f"{key}.pub"])[0] != 0
+
+
+def _run(command: Sequence[str]) -> tuple[int, str]:
+    """Run a program here; return its exit code and all that it printed."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return -1, str(error)
+    return done.returncode, done.stdout

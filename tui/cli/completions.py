@@ -1,6 +1,8 @@
-"""`completions`: scripts for bash, zsh and fish, by argcomplete.
+"""`completions` and `shell-init`: what bash, zsh and fish take over.
 
-The script asks this program at each Tab, which parses what stands there with its own parser.
+The scripts are those of argcomplete, which ask this program at each Tab: it parses what stands
+there with its own parser. With `shell-init`, `hermes sessions browse` also opens this browser, and
+Ctrl+G puts the command that resumes a conversation into the command line.
 """
 
 from __future__ import annotations
@@ -16,24 +18,87 @@ from argcomplete.shell_integration import shellcode
 
 from hermes_browse.store.wording import ENGLISH, speak
 
-from ..config.folders import config_path
-from ..config.read_config import read_config
 from .command_context import Subcommand
 from .registry import COMMANDS, make_parser
+from .stores import configured_hosts
+
+_BASH = r"""
+function hermes {
+  if [ "$*" = "sessions browse" ]; then
+    command hermes-browse
+  else
+    command hermes "$@"
+  fi
+}
+function _hermes_browse_key {
+  local line
+  line=$(command hermes-browse --print-command) || return
+  if [ -n "$line" ]; then
+    READLINE_LINE=$line
+    READLINE_POINT=${#line}
+  fi
+}
+bind -x '"\C-g": _hermes_browse_key' 2>/dev/null
+"""
+_ZSH = r"""
+function hermes {
+  if [[ "$*" == "sessions browse" ]]; then
+    command hermes-browse
+  else
+    command hermes "$@"
+  fi
+}
+function _hermes_browse_key {
+  local line
+  line=$(command hermes-browse --print-command </dev/tty)
+  if [[ -n $line ]]; then
+    BUFFER=$line
+    CURSOR=${#line}
+  fi
+  zle reset-prompt
+}
+zle -N _hermes_browse_key
+bindkey '^g' _hermes_browse_key
+"""
+_FISH = r"""
+function hermes
+    if test "$argv" = "sessions browse"
+        command hermes-browse
+    else
+        command hermes $argv
+    end
+end
+function _hermes_browse_key
+    set -l line (command hermes-browse --print-command)
+    if test -n "$line"
+        commandline -r -- $line
+    end
+    commandline -f repaint
+end
+bind \cg _hermes_browse_key
+"""
+_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 class CompletionsCommand(Subcommand):
-    """Print the script for a shell."""
+    """Print the script for a shell; needs no store."""
 
     takes_common_options = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+        parser.add_argument("shell", choices=tuple(_SCRIPTS))
 
     def start(self, arguments: SimpleNamespace) -> int:
-        """Print the script; needs no store."""
         print(shellcode(["hermes-browse"], shell=arguments.shell))
         return 0
+
+
+class ShellInitCommand(CompletionsCommand):
+    """Print the lines for a shell's rc file."""
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        print(_SCRIPTS[arguments.shell].strip())
+        return super().start(arguments)
 
 
 def _host_names(
@@ -42,7 +107,7 @@ def _host_names(
     """Return the names of the configured hosts; as an argument one stands behind `check`."""
     if not action.option_strings and parsed_args.what is None:
         return []
-    return [each.name for each in read_config(config_path()).options.hosts]
+    return [host.name for host in configured_hosts()]
 
 
 _KINDS = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from types import SimpleNamespace
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.files import write_whole
 from hermes_browse.store.wording import _
@@ -15,7 +17,7 @@ from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
 from ..config.options import OPTIONS, toml
 from ..config.read_config import read_config
 from .command_context import Subcommand
-from .output import note, print_json, print_text
+from .output import fields, note, print_json, print_text
 
 
 class ConfigCommand(Subcommand):
@@ -24,33 +26,33 @@ class ConfigCommand(Subcommand):
     takes_host = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "what",
-            nargs="?",
-            choices=["show", "path", "init"],
-            default="show",
-            help=_(
-                "show the settings in effect (default) or the path, or write a commented sample; an existing file "
-                "is never overwritten"
-            ),
+        what_help = _(
+            "show the settings in effect (default) or the path, or write a commented sample; an existing file "
+            "is never overwritten"
         )
+        choices = ["show", "path", "init"]
+        parser.add_argument("what", nargs="?", choices=choices, default="show", help=what_help)
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Run without a store."""
-        if arguments.what == "init":
-            return _init(as_json=arguments.json)
-        if arguments.what == "show":
-            return _show(as_json=arguments.json)
         path = config_path()
+        if arguments.what == "show":
+            _show(as_json=arguments.json)
+            return 0
+        document: Json = {"path": str(path), "exists": path.exists()}
+        text = str(path)
+        if arguments.what == "init":
+            _write_sample(path)
+            document = {"path": str(path), "written": True}
+            text = _("written: {path}").format(path=path)
         if arguments.json:
-            print_json({"path": str(path), "exists": path.exists()})
+            print_json(document)
         else:
-            print_text(str(path))
+            print_text(text)
         return 0
 
 
-def _init(*, as_json: bool) -> int:
-    path = config_path()
+def _write_sample(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(path, [sample().encode("utf-8")], replace=False)
@@ -58,48 +60,35 @@ def _init(*, as_json: bool) -> int:
         sentence = _("{path} is there already and stays as it is.").format(path=path)
         raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
     except OSError as error:
-        sentence = _("{path} could not be written: {reason}.").format(
-            path=path, reason=error.strerror
-        )
-        raise RefusedError(sentence) from error
-    if as_json:
-        print_json({"path": str(path), "written": True})
-    else:
-        print_text(_("written: {path}").format(path=path))
-    return 0
+        sentence = _("{path} could not be written: {reason}.")
+        raise RefusedError(sentence.format(path=path, reason=error.strerror)) from error
 
 
-def _show(*, as_json: bool) -> int:
+def _show(*, as_json: bool) -> None:
     configuration = read_config(config_path())
-    problems = troubles_of(configuration)
-    options = configuration.options
-    values = {each.name: getattr(options, each.name) for each in OPTIONS}
-    values |= {"columns": list(options.columns), "surface": dict(options.surface)}
+    problems, options = troubles_of(configuration), configuration.options
+    values = {option.name: getattr(options, option.name) for option in OPTIONS}
     keymap, _problems = resolve_keymap(configuration)
     keys = {
-        each.id: list(dict.fromkeys(each.key_names))
-        for each in final_keys(known_commands(), keymap)
-        if each.id
+        key.id: list(dict.fromkeys(key.key_names))
+        for key in final_keys(known_commands(), keymap)
+        if key.id
     }
     if as_json:
         print_json(
             {
                 "path": str(configuration.path),
                 "exists": configuration.exists,
-                "options": values,
-                "hosts": [each._asdict() for each in options.hosts],
+                "options": values | {"surface": dict(options.surface)},
+                "hosts": [host._asdict() for host in options.hosts],
                 "keys": keys,
-                "problems": [
-                    {"line": each.line, "text": each.text, "remedy": each.remedy}
-                    for each in problems
-                ],
+                "problems": [fields(problem, "line", "text", "remedy") for problem in problems],
             }
         )
-        return 0
-    missing = _("{path} (not there; `hermes-browse config init` writes a sample)").format(
-        path=configuration.path
-    )
-    print_text(f"# {configuration.path if configuration.exists else missing}")
+        return
+    missing = _("{path} (not there; `hermes-browse config init` writes a sample)")
+    path = str(configuration.path)
+    print_text(f"# {path if configuration.exists else missing.format(path=path)}")
     for name, value in values.items():
         comment = _("{name}: as you left it").format(name=name)
         print_text(f"{name} = {toml(value)}" if value is not None else f"# {comment}")
@@ -110,8 +99,6 @@ def _show(*, as_json: bool) -> int:
                 print_text(f"{name} = {toml(value)}")
     print_text("\n[keys]")
     for name, key_names in keys.items():
-        quoted = ", ".join(f'"{key}"' for key in key_names)
-        print_text(f"{name} = [{quoted}]")
-    for each in problems:
-        note(each.sentence(str(configuration.path)))
-    return 0
+        print_text(f"{name} = {toml(key_names)}")
+    for problem in problems:
+        note(problem.sentence(path))

@@ -20,8 +20,8 @@ from ..config.folders import chosen_language
 from ..shared.glyphs import is_unicode, replace_unencodable
 from ..version import version
 from .advice import with_advice
-from .command_context import Subcommand, opened_location
 from .output import complain, note, print_text
+from .stores import opened_location, opened_there
 
 if TYPE_CHECKING:
     from hermes_browse.store.connection.connect import Store
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 USAGE = 2
 INTERRUPTED = 130
-_WITH_VALUE = {"--home": "home", "--profile": "profile", "--db": "db"}
+_WITH_VALUE = ("--home", "--profile", "--db")
+_FLAGS = ("--demo", "--or-demo", "--print-command", "--plain")
 
 
 def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
@@ -39,37 +40,31 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
     Returns:
         The same as `registry.parse`; None for anything beyond naming a store, and for errors.
     """
-    named: dict[str, str | None] = {"home": None, "profile": None, "db": None}
-    flags = {"demo": False, "or_demo": False, "print_command": False, "old": False, "plain": False}
+    values: dict[str, str] = {}
     words = iter(argv)
     for word in words:
+        if word in _FLAGS:
+            values[word] = word
+            continue
         name, equals, value = word.partition("=")
-        if name in _WITH_VALUE:
-            value = value if equals else next(words, "")
-            if (
-                not value
-                or named[_WITH_VALUE[name]] is not None
-                or (not equals and value.startswith("-"))
-            ):
-                return None
-            named[_WITH_VALUE[name]] = value
-        elif word in ("--demo", "--or-demo", "--print-command", "--plain"):
-            flags[word[2:].replace("-", "_")] = True
-        else:
+        if not equals:
+            value = next(words, "-")
+        if name not in _WITH_VALUE or name in values or not value or value.startswith("-"):
             return None
-    if (named["db"] is not None) + flags["demo"] + (
-        named["home"] is not None or named["profile"] is not None
-    ) > 1:
+        values[name] = value
+    if len(values.keys() & {"--db", "--demo"}) + bool(values.keys() & {"--home", "--profile"}) > 1:
         return None
-    return SimpleNamespace(command=None, version=False, host=None, **named, **flags)
+    options = {name[2:].replace("-", "_"): values.get(name) for name in _WITH_VALUE}
+    flags = {name[2:].replace("-", "_"): name in values for name in _FLAGS}
+    rest = {"command": None, "version": False, "host": None, "old": False}
+    return SimpleNamespace(**options, **flags, **rest)
 
 
 def _has_terminal() -> bool:
     """Tell whether the browser can draw here; Textual draws on standard error, so that must be a
     terminal too."""
-    if all(
-        stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)
-    ):
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    if all(stream is not None and stream.isatty() for stream in streams):
         return True
     complain(
         _("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
@@ -77,31 +72,39 @@ def _has_terminal() -> bool:
     return False
 
 
-def _browse(
-    location: Location,
-    arguments: SimpleNamespace,
-    store: Store | None = None,
-    links: Links | None = None,
-) -> int:
-    """Open the browser, or the line-based dialogue on a terminal that cannot draw.
+def _browse(arguments: SimpleNamespace) -> int:
+    """Open the browser, or the line-based dialogue on a terminal that cannot draw."""
+    cannot_draw = os.environ.get("TERM") == "dumb"
+    if arguments.host is not None:
+        return _browse_there(arguments, cannot_draw=cannot_draw)
+    with opened_location(arguments) as location:
+        if arguments.print_command:
+            return _print_command(location)
+        if cannot_draw and not arguments.plain and sys.stdin.isatty():
+            note(_("This terminal cannot draw (TERM=dumb): --plain is what it can do."))
+            arguments.plain = True
+        if arguments.plain:
+            from .plain import talk  # start time: the browser does not need it
 
-    Args:
-        store: The store at the location, if it is on a host.
-        links: The connections to hosts, if one is open already.
-    """
-    cannot_draw = (
-        os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
-    )
-    if cannot_draw and not arguments.plain:
-        note(_("This terminal cannot draw (TERM=dumb): --plain is what it can do."))
-    if arguments.plain or cannot_draw:
-        from .plain import talk  # start time: the browser does not need it
+            return talk(location)
+        return _draw(location) if _has_terminal() else USAGE
 
-        return talk(location)
-    if arguments.print_command:
-        return _print_command(location)
+
+def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
+    """Open the browser on the store of a host."""
+    if cannot_draw:
+        sentence = _(
+            "This terminal cannot draw (TERM=dumb), and the dialogue reads stores of this machine."
+        )
+        raise RefusedError(sentence)
     if not _has_terminal():
         return USAGE
+    note(_("asking {name} …").format(name=arguments.host))  # which may take seconds
+    with opened_there(arguments) as (store, links):
+        return _draw(store.location, store.store, links)
+
+
+def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
     from ..start.launch import choose  # the command line never loads the screen
 
     code, plan = choose(location, store=store, links=links)
@@ -158,29 +161,6 @@ def _print_command(location: Location) -> int:
     return code
 
 
-def _run_there(arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]) -> int:
-    """Run a command on a host, or open the browser on its store."""
-    if arguments.command == "export" and arguments.output != "-":
-        from .export_from_host import export_from_host  # start time: rarely needed
-
-        return export_from_host(arguments)
-    from .on_host import opened_there, run_on_host  # start time: rarely needed
-
-    if command is not None:
-        return run_on_host(arguments, argv)
-    if os.environ.get("TERM") == "dumb":
-        raise RefusedError(
-            _(
-                "This terminal cannot draw (TERM=dumb), and the dialogue reads stores of this machine."
-            )
-        )
-    if not _has_terminal():
-        return USAGE
-    note(_("asking {name} …").format(name=arguments.host))  # which may take seconds
-    with opened_there(arguments.host) as (location, store, links):
-        return _browse(location, arguments, store, links)
-
-
 def _run(argv: Sequence[str]) -> int:
     arguments, command = read_quickly(argv), None
     if arguments is None:
@@ -189,7 +169,7 @@ def _run(argv: Sequence[str]) -> int:
         try:
             arguments, command = parse(argv)
         except SystemExit as ended:  # argparse has printed the help (0) or the error (2)
-            return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
+            return USAGE if isinstance(ended.code, str) else ended.code or 0
     if arguments.version:
         print(f"hermes-browse {version()}")
         return 0
@@ -198,18 +178,15 @@ def _run(argv: Sequence[str]) -> int:
 
         path = start_debugging(arguments.command or "browser")
         complain(_("writing the log: {path}").format(path=path))
+    if command is None:
+        return _browse(arguments)
     if getattr(arguments, "json", False):
         speak(ENGLISH)  # programs get the same sentences in every language
-    if arguments.host is not None:
-        return _run_there(arguments, command, argv)
-    if command is not None and getattr(arguments, "all_hosts", False):
-        from .all_hosts import run_everywhere  # start time: rarely needed
+    if arguments.host is not None and command.runs_there(arguments):
+        from .on_host import run_there  # start time: rarely needed
 
-        return run_everywhere(command, arguments, argv)
-    if command is not None:
-        return command.start(arguments)
-    with opened_location(arguments) as location:
-        return _browse(location, arguments)
+        return run_there(arguments, argv)
+    return command.start(arguments)
 
 
 def _discard_output() -> None:

@@ -7,29 +7,22 @@ import io
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.selection import parse_line
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
-from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search.filters import BY_KEY
-from hermes_browse.store.search.scope import compile_filters, roots_in
-from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..export.documents import (
-    Document,
     Export,
     Saved,
     make_redactor,
@@ -39,19 +32,15 @@ from ..export.documents import (
 )
 from ..formats import counted
 from .command_context import CommandContext, Subcommand
-from .output import note, print_json
+from .output import fields, note
 from .parser import name_arg, text_arg
 
 USAGE = 2
 _LONGEST = 200
 """Letters of the query that a sentence repeats."""
 _SUFFIXES = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".html": "html",
-    ".htm": "html",
+    **dict.fromkeys((".jsonl", ".ndjson"), Format.JSONL),
+    **dict.fromkeys((".html", ".htm"), Format.HTML),
 }
 
 
@@ -68,36 +57,22 @@ class ExportCommand(Subcommand):
         parser.add_argument(
             "--query", metavar="FILTERS", type=text_arg, default="", help=query_help
         )
-        parser.add_argument(
-            "--format",
-            choices=["markdown", "jsonl", "html"],
-            default=None,
-            help=_(
-                "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"
-            ),
+        format_help = _(
+            "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"
         )
-        parser.add_argument(
-            "--everything",
-            action="store_true",
-            help=_(
-                "rewound and hidden messages too. Without it JSONL holds only live messages, with it compacted ones "
-                "too: Hermes 0.22 and later import those as they were, earlier versions as live messages"
-            ),
+        forms = [form.value for form in Format]
+        parser.add_argument("--format", choices=forms, help=format_help)
+        everything_help = _(
+            "rewound and hidden messages too. Without it JSONL holds only live messages, with it compacted ones "
+            "too: Hermes 0.22 and later import those as they were, earlier versions as live messages"
         )
-        parser.add_argument(
-            "--output",
-            metavar="PATH",
-            type=name_arg,
-            default=None,
-            help=_(
-                "a file, a folder, or - for standard output (default: a file here, named after the title)"
-            ),
+        parser.add_argument("--everything", action="store_true", help=everything_help)
+        output_help = _(
+            "a file, a folder, or - for standard output (default: a file here, named after the title)"
         )
-        parser.add_argument(
-            "--no-redact",
-            action="store_true",
-            help=_("keep keys, tokens and passwords as they are"),
-        )
+        parser.add_argument("--output", metavar="PATH", type=name_arg, help=output_help)
+        redact_help = _("keep keys, tokens and passwords as they are")
+        parser.add_argument("--no-redact", action="store_true", help=redact_help)
         parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -106,105 +81,37 @@ class ExportCommand(Subcommand):
         query = parse_line(arguments.query, time.time())
         if query.problems:
             return query.problems[0].text
-        if any(BY_KEY[each.key].is_cleanup_only for each in query.filters):
+        if any(BY_KEY[filter_.key].is_cleanup_only for filter_ in query.filters):
             return _("include: and free: work in a clean-up only")
         if not arguments.ids and not query.filters:
             return _("name conversations by their ids, or choose them with --query")
-        if arguments.query and getattr(arguments, "host", None):
-            return _("--query does not work with --host: name conversations by their ids")
+        if arguments.host is not None and arguments.old and arguments.output != "-":
+            return _("--old of a host goes to standard output only: --output -")
         return ""
 
     def run(self, context: CommandContext) -> int:
-        arguments = context.arguments
-        form = format_of(arguments)
-        to_stdout = arguments.output == "-"
+        form, to_stdout = format_of(context.arguments), context.arguments.output == "-"
         if to_stdout and context.json:
             return _refuse(
                 _("--json and the export both want standard output; name a file with --output.")
             )
-        with context.store.reader() as reader:
-            by_root = {each.root_id: each for _session, each in context.find(reader, arguments.ids)}
-            by_root |= {
-                each.root_id: each for each in _chosen(reader, arguments.query, context.now)
-            }
-            conversations = with_details(reader, list(by_root.values()))
+        conversations = _conversations(context)
         if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
             return _refuse(
                 _("several Markdown documents do not go to standard output; name a folder.")
             )
-        redactor = make_redactor(context.location, note, active=not arguments.no_redact)
-
-        export = Export(
-            open_store(context.store), form, redactor, context.now, arguments.everything
-        )
+        export = _Export(context, form)
         if to_stdout:
-            whole = ExportCounts()
-            _write_stdout(export.pieces(conversations, whole))
-            sys.stdout.flush()
-            _note_not_live(whole.not_live, form, everything=arguments.everything)
-            _note_redacted(redactor)
-            return 0
-        documents = plan_documents(conversations, form, redactor, arguments.output)
-        files: list[Json] = []
-        not_live: Counter[State] = Counter()
-        for saved in export.save(documents, force=arguments.force):
-            files.append(_file_json(saved))
-            not_live += saved.tally.not_live
-            if not context.json:
-                _print_written(saved.document, saved.tally)
-        _note_not_live(not_live, form, everything=arguments.everything)
-        _note_redacted(redactor)
-        if context.json:
-            counts = dict(sorted(redactor.counts.items()))
-            left_out = (
-                {}
-                if arguments.everything
-                else {state.value: count for state, count in sorted(not_live.items())}
-            )
-            print_json(
-                {
-                    "format": form.value,
-                    "files": files,
-                    "everything": arguments.everything,
-                    "left_out": left_out,
-                    "redact": redactor.active,
-                    "redacted": counts,
-                }
-            )
+            export.print(conversations)
+        else:
+            export.save(conversations)
         return 0
-
-
-def _chosen(reader: Reader, line: str, now: float) -> list[Conversation]:
-    """Return the conversations that a line of filters chooses, the newest first; none for an empty
-    one."""
-    query = parse_line(line, now)
-    if not query.filters:
-        return []
-    catalog = read_catalog(reader, now)
-    chosen = set(roots_in(reader, compile_filters(query, now), catalog))
-    if not chosen:
-        raise NotFoundError(
-            _("No conversation matches {filters}.").format(filters=one_line(line, _LONGEST))
-        )
-    return [catalog.conversation(root) for root in catalog.order(View.ALL) if root in chosen]
-
-
-def _file_json(saved: Saved) -> Json:
-    document, tally = saved.document, saved.tally
-    return {
-        "path": str(document.path),
-        "conversations": [each.id for each in document.conversations],
-        "sessions": tally.sessions,
-        "messages": tally.messages,
-        "bytes": saved.bytes,
-    }
 
 
 def format_of(arguments: SimpleNamespace) -> Format:
     """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
-    return Format(
-        arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix.lower(), "markdown")
-    )
+    suffix = Path(arguments.output or "").suffix.lower()
+    return Format(arguments.format or _SUFFIXES.get(suffix, Format.MARKDOWN))
 
 
 def _refuse(sentence: str) -> int:
@@ -212,38 +119,99 @@ def _refuse(sentence: str) -> int:
     return USAGE
 
 
-def _write_stdout(pieces: Iterator[str]) -> None:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-    for piece in pieces:
-        sys.stdout.write(piece)
+def _conversations(context: CommandContext) -> list[Conversation]:
+    """Return what is named, then what the line of filters chooses, the newest first."""
+    arguments, store, now = context.arguments, context.store, context.now
+    chosen = [conversation for _session, conversation in context.find(arguments.ids)]
+    query = parse_line(arguments.query, now)
+    if query.filters:
+        catalog = store.catalog(now)
+        roots = set(store.roots(query, catalog, View.ALL, now))
+        if not roots:
+            sentence = _("No conversation matches {filters}.")
+            raise NotFoundError(sentence.format(filters=one_line(arguments.query, _LONGEST)))
+        ordered = catalog.order(View.ALL)
+        chosen += [catalog.conversation(root) for root in ordered if root in roots]
+    return store.with_details(
+        list({conversation.root_id: conversation for conversation in chosen}.values())
+    )
 
 
-def _note_redacted(redactor: Redactor) -> None:
-    if not redactor.active:
-        note(_("Secrets are kept as they are (--no-redact): look through it before you share it."))
-    elif redactor.total:
-        note(_("{sentence} --no-redact keeps them.").format(sentence=redacted_words(redactor)))
-    else:
-        note(redacted_words(redactor))
+class _Export:
+    """One run of the command."""
+
+    def __init__(self, context: CommandContext, form: Format) -> None:
+        self._context, self._arguments, self._form = context, context.arguments, form
+        is_active = not context.arguments.no_redact
+        redactor = make_redactor(context.location, note, active=is_active)
+        self._redactor = redactor
+        everything = context.arguments.everything
+        self._export = Export(context.store, form, redactor, context.now, everything)
+
+    def print(self, conversations: Sequence[Conversation]) -> None:
+        """Write the export to standard output."""
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+        tally = ExportCounts()
+        for piece in self._export.pieces(conversations, tally):
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+        self._tell(tally.not_live)
+
+    def save(self, conversations: Sequence[Conversation]) -> None:
+        """Write files, and print which."""
+        context, form, arguments = self._context, self._form, self._arguments
+        documents = plan_documents(conversations, form, self._redactor, arguments.output)
+        files: list[Json] = []
+        not_live: Counter[State] = Counter()
+        for saved in self._export.save(documents, force=arguments.force):
+            files.append(_file_json(saved))
+            not_live += saved.tally.not_live
+            if not context.json:
+                print(_line(saved))
+        self._tell(not_live)
+        if context.json:
+            left_out = {} if arguments.everything else dict(sorted(not_live.items()))
+            context.print_json(
+                {
+                    "format": form.value,
+                    "files": files,
+                    "everything": arguments.everything,
+                    "left_out": left_out,
+                    "redact": self._redactor.active,
+                    "redacted": dict(sorted(self._redactor.counts.items())),
+                }
+            )
+
+    def _tell(self, not_live: Counter[State]) -> None:
+        """Note what was left out and what was redacted."""
+        is_all, redactor = self._arguments.everything, self._redactor
+        if sentence := not_live_words(not_live, self._form, everything=is_all):
+            wider = _("{sentence} --everything takes them along.")
+            note(sentence if is_all else wider.format(sentence=sentence))
+        if not redactor.active:
+            note(
+                _(
+                    "Secrets are kept as they are (--no-redact): look through it before you share it."
+                )
+            )
+        elif redactor.total:
+            note(_("{sentence} --no-redact keeps them.").format(sentence=redacted_words(redactor)))
+        else:
+            note(redacted_words(redactor))
 
 
-def _note_not_live(counts: Counter[State], form: Format, *, everything: bool) -> None:
-    sentence = not_live_words(counts, form, everything=everything)
-    if sentence:
-        note(
-            sentence
-            if everything
-            else _("{sentence} --everything takes them along.").format(sentence=sentence)
-        )
+def _file_json(saved: Saved) -> Json:
+    document = fields(saved.tally, "sessions", "messages") | fields(saved, "bytes")
+    ids = [conversation.id for conversation in saved.document.conversations]
+    return document | {"path": str(saved.document.path), "conversations": ids}
 
 
-def _print_written(document: Document, tally: ExportCounts) -> None:
-    conversations = len(document.conversations)
+def _line(saved: Saved) -> str:
+    """Return the path of a file and what is in it."""
+    conversations, tally = len(saved.document.conversations), saved.tally
     counts = [counted(tally.sessions, "session"), counted(tally.messages, "message")]
     if conversations > 1:
         counts.insert(0, counted(conversations, "conversation"))
-    line = _("{path}  ({counts})")
-    print(
-        line.format(path=one_line(str(document.path)), counts=pgettext("list", ", ").join(counts))
-    )
+    path, words = one_line(str(saved.document.path)), pgettext("list", ", ").join(counts)
+    return _("{path}  ({counts})").format(path=path, counts=words)

@@ -6,38 +6,33 @@ from __future__ import annotations
 import argparse
 import re
 import time
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from hermes_browse.store.api import open_store
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Link, Links, Reply
+from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
-from hermes_browse.store.hosts.running import asked_at_once, read_document, refusal, run_once
-from hermes_browse.store.temporary import removed_on_signals
+from hermes_browse.store.hosts.running import asked_at_once, run_once
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..config.folders import config_path
 from ..config.read_config import read_config
 from ..formats import timestamp
-from .all_hosts import SOME_SILENT
 from .check_host import HostProblem, problem_of, resume_problem
 from .command_context import Subcommand
-from .on_host import how_to_add, named_host
-from .output import note, print_json, print_table, print_text
+from .output import TableColumn, note, print_json, print_table, print_text
 from .parser import text_arg
+from .stores import SOME_SILENT, how_to_add, named_host, opened_links
 
 _SILENT = (
-    "host-unknown",
-    "host-down",
-    "host-key",
-    "host-login",
-    "host-silent",
-    "host-lost",
+    *("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost"),
     "host-ssh",
 )
 """Codes of hosts on which nothing could be run."""
@@ -52,9 +47,8 @@ class HostState(NamedTuple):
     round_trip: float | None = None
     """Seconds from a question to its answer on the open connection."""
     sessions: int | None = None
-    last_active: float | None = None
-    newest: str | None = None
-    """Id of its most recently used conversation."""
+    newest: Conversation | None = None
+    """Its most recently used conversation."""
     rights: tuple[str, ...] = ()
     """What the key may do there: `read`, and `change` where changes are allowed; empty if it is
     unknown."""
@@ -64,15 +58,25 @@ class HostState(NamedTuple):
         """Whether ssh could run something there."""
         return not (isinstance(self.error, HostError) and self.error.code in _SILENT)
 
-    def facts(self) -> list[str]:
-        """Return version, sessions, last activity and round trip for people; each is empty if it is
-        unknown."""
-        return [
-            self.version or "",
-            "" if self.sessions is None else f"{self.sessions:,}",
-            timestamp(self.last_active),
-            "" if self.round_trip is None else f"{self.round_trip * 1000:.0f} ms",
-        ]
+    @property
+    def last_active(self) -> float | None:
+        """Unix seconds."""
+        return self.newest.last_active if self.newest is not None else None
+
+    @property
+    def milliseconds(self) -> float | None:
+        """Of a round trip."""
+        return None if self.round_trip is None else round(self.round_trip * 1000, 3)
+
+    def facts(self) -> dict[str, str]:
+        """Return what is known for people, by its label."""
+        way, sessions = self.milliseconds, self.sessions
+        return {
+            _("version"): self.version or "",
+            _("sessions"): "" if sessions is None else f"{sessions:,}",
+            _("last active"): timestamp(self.last_active),
+            _("round trip"): "" if way is None else f"{way:.0f} ms",
+        }
 
     def json(self) -> Json:
         """Return its entry in the document."""
@@ -82,9 +86,7 @@ class HostState(NamedTuple):
             "reachable": self.is_reachable,
             "error": self.error.sentence if self.error is not None else None,
             "version": self.version,
-            "round_trip_ms": round(self.round_trip * 1000, 3)
-            if self.round_trip is not None
-            else None,
+            "round_trip_ms": self.milliseconds,
             "sessions": self.sessions,
             "last_active": self.last_active,
             "rights": list(self.rights),
@@ -99,27 +101,17 @@ class HostsCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         what_help = _("say what is missing on a host, and what mends it")
         parser.add_argument("what", nargs="?", choices=["check"], help=what_help)
-        parser.add_argument(
-            "name",
-            metavar="HOST",
-            nargs="?",
-            type=text_arg,
-            help=_("its name in the configuration"),
-        )
-        parser.add_argument(
-            "--names", action="store_true", help=_("print the names only, and ask nobody")
-        )
+        name_help = _("its name in the configuration")
+        parser.add_argument("name", metavar="HOST", nargs="?", type=text_arg, help=name_help)
+        names_help = _("print the names only, and ask nobody")
+        parser.add_argument("--names", action="store_true", help=names_help)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a check of nothing."""
-        return (
-            _("check needs the name of a host")
-            if arguments.what is not None and arguments.name is None
-            else ""
-        )
+        is_of_nothing = arguments.what is not None and arguments.name is None
+        return _("check needs the name of a host") if is_of_nothing else ""
 
     def start(self, arguments: SimpleNamespace) -> int:
-        """Ask the hosts; needs no store."""
         configuration = read_config(config_path())
         hosts = configuration.options.hosts
         if arguments.names:
@@ -129,138 +121,117 @@ class HostsCommand(Subcommand):
         for trouble in configuration.troubles:  # a host may be missing for it
             note(trouble.sentence(str(configuration.path)))
         if arguments.what is not None:
-            (seen,) = _look_at([named_host(arguments.name)])
-            return _report(seen, as_json=arguments.json)
-        seen_hosts = _look_at(hosts)
+            (state,) = _states([named_host(arguments.name)])
+            return _report(state, as_json=arguments.json)
+        states = _states(hosts)
+        if not hosts:
+            note(how_to_add())
         if arguments.json:
-            print_json({"hosts": [each.json() for each in seen_hosts]})
-        _print_hosts(seen_hosts, is_table=not arguments.json)
-        return SOME_SILENT if any(each.sessions is None for each in seen_hosts) else 0
+            print_json({"hosts": [state.json() for state in states]})
+        else:
+            print_table(_columns(), states)
+        for state in states:
+            if state.error is not None:
+                note(str(state.error))
+        return SOME_SILENT if any(state.sessions is None for state in states) else 0
 
 
-def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[HostState]:
-    links = Links()
-    with removed_on_signals():
-        try:
-            with asked_at_once(hosts, lambda host: _look(links.of(host))) as asked:
-                return [each.result() for each in asked]
-        finally:
-            links.close()
+def _states(hosts: Sequence[Host]) -> list[HostState]:
+    with (
+        opened_links() as links,
+        asked_at_once(hosts, lambda host: _state(links.of(host))) as futures,
+    ):
+        return [future.result() for future in futures]
 
 
-def _look(link: Link) -> HostState:
-    host, seen = link.host, HostState(link.host)
+def _state(link: Link) -> HostState:
+    """Ask a host for its state."""
+    state = HostState(link.host)
     try:
         hello = link.open()
-        seen = seen._replace(version=one_line(hello.version, 40), rights=hello.rights)
-        seen = seen._replace(round_trip=_round_trip(link))
-        return _with_newest(seen, link.call("list", {"view": "all", "limit": 1}))
-    except HostError as error:
-        if error.code != "host-version":
-            return seen._replace(error=error)
+        state = state._replace(version=one_line(hello.version, 40), rights=hello.rights)
+        location = locate_there(link)
+        with OpenStore(RemoteStore(link, location.path), location) as store:
+            state = state._replace(sessions=store.summary().sessions)  # opens the store there
+            state = state._replace(round_trip=_round_trip(store))
+            page = store.first_page(time.time(), view=View.ALL, limit=1)
+        roots = page.order(View.ALL)[:1]
+        return state._replace(newest=page.conversation(roots[0]) if roots else None)
+    except BrowseError as error:
+        is_old = isinstance(error, HostError) and error.code == "host-version"
+        return _old_state(link.host) if is_old else state._replace(error=error)
+
+
+def _round_trip(store: OpenStore) -> float:
+    """Measure the seconds from a question to its answer on an open connection."""
+    begun = time.perf_counter()
+    store.state()
+    return time.perf_counter() - begun
+
+
+def _old_state(host: Host) -> HostState:
+    """Ask a host with an old version which it is."""
     try:
         said = run_once(host, host.command_line(["--version"])).out
-        found = re.search(r"\d\S*", said)
-        version = found[0] if found is not None else ""
-        return seen._replace(
-            version=version or None, error=fault(host, "host-version", version=version)
-        )
     except BrowseError as error:
-        return seen._replace(error=error)
+        return HostState(host, error)
+    number = re.search(r"\d\S*", said)
+    version = number[0] if number is not None else ""
+    return HostState(host, fault(host, "host-version", version=version), version or None)
 
 
-def _round_trip(link: Link) -> float:
-    """Measure the seconds from a question to its answer on the open connection."""
-    with open_store(RemoteStore(link, locate_there(link).path)) as store:
-        store.state()  # opens the store
-        begun = time.perf_counter()
-        store.state()
-        return time.perf_counter() - begun
+def _columns() -> list[TableColumn[HostState]]:
+    def fact(head: str, right: bool = False, dropped: int = 0) -> TableColumn[HostState]:
+        return TableColumn(head, lambda state: state.facts()[head], right, dropped)
 
-
-def _with_newest(seen: HostState, reply: Reply) -> HostState:
-    if reply.code:
-        return seen._replace(error=refusal(seen.host, reply))
-    document = read_document(seen.host, reply.out)
-    store, newest = document.get("store"), document.get("conversations")
-    sessions = store.get("sessions") if isinstance(store, dict) else None
-    first = newest[0] if isinstance(newest, list) and newest and isinstance(newest[0], dict) else {}
-    last, session = first.get("last_active"), first.get("id")
-    return seen._replace(
-        sessions=sessions if isinstance(sessions, int) else None,
-        last_active=last if isinstance(last, int | float) else None,
-        newest=session if isinstance(session, str) else None,
-    )
-
-
-def _print_hosts(hosts: list[HostState], *, is_table: bool) -> None:
-    if not hosts:
-        note(how_to_add())
-    rows = [
-        [each.host.name, each.host.ssh, _("yes") if each.is_reachable else _("no"), *each.facts()]
-        for each in hosts
+    return [
+        TableColumn(_("host"), lambda state: state.host.name),
+        TableColumn(_("ssh"), lambda state: state.host.ssh, is_flexible=True),
+        TableColumn(_("reachable"), lambda state: _("yes") if state.is_reachable else _("no")),
+        fact(_("version")),
+        fact(_("sessions"), right=True),
+        fact(_("last active"), dropped=2),
+        fact(_("round trip"), right=True, dropped=1),
     ]
-    headers = [
-        _("host"),
-        _("ssh"),
-        _("reachable"),
-        _("version"),
-        _("sessions"),
-        _("last active"),
-        _("round trip"),
-    ]
-    if is_table:
-        print_table(headers, rows, right=(4, 6), flexible=1, optional=(6, 5))
-    for each in hosts:
-        if each.error is not None:
-            note(str(each.error))
 
 
-def _report(seen: HostState, *, as_json: bool) -> int:
-    """Print what was seen of one host, and what mends what is wrong; return 0 if nothing is, else
+def _report(state: HostState, *, as_json: bool) -> int:
+    """Print the state of one host, and what mends what is wrong; return 0 if nothing is, else
     3."""
-    problem = _problem(seen)
+    problem = _problem(state)
     if as_json:
         problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
-        print_json(seen.json() | {"problems": problems})
-        return 0 if problem is None else 3
-    facts = [f"{seen.host.name} ({login_command(seen.host)})", *seen.facts(), _rights(seen)]
-    line = _("{label}: {text}")
-    labels = (
-        _("host"),
-        _("version"),
-        _("sessions"),
-        _("last active"),
-        _("round trip"),
-        _("rights"),
-    )
-    for label, fact in zip(labels, facts, strict=True):
-        if fact:
-            print_text(line.format(label=label, text=fact))
-    if problem is None and seen.newest is None:
+        print_json(state.json() | {"problems": problems})
+        return 3 if problem is not None else 0
+    host = {_("host"): f"{state.host.name} ({login_command(state.host)})"}
+    for label, text in (host | state.facts() | {_("rights"): _rights(state)}).items():
+        if text:
+            print_text(_("{label}: {text}").format(label=label, text=text))
+    if problem is not None:
+        note(problem.text)
+        if problem.remedy:
+            note(problem.remedy)
+        return 3
+    if state.newest is None:
         print_text(
             _(
                 "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
             )
         )
-    elif problem is None:
-        print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
     else:
-        note(problem.text)
-        if problem.remedy:
-            note(problem.remedy)
-    return 0 if problem is None else 3
+        print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
+    return 0
 
 
-def _rights(seen: HostState) -> str:
+def _rights(state: HostState) -> str:
     """Return what the key may do there, for people; empty if it is unknown."""
-    if not seen.rights:
+    if not state.rights:
         return ""
-    return _("read and change") if "change" in seen.rights else _("read; it changes nothing there")
+    return _("read and change") if "change" in state.rights else _("read; it changes nothing there")
 
 
-def _problem(seen: HostState) -> HostProblem | None:
+def _problem(state: HostState) -> HostProblem | None:
     """Return what is wrong with a host; where nothing else is, a resume is planned there."""
-    if seen.error is not None:
-        return problem_of(seen.host, seen.error)
-    return resume_problem(seen.host, seen.newest) if seen.newest is not None else None
+    if state.error is not None:
+        return problem_of(state.host, state.error)
+    return resume_problem(state.host, state.newest.id) if state.newest is not None else None

@@ -6,39 +6,36 @@ import argparse
 from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.sessions.lineage import draw_tree, read_lineage
+from hermes_browse.store.sessions.lineage import draw_tree
 from hermes_browse.store.sessions.models import Lineage, Node
-from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..formats import dollars, own_and_tree, related, status
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, note, print_json, print_lines
-from .parser import text_arg
+from .output import OutputLine, fields, note, print_lines
+from .parser import add_id
 
 
 class LineageCommand(Subcommand):
     """Print the lineage of a session."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text_arg)
+        add_id(parser)
 
     def run(self, context: CommandContext) -> int:
-        with context.store.reader() as reader:
-            lineage = read_lineage(
-                reader, resolve_session(reader, context.arguments.id), context.now
-            )
+        store = context.store
+        lineage = store.lineage(store.resolve(context.arguments.id), context.now)
+        store.close()
         resume = lineage.resume
         if context.json:
-            print_json(
-                {
-                    "focus": lineage.focus,
-                    "resume": {"id": resume.id, "reason": resume.reason},
-                    "hermes_opens": lineage.predicted,
-                    "nodes": [_node_json(node) for node in lineage.nodes],
-                }
-            )
+            document: Json = {
+                "focus": lineage.focus,
+                "resume": {"id": resume.id, "reason": resume.reason},
+                "hermes_opens": lineage.predicted,
+                "nodes": [_node_json(node) for node in lineage.nodes],
+            }
+            context.print_json(document)
             return 0
         print_lines(_lines(lineage))
         if lineage.predicted != resume.id:
@@ -50,22 +47,11 @@ class LineageCommand(Subcommand):
 def _node_json(node: Node) -> Json:
     """Build a NODE of the JSON contract."""
     session = node.session
-    return {
-        "id": session.id,
-        "parent_id": node.parent_id,
-        "relation": node.relation.value,
-        "on_path": node.on_path,
-        "title": session.title,
-        "source": session.source,
-        "status": node.status.value,
-        "message_count": node.rows,
-        "started_at": session.started_at,
-        "last_active": session.last_active,
-        "cost_usd": session.cost_usd,
-        "tree_cost_usd": node.tree_cost_usd,
-        "end_reason": session.end_reason,
-        "note": node.note or None,
-    }
+    names = ("id", "title", "source", "started_at", "last_active", "cost_usd", "end_reason")
+    of_node = fields(node, "parent_id", "relation", "on_path", "status", "tree_cost_usd")
+    return (
+        fields(session, *names) | of_node | {"message_count": node.rows, "note": node.note or None}
+    )
 
 
 def _lines(lineage: Lineage) -> Iterator[OutputLine]:

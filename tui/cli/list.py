@@ -1,177 +1,195 @@
-"""`list`: a page of conversations and a count of the hidden ones; of one store or of all
-profiles."""
+"""`list`: a page of conversations and a count of the hidden ones; of one store or of several."""
 
 from __future__ import annotations
 
 import argparse
-import time
 from types import SimpleNamespace
+from typing import NamedTuple
 
-from hermes_browse.store.cleanup.sizes import content_bytes
-from hermes_browse.store.hermes.health import summarize
-from hermes_browse.store.legacy.transcript_files import count_files
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import count_rows
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.models import Hidden, Sort, View
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.retention import RetentionRules
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.hermes.health import StoreSummary
+from hermes_browse.store.sessions.catalog import sort_key
+from hermes_browse.store.sessions.list_page import ListPage
+from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
-from ..profiles.read_profiles import complete_all
+from .. import formats
 from ..store_paths import sessions_folder
-from .command_context import CommandContext, Subcommand
+from .command_context import ManyStoresCommand
 from .output import (
+    TableColumn,
     conversation_json,
     note,
     print_json,
+    print_table,
     store_json,
+    title_or_preview,
 )
-from .parser import add_all_hosts, add_view_options, count_arg
-from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
-from .tables import print_conversations
+from .parser import add_places, add_view_options, count_arg, refuse_places
+from .stores import Answers, place_columns
 
 
-class ListCommand(Subcommand):
+class _Listed(NamedTuple):
+    """What one store has answered."""
+
+    page: ListPage
+    summary: StoreSummary | None
+    """Of the store; None among several."""
+    rules: RetentionRules | None
+    """For JSON."""
+    old_files: int
+
+
+class _Row(NamedTuple):
+    place: Json
+    conversation: Conversation
+    rules: RetentionRules | None
+
+    def json(self) -> Json:
+        """Build a CONVERSATION of the JSON contract, with its place."""
+        return self.place | conversation_json(self.conversation, self.rules)
+
+
+class ListCommand(ManyStoresCommand[_Listed]):
     """List a page of conversations."""
 
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_view_options(parser, View.CHATS.value)
-        parser.add_argument(
-            "--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value
-        )
+        sorts = [sort.value for sort in Sort]
+        parser.add_argument("--sort", choices=sorts, default=Sort.ACTIVITY.value)
         parser.add_argument("--reverse", action="store_true", help=_("the other way round"))
-        parser.add_argument(
-            "--limit",
-            type=count_arg,
-            default=50,
-            metavar="N",
-            help=_("most rows, 0 for all (default 50)"),
-        )
-        parser.add_argument(
-            "--all-profiles",
-            action="store_true",
-            help=_("of all profiles, as one list by activity"),
-        )
-        parser.add_argument(
-            "--offset", type=count_arg, default=0, metavar="N", help=_("rows to leave out first")
-        )
-        add_all_hosts(parser)
+        limit_help = _("most rows, 0 for all (default 50)")
+        parser.add_argument("--limit", type=count_arg, default=50, metavar="N", help=limit_help)
+        offset_help = _("rows to leave out first")
+        parser.add_argument("--offset", type=count_arg, default=0, metavar="N", help=offset_help)
+        add_places(parser, profiles=_("of all profiles, as one list"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Return the error for options that `--all-profiles` does not take; it has a single
-        order."""
-        if not arguments.all_profiles:
-            return ""
-        if arguments.sort != Sort.ACTIVITY.value or arguments.reverse:
-            return refuse_a_store_with_all_profiles(arguments) or _(
-                "--all-profiles lists by activity, newest first"
-            )
-        return refuse_a_store_with_all_profiles(arguments)
+        return refuse_places(arguments)
 
-    def start(self, arguments: SimpleNamespace) -> int:
-        """List one store, or all profiles."""
-        return _list_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
-
-    def run(self, context: CommandContext) -> int:
-        arguments = context.arguments
-        view, sort = View(arguments.view), Sort(arguments.sort)
-        with context.store.reader() as reader:
-            summary = summarize(reader, context.store, context.location)
-            catalog = read_catalog(reader, context.now)
-            session_ids = list(catalog.forest.sessions)
-            sizes = content_bytes(reader, session_ids) if sort is Sort.SIZE else {}
-            # The message counters of sessions may be stale: sort by the counts that are shown.
-            counts = count_rows(reader, session_ids) if sort is Sort.MESSAGES else sizes
-            amounts = {
-                chain.root.id: sum(counts.get(segment.id, 0) for segment in chain.segments)
-                for chain in catalog.forest.in_view(view)
-                if counts
-            }
-            roots = catalog.order(
-                view,
-                sort=sort,
-                reverse=arguments.reverse,
-                sources=arguments.source,
-                amounts=amounts,
-            )
-            page = with_details(
-                reader, [catalog.conversation(root) for root in roots[_page(arguments)]]
-            )
-            rules = context.retention_rules(reader) if context.json else None
-            old_files = count_files(sessions_folder(context.location), reader)
-        if sizes:
-            page = [
-                each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments))
-                for each in page
-            ]
-        total, hidden = catalog.forest.counts()[View.ALL], catalog.hidden(view, len(page))
-        if context.json:
-            print_json(
-                {
-                    "store": store_json(summary),
-                    "view": view.value,
-                    "shown": len(page),
-                    "total": total,
-                    "hidden": hidden._asdict(),
-                    "old_transcripts": old_files.files,
-                    "conversations": [conversation_json(each, rules) for each in page],
-                }
-            )
-            return 0
-        for warning in summary.warnings:
-            note(warning.text)
-        print_conversations([conversation_json(each) for each in page])
-        old_note = (
-            _("{count:,} old transcripts: --old").format(count=old_files.files)
-            if old_files.files
-            else ""
+    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> _Listed:
+        """Read a page of a store; among several all rows that may be in the merged one."""
+        is_one = not (arguments.all_profiles or arguments.all_hosts)
+        offset = arguments.offset if is_one else 0
+        page = store.list_page(
+            now,
+            View(arguments.view),
+            sort=Sort(arguments.sort),
+            reverse=arguments.reverse,
+            sources=arguments.source,
+            offset=offset,
+            limit=arguments.limit and arguments.limit + arguments.offset - offset,
         )
-        note(" · ".join(part for part in (_shown_line(len(page), total, hidden), old_note) if part))
-        return 0
+        rules = store.retention(now) if arguments.json else None
+        if not is_one:
+            return _Listed(page, None, rules, 0)
+        folder = sessions_folder(store.location)
+        old_files = store.old_files(folder).files if store.location.host is None else 0
+        return _Listed(page, store.summary(), rules, old_files)
+
+    def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> int:
+        rows = _page(answers, arguments)
+        if arguments.json:
+            print_json(_document(answers, rows, arguments))
+            return answers.code
+        if answers.only is not None and answers.only.summary is not None:
+            for warning in answers.only.summary.warnings:
+                note(warning.text)
+        print_table([*place_columns(answers), *_columns()], rows)
+        note(_shown_line(answers, len(rows)))
+        return answers.code
 
 
-def _page(arguments: SimpleNamespace) -> slice:
-    """Return the requested slice of an ordered list."""
-    return slice(arguments.offset, arguments.offset + arguments.limit if arguments.limit else None)
+def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
+    """Return the rows of all stores in one order."""
+    rows = [
+        _Row(place, conversation, answer.rules)
+        for place, answer in answers.answers
+        for conversation in answer.page.conversations
+    ]
+    if answers.only is not None:
+        return rows
+    sort = Sort(arguments.sort)
+
+    def key(row: _Row) -> float | str:
+        conversation = row.conversation
+        return sort_key(sort, {conversation.root_id: conversation.size or 0})(conversation)
+
+    rows.sort(key=key, reverse=arguments.reverse is (sort is Sort.TITLE))
+    return rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
 
 
-def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
-    phrases = [_("{count:,} of {total:,} shown").format(count=shown, total=total)]
-    if hidden.automation:
-        phrases.append(_("{count:,} automation").format(count=hidden.automation))
-    if hidden.archived:
-        phrases.append(_("{count:,} archived").format(count=hidden.archived))
-    if hidden.other:
-        others = _("{count:,} others (subagents, hidden, other sources or pages)")
-        phrases.append(others.format(count=hidden.other))
+def _hidden(answers: Answers[_Listed], shown: int) -> Hidden:
+    every = [answer.page.hidden for _place, answer in answers.answers]
+    automation = sum(hidden.automation for hidden in every)
+    archived = sum(hidden.archived for hidden in every)
+    return Hidden(automation, archived, _total(answers) - shown - automation - archived)
+
+
+def _total(answers: Answers[_Listed]) -> int:
+    return sum(answer.page.total for _place, answer in answers.answers)
+
+
+def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleNamespace) -> Json:
+    only = answers.only
+    document: Json = {
+        "store": store_json(only.summary) if only is not None and only.summary else None,
+        **answers.facts,
+        "view": arguments.view,
+        "shown": len(rows),
+        "total": _total(answers),
+        "hidden": _hidden(answers, len(rows))._asdict(),
+    }
+    if only is not None:
+        document["old_transcripts"] = only.old_files
+    return document | {"conversations": [row.json() for row in rows]}
+
+
+def _shown_line(answers: Answers[_Listed], shown: int) -> str:
+    phrases = [_("{count:,} of {total:,} shown").format(count=shown, total=_total(answers))]
+    if answers.only is None:
+        return " · ".join(filter(None, [*phrases, answers.summary]))
+    hidden = _hidden(answers, shown)
+    for count, phrase in (
+        (hidden.automation, _("{count:,} automation")),
+        (hidden.archived, _("{count:,} archived")),
+        (hidden.other, _("{count:,} others (subagents, hidden, other sources or pages)")),
+        (answers.only.old_files, _("{count:,} old transcripts: --old")),
+    ):
+        if count:
+            phrases.append(phrase.format(count=count))
     return " · ".join(phrases)
 
 
-def _list_all_profiles(arguments: SimpleNamespace) -> int:
-    """Run `list --all-profiles`: one list by activity, each row with its profile."""
-    view = View(arguments.view)
-    everywhere = read_all_profiles(arguments.home, time.time(), view, arguments.source)
-    page = everywhere.found[_page(arguments)]
-    details = complete_all(page, strict=True)
-    conversations = [
-        {"profile": each.profile} | conversation_json(details[each.place]) for each in page
+def _columns() -> list[TableColumn[_Row]]:
+    return [
+        TableColumn(_("last active"), lambda row: formats.timestamp(row[1].last_active), dropped=5),
+        TableColumn(_("status"), lambda row: _state(row[1]), dropped=3),
+        TableColumn(_("source"), lambda row: row[1].source, dropped=2),
+        TableColumn(
+            _("msgs"), lambda row: formats.long_number(row[1].message_count), True, dropped=4
+        ),
+        TableColumn(_("cost"), lambda row: _costs(row[1]), True, dropped=1),
+        TableColumn(_("title"), lambda row: _title(row[1]), is_flexible=True),
+        TableColumn(_("id"), lambda row: row[1].id),
     ]
-    total = everywhere.conversations
-    if arguments.json:
-        print_json(
-            {
-                "store": None,
-                "profiles": [location.profile for location, _catalog in everywhere.catalogs],
-                "broken": broken_json(everywhere),
-                "view": view.value,
-                "shown": len(page),
-                "total": total,
-                "conversations": conversations,
-            }
-        )
-        return 0
-    print_conversations(conversations)
-    summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
-    note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
-    return 0
+
+
+def _state(conversation: Conversation) -> str:
+    if conversation.pinned:
+        return formats.status("pinned")
+    return formats.status("archived" if conversation.archived else conversation.status)
+
+
+def _costs(conversation: Conversation) -> str:
+    own, tree = conversation.cost_usd, conversation.tree_cost_usd
+    return formats.own_and_tree(own, tree, formats.dollars)
+
+
+def _title(conversation: Conversation) -> str:
+    title, remark = title_or_preview(conversation), conversation.note
+    return _("{name} ({note})").format(name=title, note=remark) if remark else title

@@ -8,13 +8,13 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.shelf import Bundle
 
+Row = TypeVar("Row")
 _LONGEST_CELL = 400
 """Code points of a cell of a table: every row is padded to the longest. Titles of Hermes have 100,
 ids about 30."""
@@ -40,42 +41,42 @@ class OutputLine(NamedTuple):
     """Prefix of the text; lines wrapped on a terminal are indented by its width."""
 
 
-def print_json(document: object) -> None:
+class TableColumn(NamedTuple, Generic[Row]):
+    """A column of a table."""
+
+    head: str
+    text: Callable[[Row], str]
+    """May be as stored; it is made printable here."""
+    right: bool = False
+    dropped: int = 0
+    """Its turn to be left out on a narrow terminal; 0 if it stays."""
+    is_flexible: bool = False
+    """It is cut to the remaining width of a terminal; a pipe gets 400 code points of it."""
+
+
+# JSON
+
+
+def print_json(
+    document: Mapping[str, object], name: str = "", items: Iterable[object] | None = None
+) -> None:
     """Print one JSON document in UTF-8 in every locale: stored text unchanged, control characters
-    escaped."""
-    _speak_utf_8()
-    print(_json_text(document))
+    escaped.
 
-
-def print_json_in_portions(fields: Mapping[str, object]) -> None:
-    """Print one JSON object as `print_json` does, but each item of a field that is an iterator as
-    soon as it comes."""
-    _speak_utf_8()
-    is_indented = sys.stdout.isatty()
-    separator = ",\n" if is_indented else ", "
-    before = ["{\n" if is_indented else "{"]  # what to print ahead of the next text
-    for name, value in fields.items():
-        print(f"{before.pop()}{_indented(json.dumps(name), 1)}: ", end="")
-        before.append(separator)
-        if not isinstance(value, Iterator):
-            print(_indented(_json_text(value), 1).lstrip(" "), end="")
-            continue
-        ahead = "[\n" if is_indented else "["
-        for item in value:
-            print(f"{ahead}{_indented(_json_text(item), 2)}", end="")
-            ahead = separator
-        if ahead != separator:
-            print("[]", end="")
-        else:
-            print(f"\n{_indented(']', 1)}" if is_indented else "]", end="")
-    print("\n}" if is_indented else "}")
-
-
-def _indented(text: str, depth: int) -> str:
-    """Return JSON as it stands within other JSON on a terminal; strings in it hold no line ends."""
-    if not sys.stdout.isatty():
-        return text
-    return "\n".join(f"{'  ' * depth}{line}" for line in text.split("\n"))
+    With `items` it has a last field `name`, each item of which is printed as soon as it comes.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    if items is None:
+        print(_json_text(document))
+        return
+    before, _item, after = _json_text({**document, name: [""]}).rpartition('""')
+    separator = ",\n    " if sys.stdout.isatty() else ", "
+    print(before, end="")
+    for number, item in enumerate(items):
+        text = _json_text(item).replace("\n", "\n    ")  # line ends stand between values only
+        print(f"{separator if number else ''}{text}", end="")
+    print(after)
 
 
 def _json_text(document: object) -> str:
@@ -86,25 +87,20 @@ def _json_text(document: object) -> str:
     return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or "")
 
 
-def _speak_utf_8() -> None:
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
+def fields(value: object, *names: str) -> Json:
+    """Return some attributes by their names; texts of enumerations are their values."""
+    return {name: getattr(value, name) for name in names}
 
 
 def store_json(summary: StoreSummary) -> Json:
     """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or
     dropped."""
-    return {
+    names = ("profile", "schema_version", "journal_mode", "sessions", "messages", "read_only")
+    return fields(summary, *names) | {
         "path": str(summary.path),
-        "profile": summary.profile,
-        "schema_version": summary.schema_version,
-        "journal_mode": summary.journal_mode,
         "bytes": summary.size,
         "wal_bytes": summary.wal_size,
-        "sessions": summary.sessions,
-        "messages": summary.messages,
-        "read_only": summary.read_only,
-        "warnings": [each.text for each in summary.warnings],
+        "warnings": [warning.text for warning in summary.warnings],
     }
 
 
@@ -115,53 +111,35 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
         conversation: With its preview and message counts.
         rules: Predicts when Hermes deletes it; without it `prune_in_days` is null.
     """
-    return {
-        "id": conversation.id,
-        "root_id": conversation.root_id,
+    document = fields(
+        conversation,
+        *("id", "root_id", "title", "preview", "source", "model", "cwd", "git_branch"),
+        *("last_active", "status", "archived", "pinned", "hidden", "kind", "relation"),
+        *("message_count", "tool_call_count", "branches", "subagents"),
+        *("cost_usd", "tree_cost_usd"),
+    )
+    return document | {
         "segments": [segment.id for segment in conversation.segments],
-        "title": conversation.title,
-        "preview": conversation.preview,
-        "source": conversation.source,
-        "model": conversation.model,
-        "cwd": conversation.cwd,
-        "git_branch": conversation.git_branch,
         "started_at": conversation.root.started_at,
-        "last_active": conversation.last_active,
         "ended_at": conversation.tip.ended_at,
         "end_reason": conversation.tip.end_reason,
-        "status": conversation.status.value,
-        "archived": conversation.archived,
-        "pinned": conversation.pinned,
-        "hidden": conversation.hidden,
         "prune_in_days": rules.forecast(conversation).prune_in_days if rules is not None else None,
-        "kind": conversation.kind.value,
-        "relation": conversation.relation.value,
         "note": conversation.note or None,
-        "message_count": conversation.message_count,
-        "tool_call_count": conversation.tool_call_count,
-        "branches": conversation.branches,
-        "subagents": conversation.subagents,
         "tokens": conversation.tokens._asdict(),
-        "cost_usd": conversation.cost_usd,
-        "tree_cost_usd": conversation.tree_cost_usd,
         "bytes": conversation.size,
     }
 
 
 def bundle_json(bundle: Bundle) -> Json:
     """Build a BUNDLE of the JSON contract."""
-    return {
-        "name": bundle.name,
-        "created_at": bundle.created_at,
-        "sessions": list(bundle.sessions),
-        "messages": bundle.messages,
-        "bytes": bundle.bytes,
-        "title": bundle.title,
-        "conversations": list(bundle.conversations),
+    names = ("name", "created_at", "sessions", "messages", "bytes", "title", "conversations")
+    return fields(bundle, *names, "restored_at") | {
         "store": bundle.store or None,
-        "restored_at": bundle.restored_at,
         "damage": bundle.damage or None,
     }
+
+
+# For people
 
 
 def title_or_preview(conversation: Conversation) -> str:
@@ -182,15 +160,13 @@ def no_title() -> str:
 def cells(text: str) -> int:
     """Count the terminal cells of a printable text without Rich: wide characters are two, marks and
     joiners none."""
-    width = 0
-    for letter in text:
-        if letter.isascii():
-            width += 1
-        elif unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-            continue
-        else:
-            width += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-    return width
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+def _cells_of(letter: str) -> int:
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def _terminal() -> ModuleType:
@@ -199,60 +175,25 @@ def _terminal() -> ModuleType:
     return terminal
 
 
-def print_table(
-    headers: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    right: Sequence[int] = (),
-    flexible: int = -1,
-    optional: Sequence[int] = (),
-) -> None:
-    """Print rows under headers: with Rich on a terminal, as aligned columns in a pipe; nothing if
-    there are no rows.
-
-    Args:
-        headers: One for each column.
-        rows: May hold stored texts, which are made printable here.
-        right: Indexes of right-aligned columns.
-        flexible: Index of the column cut to the remaining width of a terminal; a pipe gets 400 code
-            points of it.
-        optional: Indexes of columns dropped on a narrow terminal, in the order of dropping.
-    """
+def print_table(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> None:
+    """Print rows under the heads of columns: with Rich on a terminal, aligned in a pipe; nothing if
+    there are no rows."""
     if not rows:
         return
-    safe = [[one_line(cell, _LONGEST_CELL) for cell in row] for row in rows]
+    table = [[one_line(column.text(row), _LONGEST_CELL) for column in columns] for row in rows]
     if sys.stdout.isatty():
-        _terminal().print_rich_table(
-            headers, safe, right=right, flexible=flexible % len(headers), optional=optional
-        )
+        _terminal().print_rich_table(columns, table)
         return
-    widths = [max(map(cells, column)) for column in zip(headers, *safe, strict=True)]
-    for row in [list(headers), *safe]:
-        padded = [
-            " " * (width - cells(cell)) + cell
-            if index in right
-            else cell + " " * (width - cells(cell))
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
+    table.insert(0, [column.head for column in columns])
+    widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
+    for row in table:
+        padded = map(_padded, row, widths, [column.right for column in columns])
         print("  ".join(padded).rstrip())
 
 
-def print_sums(by: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of `stats`; `headers` are those behind the grouping and the number of
-    conversations."""
-    groupings = {
-        "model": pgettext("grouping", "model"),
-        "source": pgettext("grouping", "source"),
-        "day": pgettext("grouping", "day"),
-        "week": pgettext("grouping", "week"),
-        "month": pgettext("grouping", "month"),
-        "hour": pgettext("grouping", "hour"),
-        "project": pgettext("grouping", "project"),
-        "conversation": pgettext("grouping", "conversation"),
-        "tool": pgettext("grouping", "tool"),
-    }
-    names = [groupings[by], _("convs"), *headers]
-    print_table(names, rows, right=range(1, len(names)), flexible=0, optional=(1, 2))
+def _padded(text: str, width: int, right: bool) -> str:
+    space = " " * (width - cells(text))
+    return space + text if right else text + space
 
 
 def print_lines(lines: Iterable[OutputLine]) -> None:

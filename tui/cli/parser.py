@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from hermes_browse.store.sessions.models import View
@@ -35,8 +37,10 @@ OWN_WORDS = (
 )
 """Texts of argparse (Python 3.11 to 3.14) that the program shows, listed here for translation."""
 
-_NOT_FIRST, _NOT_LAST = "，。；：、？！）》”…", "（《“"
-"""Characters that may not begin a line, and characters that may not end one."""
+_PIECE = re.compile(
+    r"(\s*)([（《“]*(?:[^\s\u2e80-\uffff（《“]+|[\u2e80-\uffff])[，。；：、？！）》”…]*|\S)"
+)
+"""What stays on a line: a word, or a wide letter, with the brackets and marks that stick to it."""
 _MAX_INT = 2**53 - 1
 """The largest integer that all JSON readers, and SQLite, represent exactly."""
 
@@ -55,29 +59,13 @@ def speak_argparse() -> None:
 
 def wrapped(text: str, width: int) -> list[str]:
     """Wrap a text without line breaks to `width` cells, at spaces and between wide characters."""
-    pieces: list[str] = []
-    for word in text.split():
-        starts_word = True
-        for letter in word:
-            previous = "" if starts_word else pieces[-1][-1]
-            sticks = (
-                letter in _NOT_FIRST
-                or previous in _NOT_LAST
-                or (cells(letter) < 2 and cells(previous) < 2)
-            )
-            if starts_word:
-                pieces.append(f" {letter}" if pieces else letter)
-            elif sticks:
-                pieces[-1] += letter
-            else:
-                pieces.append(letter)
-            starts_word = False
     lines = [""]
-    for piece in pieces:
-        if lines[-1] and cells(lines[-1]) + cells(piece) > width:
-            lines.append(piece.lstrip())
+    for space, piece in _PIECE.findall(text):
+        before = " " if space and lines[-1] else ""
+        if lines[-1] and cells(lines[-1] + before + piece) > width:
+            lines.append(piece)
         else:
-            lines[-1] += piece
+            lines[-1] += before + piece
     return lines
 
 
@@ -122,14 +110,48 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Reports errors in one sentence, and takes no abbreviations, which new options would break."""
+    """Reports errors in one sentence with what may have been meant, and takes no abbreviations,
+    which new options would break."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
+        self.commands: dict[str, Parser] = {}
+        """The parsers of its commands."""
 
     def error(self, message: str) -> NoReturn:
         note(_("{prog}: {message}. See `{prog} --help`.").format(prog=self.prog, message=message))
         raise SystemExit(2)
+
+    def parse(self, argv: Sequence[str]) -> SimpleNamespace:
+        """Parse a command line; SystemExit after an error."""
+        arguments, unknown = self.parse_known_args(argv, SimpleNamespace())
+        if unknown:
+            command = self.commands.get(arguments.command, self)
+            known = [*self._option_string_actions, *command._option_string_actions]
+            close = _closest(unknown[0].partition("=")[0], known)
+            meant = _(" (did you mean {word}?)").format(word=close) if close is not None else ""
+            self.error(_("unrecognized arguments: %s") % " ".join(unknown) + meant)
+        return arguments
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Name the choice that may have been meant, as Python 3.14 does."""
+        choices = list(map(str, action.choices or ()))
+        close = _closest(str(value), choices)
+        if close is None:
+            super()._check_value(action, value)
+            return
+        message = _(
+            "invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)"
+        )
+        values = {"value": value, "closest": close, "choices": ", ".join(map(repr, choices))}
+        raise argparse.ArgumentError(action, message % values)
+
+
+def _closest(word: str, words: Sequence[str]) -> str | None:
+    """Return what was probably meant by an unknown word; None if nothing was, or it is known."""
+    from difflib import get_close_matches  # start time: only needed after an error
+
+    return None if word in words else next(iter(get_close_matches(word, words, 1, 0.7)), None)
 
 
 def count_arg(text: str) -> int:
@@ -153,6 +175,16 @@ def text_arg(given: str) -> str:
     """Decode an argument; bytes that the locale could not decode are read as UTF-8, or become
     U+FFFD."""
     return as_text(os.fsencode(given)) or ""
+
+
+def add_id(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names a conversation."""
+    parser.add_argument("id", metavar="ID", type=text_arg)
+
+
+def add_ids(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name conversations."""
+    parser.add_argument("ids", metavar="ID", nargs="+", type=text_arg)
 
 
 def without(
@@ -180,6 +212,12 @@ def with_options(words: Sequence[str], *options: str) -> list[str]:
     return [*words[:at], *options, *words[at:]]
 
 
+def add_json(parser: argparse.ArgumentParser, **settings: Any) -> None:
+    """Add `--json`."""
+    json_help = _("one JSON document on standard output")
+    parser.add_argument("--json", action="store_true", help=json_help, **settings)
+
+
 def add_store_options(
     parser: argparse.ArgumentParser, *, top: bool = False, hosts: bool = True
 ) -> None:
@@ -192,51 +230,70 @@ def add_store_options(
             those given before.
         hosts: Whether it can run on a host.
     """
-    default, flag_default = (None, False) if top else (argparse.SUPPRESS, argparse.SUPPRESS)
     group = parser.add_argument_group(_("which store"))
     exclusive = group.add_mutually_exclusive_group()
-    home_help = _("a Hermes root (default $HERMES_HOME)")
-    group.add_argument("--home", metavar="DIR", type=name_arg, default=default, help=home_help)
-    group.add_argument(
-        "--profile", metavar="NAME", type=name_arg, default=default, help=_("one of its profiles")
-    )
-    exclusive.add_argument(
-        "--db", metavar="FILE", type=name_arg, default=default, help=_("any store file")
-    )
-    exclusive.add_argument(
-        "--demo", action="store_true", default=flag_default, help=_("a built-in sample store")
-    )
+
+    def valued(to: argparse._ActionsContainer, name: str, metavar: str, summary: str) -> None:
+        default = None if top else argparse.SUPPRESS
+        to.add_argument(name, metavar=metavar, type=name_arg, default=default, help=summary)
+
+    def flag(to: argparse._ActionsContainer, name: str, summary: str) -> None:
+        default = False if top else argparse.SUPPRESS
+        to.add_argument(name, action="store_true", default=default, help=summary)
+
+    valued(group, "--home", "DIR", _("a Hermes root (default $HERMES_HOME)"))
+    valued(group, "--profile", "NAME", _("one of its profiles"))
+    valued(exclusive, "--db", "FILE", _("any store file"))
+    flag(exclusive, "--demo", _("a built-in sample store"))
     if hosts:
-        host_help = _("the store of a configured host, through ssh")
-        group.add_argument("--host", metavar="HOST", type=name_arg, default=default, help=host_help)
-    old_help = _("the old transcripts beside the store: files without a session in it")
-    group.add_argument("--old", action="store_true", default=flag_default, help=old_help)
-    debug_help = _(
-        "write down in the log what is done: statements and failures, no text of any conversation"
+        valued(group, "--host", "HOST", _("the store of a configured host, through ssh"))
+    flag(group, "--old", _("the old transcripts beside the store: files without a session in it"))
+    flag(
+        parser,
+        "--debug",
+        _(
+            "write down in the log what is done: statements and failures, no text of any conversation"
+        ),
     )
-    parser.add_argument("--debug", action="store_true", default=flag_default, help=debug_help)
     if top:  # for `make run`, which should also show something without Hermes
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
 
 
-def add_all_hosts(parser: argparse.ArgumentParser) -> None:
-    """Add `--all-hosts`."""
+def add_places(parser: argparse.ArgumentParser, profiles: str = "") -> None:
+    """Add `--all-profiles` with its help, empty for a command without it, and `--all-hosts`."""
+    if profiles:
+        parser.add_argument("--all-profiles", action="store_true", help=profiles)
+    else:
+        parser.set_defaults(all_profiles=False)
     hosts_help = _("of this machine and of all configured hosts")
     parser.add_argument("--all-hosts", action="store_true", help=hosts_help)
+
+
+def refuse_places(arguments: SimpleNamespace) -> str:
+    """Return the error for options that name a store beside `--all-profiles`; empty if there is
+    none."""
+    if not arguments.all_profiles:
+        return ""
+    if any((arguments.db, arguments.demo, arguments.profile, arguments.old)):
+        return _("--all-profiles goes with --home alone: it means every profile of that root")
+    return ""
 
 
 def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> None:
     """Add `--view`, with a default (None for everything), and `--source`; they narrow what is
     listed or searched."""
-    default_help = _("default {view}").format(view=default) if default else _("default everything")
-    parser.add_argument(
-        "--view", choices=[view.value for view in View], default=default, help=default_help
-    )
-    parser.add_argument(
-        "--source",
-        action="append",
-        type=text_arg,
-        default=[],
-        metavar="S",
-        help=_("only this source; repeatable"),
-    )
+    views = [view.value for view in View]
+    view_help = _("default {view}").format(view=default) if default else _("default everything")
+    parser.add_argument("--view", choices=views, default=default, help=view_help)
+    add_several(parser, "--source", "S", _("only this source; repeatable"))
+
+
+def add_several(
+    parser: argparse._ActionsContainer,
+    name: str,
+    metavar: str,
+    summary: str,
+    kind: Callable[[str], str] = text_arg,
+) -> None:
+    """Add an option that may be given several times."""
+    parser.add_argument(name, action="append", default=[], metavar=metavar, type=kind, help=summary)

@@ -2,142 +2,174 @@
 cannot draw.
 
 It prompts for a line, prints lines, and prompts again. It never moves the cursor and writes no
-escape sequences.
+escape sequences; messages are those of `show`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
-from hermes_browse.store.messages.chat_message import Hit, Reading, RowInfo, State
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_outline
-from hermes_browse.store.search.engine import Answer, Search
-from hermes_browse.store.search.query import Query, parse
-from hermes_browse.store.search.scope import read_scope
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.sessions.first_page import read_neighbourhood
+from hermes_browse.store.hermes.resume_command import ResumePlan
+from hermes_browse.store.messages.chat_message import ChatMessage, Hit, Reading
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ..formats import counted
+from ..formats import ago, costs, counted, dollars, status, timestamp
 from ..hang_up import watch_terminal
 from .advice import with_advice
-from .output import print_text
-from .plain_words import (
-    HELP,
-    choices,
-    conversation_line,
-    facts,
-    is_said,
-    message_lines,
-    name_of,
-    page_line,
-    snippet_of,
-    view_name,
-)
+from .output import print_text, title_or_preview
 from .resume import as_configured, run_plan
+from .show import body_of, heading
 
-PAGE = 10
-"""Conversations or hits per page."""
-MESSAGES = 5
-"""Messages per page."""
+_PAGE, _MESSAGES = 10, 5
+"""Conversations or hits per page, and messages."""
 _MOST_HITS = 200
+_CUT = 200
+"""Letters of tool output and calls that are printed until all of it is asked for."""
+HELP = N_("""\
+A number opens the conversation or the hit with that number.
+n: next page. p: previous page. l: the list again. q: leave.
+/words: search, as in "/docker role:user". An empty / ends the search.
+v chats, v automation, v archived, v all: another view.
+In a conversation: n: later messages. p: earlier messages. b: from the beginning. e: the last messages.
+t: tool output and summaries in full, or no longer. i: facts, the full id among them. c: the command that resumes it.
+r: resume it in Hermes.
+Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
 
-class _Open(NamedTuple):
-    """The open conversation."""
+@dataclass
+class _Pages:
+    """Something that is printed page by page."""
 
-    conversation: Conversation
-    rows: Sequence[RowInfo]
-    first: int
-    """Index of the first message of the page printed last."""
+    what: str
+    """Its name in the plural, translated."""
+    total: int
+    size: int
+    say: Callable[[int, int], None]
+    """Prints the items from one index to before another."""
+    first: int = 0
+    """Index of the first item of the page printed last."""
+
+
+class _Item(NamedTuple):
+    """A row of the list: a conversation, or a hit in one."""
+
+    conversation: Conversation | None
     hit: Hit | None = None
-    """The hit it was opened at."""
 
 
-_FoundHit = tuple[Hit, Conversation | None]
+class _Transcript:
+    """The open conversation.
 
+    Args:
+        store: Its store.
+        conversation: With details.
+        hit: What it is opened at; None for its end.
+        say: Prints a line.
+    """
 
-def _find(reader: Reader, query: Query, now: float) -> tuple[Answer, list[_FoundHit]]:
-    """Search; return the answer, and its hits with their conversations."""
-    answer = Search(reader, query, read_scope(reader, query, now)).page(_MOST_HITS)
-    session_ids = list({hit.session_id for hit in answer.hits})
-    catalog = read_neighbourhood(reader, session_ids, now)
-    pairs = [(hit, catalog.of_session(hit.session_id)) for hit in answer.hits]
-    unique = {each.root_id: each for _hit, each in pairs if each}
-    by_root = {each.root_id: each for each in with_details(reader, list(unique.values()))}
-    return answer, [(hit, by_root[each.root_id] if each else None) for hit, each in pairs]
+    def __init__(
+        self,
+        store: OpenStore,
+        conversation: Conversation,
+        hit: Hit | None,
+        say: Callable[[str], object],
+    ) -> None:
+        self._store, self.conversation, self._say = store, conversation, say
+        self.is_full = False
+        """Whether tool output and summaries are printed in full."""
+        self._ids, self.at = self._ids_and_place(hit)
+        """`at` is the index of the first message to print."""
+        self.pages = _Pages(_("messages"), len(self._ids), _MESSAGES, self._say_messages)
 
+    def _ids_and_place(self, hit: Hit | None) -> tuple[Sequence[int], int]:
+        """Return the ids of the messages, and the index of the hit, else of the last page."""
+        segments = self.conversation.segments
+        said = self._store.outline(segments)
+        if hit is not None:
+            for outline in (said, self._store.outline(segments, Reading.EVERYTHING)):
+                at = outline.index_of(hit.message_id)
+                if at is not None:
+                    return [row.id for row in outline.rows], at
+        return [row.id for row in said.rows], max(len(said.rows) - _MESSAGES, 0)
 
-def _rows_at(
-    reader: Reader, conversation: Conversation, hit: Hit | None
-) -> tuple[Sequence[RowInfo], int]:
-    """Return the messages of a conversation, and the index of the first one to print: that of a
-    hit, else the first of the last page."""
-    said = read_outline(reader, conversation.segments)
-    if hit is not None:
-        at = said.index_of(hit.message_id)
-        if at is not None:
-            return said.rows, at
-        everything = read_outline(reader, conversation.segments, Reading.EVERYTHING)
-        at = everything.index_of(hit.message_id)
-        if at is not None:  # rewound or hidden
-            return everything.rows, at
-    return said.rows, max(len(said.rows) - MESSAGES, 0)
+    def say_prompt(self) -> None:
+        """Print the last prompt of the user ahead of the first message to print."""
+        for index in range(self.at - 1, -1, -1):
+            for message in filter(_is_prompt, self._store.messages([self._ids[index]])):
+                self._say_message(message)
+                if between := self.at - index - 1:
+                    sentence = ngettext(
+                        "{count:,} message in between.", "{count:,} messages in between.", between
+                    )
+                    self._say(sentence.format(count=between))
+                return
 
+    def _say_messages(self, first: int, end: int) -> None:
+        for message in self._store.messages(self._ids[first:end]):
+            self._say_message(message)
 
-def _last_prompt(reader: Reader, rows: Sequence[RowInfo], at: int) -> int | None:
-    """Return the index of the last user message at or before `at`; None if there is none."""
-    for index in range(min(at, len(rows) - 1), -1, -1):
-        row = rows[index]
-        if row.role == "user" and not row.hidden and row.state is not State.REWOUND:
-            messages = read_messages(reader, [row])
-            if messages and not messages[0].is_summary:
-                return index
-    return None
+    def _say_message(self, message: ChatMessage) -> None:
+        self._say(_("{words}:").format(words=heading(message)))
+        call = _("Calls {tool} with {arguments}")
+        body = body_of(message, call=call, with_summary=self.is_full)
+        if not self.is_full and message.role == "tool":
+            body = one_line(body, _CUT).replace("…", "...")
+        for line in filter(None, map(str.rstrip, body.split("\n"))):
+            self._say(line)
+
+    def say_facts(self) -> None:
+        """Print what is known of the conversation."""
+        conversation = self.conversation
+        facts = {
+            _("Title"): title_or_preview(conversation),
+            _("Id"): conversation.id,
+            _("Source"): conversation.source,
+            _("Model"): conversation.model,
+            _("Directory"): conversation.cwd,
+            pgettext("git", "Branch"): conversation.git_branch,
+            _("Started"): timestamp(conversation.root.started_at),
+            _("Last active"): timestamp(conversation.last_active),
+            _("Messages"): f"{conversation.message_count:,}",
+            _("Cost"): costs(conversation, dollars),
+        }
+        for label, text in facts.items():
+            if text:
+                self._say(_("{label}: {text}").format(label=label, text=one_line(text)))
 
 
 class Dialogue:
     """One run of the dialogue.
 
     Args:
-        location: The store.
+        store: The store.
         ask: Prompts and returns a line; raises EOFError at the end of input.
         say: Prints a line; callers pass printable text.
-        now: Unix seconds; the system clock by default.
+        now: Returns Unix seconds.
     """
 
     def __init__(
         self,
-        location: Location,
+        store: OpenStore,
         ask: Callable[[str], str],
         say: Callable[[str], object],
-        now: float | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
-        self._location, self._ask, self._say = location, ask, say
-        self._store = Store(location.path)
-        self._fixed_now = now
-        self._view, self._query = View.CHATS, ""
-        self._first = 0
-        self._open: _Open | None = None
-        self._roots: Sequence[str] = []
-        self._hits: list[_FoundHit] = []
-        self._catalog: Catalog | None = None
-        self._is_full = False
+        self._store, self._ask, self._say, self._now = store, ask, say, now
+        self._view, self._text = View.CHATS, ""
+        self._items: Sequence[_Item] = ()
+        self._list = _Pages("", 0, _PAGE, self._say_items)
+        self._open: _Transcript | None = None
         self._plan: ResumePlan | None = None
-
-    @property
-    def _now(self) -> float:
-        return self._fixed_now if self._fixed_now is not None else time.time()
 
     def run(self) -> ResumePlan | None:
         """Run until the user quits; return the plan of the requested resume, else None.
@@ -146,13 +178,13 @@ class Dialogue:
             StoreError: The store cannot be read; raised before anything is printed.
         """
         self._read()
-        self._say(
-            _("hermes-browse, {name}. h: help.").format(name=one_line(self._location.name, 40))
-        )
-        if self._location.note:
-            self._say(one_line(self._location.note))
-        self._say_list()
+        location = self._store.location
+        self._say(_("hermes-browse, {name}. h: help.").format(name=one_line(location.name, 40)))
+        if location.note:
+            self._say(one_line(location.note))
+        self._say_page(self._list)
         while self._plan is None:
+            self._store.close()
             try:
                 line = self._ask("> ").strip()
             except EOFError:
@@ -165,212 +197,206 @@ class Dialogue:
                 self._say(one_line(with_advice(error)))
         return self._plan
 
-    def _say_all(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self._say(line)
-
-    # The list
-
-    def _read(self) -> None:
-        with self._store.reader() as reader:
-            self._catalog = read_catalog(reader, self._now)
-        self._roots = self._catalog.order(self._view)
-
-    def _say_list(self) -> None:
-        catalog = self._catalog
-        assert catalog is not None
-        if self._query:
-            self._say_hits()
-            return
-        total = len(self._roots)
-        page = [
-            catalog.conversation(root) for root in self._roots[self._first : self._first + PAGE]
-        ]
-        with self._store.reader() as reader:
-            page = with_details(reader, page)
-        for number, each in enumerate(page, self._first + 1):
-            self._say(f"{number}. {conversation_line(each, self._now)}")
-        counts = catalog.forest.counts()
-        phrase = _("{count:,} {view}")
-        phrases = [
-            phrase.format(count=counts[view], view=view_name(view))
-            for view in View
-            if view is not self._view
-        ]
-        self._say(page_line(self._first + 1, self._first + len(page), total, view_name(self._view)))
-        self._say(_("Elsewhere: {views}.").format(views=pgettext("list", ", ").join(phrases)))
-
-    def _say_hits(self) -> None:
-        page = self._hits[self._first : self._first + PAGE]
-        for number, (hit, conversation) in enumerate(page, self._first + 1):
-            name = name_of(conversation) if conversation is not None else one_line(hit.session_id)
-            line = _("{role} in {name}: {text}").format(
-                role=one_line(hit.role), name=name, text=snippet_of(hit)
-            )
-            self._say(f"{number}. {line}")
-        self._say(page_line(self._first + 1, self._first + len(page), len(self._hits), _("hits")))
-
-    def _search(self, text: str) -> None:
-        self._open, self._first, self._query = None, 0, text
-        if not text:
-            self._say_list()
-            return
-        query = parse(text, now=self._now)
-        if query.refusal:
-            self._hits = []
-            self._say(one_line(query.refusal))
-            return
-        with self._store.reader() as reader:
-            answer, self._hits = _find(reader, query, self._now)
-        self._say_all(
-            one_line(each)
-            for each in (*(problem.text for problem in answer.query.problems), *answer.notes)
-        )
-        hits = counted(len(self._hits), "hit")
-        if answer.more:
-            hits = _("more than {hits}").format(hits=hits)
-        is_scanned = answer.engine in ("scan", "mixed")
-        scanned, indexed = (
-            _("Search for {text}: {hits}, by reading every message."),
-            _("Search for {text}: {hits}."),
-        )
-        sentence = scanned if is_scanned else indexed
-        self._say(sentence.format(text=one_line(text, 100), hits=hits))
-        self._say_list()
-
-    # Input
-
     def _handle(self, line: str) -> None:
         word, _blank, rest = line.partition(" ")
         if line.startswith("/"):
             self._search(line[1:].strip())
         elif line.isdecimal():
             self._open_item(int(line))
-        elif word == "v" and rest.strip() in [view.value for view in View]:
-            self._view, self._query, self._first, self._open = View(rest.strip()), "", 0, None
-            self._read()
-            self._say_list()
-        elif line in ("h", "?", "help"):
-            self._say_all(_(HELP).split("\n"))
-        elif line == "l":
-            self._open = None
-            if not self._query:
-                self._read()
-            self._say_list()
-        elif self._open is not None:
-            self._handle_open(line)
-        elif line in ("", "n", "p"):
-            self._turn_page(-PAGE if line == "p" else PAGE)
+        elif word == "v" and rest.strip() in list(View):
+            self._view, self._text = View(rest.strip()), ""
+            self._show_list()
+        elif action := self._actions().get(line):
+            action()
         else:
-            self._unknown()
+            numbers, words = _("a number"), _("/words")
+            extra = ["v all"] if self._open is None else ["r", "i"]
+            choices = pgettext("list", ", ").join([numbers, "n", "p", words, *extra, "l", "h"])
+            sentence = _("Unknown command. Type {words} or {last}.")
+            self._say(sentence.format(words=choices, last="q"))
 
-    def _unknown(self) -> None:
-        extra = ["r", "i"] if self._open is not None else ["v all"]
-        words = choices([_("a number"), "n", "p", _("/words"), *extra, "l", "h", "q"])
-        self._say(_("Unknown command. {choices}").format(choices=words))
+    def _actions(self) -> dict[str, Callable[[], object]]:
+        """Return what can be typed now, and does something."""
+        opened = self._open
+        pages = self._list if opened is None else opened.pages
+        actions: dict[str, Callable[[], object]] = {
+            **dict.fromkeys(("", "n"), partial(self._turn, pages, pages.size)),
+            "p": partial(self._turn, pages, -pages.size),
+            **dict.fromkeys(("h", "?", "help"), self._help),
+            "l": self._show_list,
+        }
+        if opened is None:
+            return actions
+        return actions | {
+            "b": partial(self._say_page, pages, 0),
+            "e": partial(self._say_page, pages, max(pages.total - pages.size, 0)),
+            "t": partial(self._toggle, opened),
+            "i": opened.say_facts,
+            "c": partial(self._resume, opened.conversation, should_run=False),
+            "r": partial(self._resume, opened.conversation, should_run=True),
+        }
 
-    def _turn_page(self, by: int) -> None:
-        total = len(self._hits) if self._query else len(self._roots)
-        first = self._first + by
-        if not 0 <= first < total:
-            self._say(_("That was the last page.") if by > 0 else _("This is the first page."))
+    def _help(self) -> None:
+        for line in _(HELP).split("\n"):
+            self._say(line)
+
+    # Pages
+
+    def _say_page(self, pages: _Pages, first: int = 0) -> None:
+        pages.first, end = first, min(first + pages.size, pages.total)
+        if not pages.total:
+            self._say(_("No {what}.").format(what=pages.what))
             return
-        self._first = first
-        self._say_list()
+        pages.say(first, end)
+        line = _("{what} {first:,} to {last:,} of {total:,}.")
+        what = pages.what.capitalize()
+        self._say(line.format(what=what, first=first + 1, last=end, total=pages.total))
+
+    def _turn(self, pages: _Pages, by: int) -> None:
+        if by > 0 and pages.first + by >= pages.total:
+            self._say(_("That was the last page."))
+        elif by < 0 and pages.first == 0:
+            self._say(_("This is the first page."))
+        else:
+            self._say_page(pages, max(pages.first + by, 0))
+
+    # The list
+
+    def _show_list(self) -> None:
+        self._open = None
+        if not self._text:
+            self._read()
+        self._say_page(self._list, self._list.first if self._list.first < self._list.total else 0)
+
+    def _read(self) -> None:
+        catalog = self._store.catalog(self._now())
+        items = [_Item(catalog.conversation(root)) for root in catalog.order(self._view)]
+        names = {
+            View.CHATS: pgettext("view", "chats"),
+            View.AUTOMATION: pgettext("view", "automation"),
+            View.ARCHIVED: pgettext("view", "archived"),
+            View.ALL: pgettext("view", "all"),
+        }
+        self._list_items(items, names[self._view])
+
+    def _list_items(self, items: Sequence[_Item], what: str) -> None:
+        first = self._list.first if what == self._list.what else 0
+        self._items, self._open = items, None
+        self._list = _Pages(what, len(items), _PAGE, self._say_items, first)
+
+    def _say_items(self, first: int, end: int) -> None:
+        items = self._items[first:end]
+        if self._text:
+            lines = [_hit_line(item) for item in items]
+        else:
+            page = [item.conversation for item in items if item.conversation is not None]
+            lines = [self._line(conversation) for conversation in self._store.with_details(page)]
+        for number, line in enumerate(lines, first + 1):
+            self._say(f"{number}. {line}")
+
+    def _line(self, conversation: Conversation) -> str:
+        """Describe a conversation in one sentence."""
+        parts, subagents = len(conversation.segments), conversation.subagents
+        marks = {"pinned": conversation.pinned, "archived": conversation.archived}
+        phrases = [
+            one_line(title_or_preview(conversation), 120).rstrip("."),
+            ago(conversation.last_active, self._now()),
+            one_line(conversation.source, 20),
+            counted(conversation.message_count, "message"),
+            status(conversation.status),
+            *(status(mark) for mark, is_set in marks.items() if is_set),
+            counted(parts, "part") if parts > 1 else "",
+            counted(subagents, "subagent") if subagents else "",
+        ]
+        return _("{words}.").format(words=pgettext("clauses", ", ").join(filter(None, phrases)))
+
+    def _search(self, text: str) -> None:
+        self._text = text
+        self._list.first = 0
+        if not text:
+            self._show_list()
+            return
+        query = parse(text, now=self._now())
+        if query.refusal:
+            self._list_items((), _("hits"))
+            self._say(one_line(query.refusal))
+            return
+        page = self._store.hit_page(query, self._now(), limit=_MOST_HITS)
+        items = [_Item(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
+        self._list_items(items, _("hits"))
+        for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
+            self._say(one_line(sentence))
+        hits = counted(len(items), "hit")
+        if page.answer.more:
+            hits = _("more than {hits}").format(hits=hits)
+        sentence = _("Search for {text}: {hits}.")
+        self._say(sentence.format(text=one_line(text, 100), hits=hits))
+        self._say_page(self._list)
 
     # A conversation
 
     def _open_item(self, number: int) -> None:
-        catalog = self._catalog
-        assert catalog is not None
-        total = len(self._hits) if self._query else len(self._roots)
-        if not 1 <= number <= total:
+        if not 1 <= number <= len(self._items):
             self._say(_("There is no number {number}.").format(number=number))
             return
-        hit = self._hits[number - 1] if self._query else None
-        conversation = hit[1] if hit is not None else catalog.conversation(self._roots[number - 1])
-        if conversation is None:
+        found, hit = self._items[number - 1]
+        if found is None:
             self._say(_("This message belongs to no session of the store."))
             return
-        with self._store.reader() as reader:
-            conversation = with_details(reader, [conversation])[0]
-            rows, at = _rows_at(reader, conversation, hit[0] if hit is not None else None)
-            prompt = _last_prompt(reader, rows, at)
-        self._say(conversation_line(conversation, self._now))
-        self._open = _Open(conversation, rows, 0, hit[0] if hit is not None else None)
-        if prompt is not None and prompt < at:
-            self._say_messages(rows[prompt : prompt + 1])
-            if between := at - prompt - 1:
-                sentence = ngettext(
-                    "{count:,} message in between.", "{count:,} messages in between.", between
-                )
-                self._say(sentence.format(count=between))
-        self._say_page(at)
+        (conversation,) = self._store.with_details([found])
+        self._say(self._line(conversation))
+        transcript = self._open = _Transcript(self._store, conversation, hit, self._say)
+        transcript.say_prompt()
+        if hit is not None:
+            self._say(_("The hit: {text}").format(text=_snippet(hit)))
+        self._say_page(transcript.pages, transcript.at)
 
-    def _say_messages(self, rows: Sequence[RowInfo]) -> None:
-        with self._store.reader() as reader:
-            messages = read_messages(reader, rows)
-        hit = self._open.hit if self._open is not None else None
-        for message in messages:
-            lines = list(message_lines(message, is_full=self._is_full))
-            self._say_all(lines)
-            if hit is not None and hit.message_id == message.id and not is_said(hit, lines):
-                self._say(_("The hit: {text}").format(text=snippet_of(hit)))
-
-    def _say_page(self, first: int) -> None:
-        assert self._open is not None
-        rows = self._open.rows
-        self._open = self._open._replace(first=first)
-        self._say_messages(rows[first : first + MESSAGES])
-        self._say(page_line(first + 1, min(first + MESSAGES, len(rows)), len(rows), _("messages")))
-
-    def _handle_open(self, line: str) -> None:
-        assert self._open is not None
-        conversation, rows, first, _hit = self._open
-        if line in ("", "n") and first + MESSAGES >= len(rows):
-            self._say(_("That was the last message. l: the list."))
-        elif line == "p" and first == 0:
-            self._say(_("This is the beginning."))
-        elif line in ("", "n"):
-            self._say_page(first + MESSAGES)
-        elif line == "p":
-            self._say_page(max(first - MESSAGES, 0))
-        elif line == "b":
-            self._say_page(0)
-        elif line == "e":
-            self._say_page(max(len(rows) - MESSAGES, 0))
-        elif line == "t":
-            self._is_full = not self._is_full
-            self._say_page(first)
-        elif line == "i":
-            self._say_all(facts(conversation, self._now))
-        elif line in ("r", "c"):
-            self._resume(conversation, should_run=line == "r")
-        else:
-            self._unknown()
+    def _toggle(self, transcript: _Transcript) -> None:
+        transcript.is_full = not transcript.is_full
+        self._say_page(transcript.pages, transcript.pages.first)
 
     def _resume(self, conversation: Conversation, *, should_run: bool) -> None:
-        with self._store.reader() as reader:
-            plan = plan_resume(reader, self._location, conversation.id, self._now)
-        plan = as_configured(plan)
-        self._say_all(one_line(each.text) for each in plan.warnings)
+        plan = as_configured(self._store.resume_plan(conversation.id, self._now()))
+        self._store.close()
+        for warning in plan.warnings:
+            self._say(one_line(warning.text))
         self._say(one_line(plan.shell()))
-        if not should_run or plan.executable is None:
-            return
-        if plan.is_risky:
-            try:
-                answer = self._ask(_("Type yes to resume all the same: ")).strip()
-            except EOFError:
-                return
-            if answer != "yes":
-                self._say(_("Nothing was run."))
-                return
-        self._plan = plan
+        if should_run and plan.executable is not None and self._is_wanted(plan):
+            self._plan = plan
+
+    def _is_wanted(self, plan: ResumePlan) -> bool:
+        if not plan.is_risky:
+            return True
+        try:
+            answer = self._ask(_("Type yes to resume all the same: ")).strip()
+        except EOFError:
+            return False
+        if answer != "yes":
+            self._say(_("Nothing was run."))
+        return answer == "yes"
+
+
+def _hit_line(item: _Item) -> str:
+    hit, conversation = item.hit, item.conversation
+    assert hit is not None
+    name = title_or_preview(conversation) if conversation is not None else hit.session_id
+    line = _("{role} in {name}: {text}")
+    return line.format(role=one_line(hit.role), name=one_line(name, 120), text=_snippet(hit))
+
+
+def _snippet(hit: Hit) -> str:
+    """Return the matched text of a hit with a few words of context."""
+    return one_line(hit.snippet, _CUT).replace("…", "...")
+
+
+def _is_prompt(message: ChatMessage) -> bool:
+    return message.role == "user" and not (message.is_summary or message.is_hidden)
 
 
 def talk(location: Location) -> int:
     """Run the dialogue on standard input and output; return the exit code, unless Hermes replaces
     this process."""
     watch_terminal()
-    plan = Dialogue(location, input, print_text).run()
+    with open_store(location) as store:
+        plan = Dialogue(store, input, print_text).run()
     return run_plan(plan) if plan is not None else 0

@@ -4,46 +4,48 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import SimpleNamespace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
-from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Outcome, Step
-from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
-from hermes_browse.store.cleanup.retention import RetentionRules
+from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, parents_first
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
-from hermes_browse.store.cleanup.space_map import read_file_space
 from hermes_browse.store.cleanup.spared import count_reasons
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import QueryInterruptedError, RefusedError
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.trash.progress import never
+from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _, ngettext
 
 from ..formats import counted, dollars, own_and_tree, size, status, timestamp
-from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
-from .output import bundle_json, conversation_json, note, print_json, print_table, title_or_preview
-from .parser import name_arg, text_arg
+from .output import (
+    TableColumn,
+    bundle_json,
+    conversation_json,
+    fields,
+    note,
+    print_table,
+    title_or_preview,
+)
+from .parser import add_several, name_arg, text_arg
 from .prune_line import line_of
 
-Result = TypeVar("Result", int, float, str)
+Value = TypeVar("Value", int, float, str)
 Done = TypeVar("Done")
 
 _SHOWN = 50
 
 
-def _arg_type(parse: Callable[[str], Result]) -> Callable[[str], Result]:
+def _arg_type(parse: Callable[[str], Value]) -> Callable[[str], Value]:
     """Wrap a parser for argparse, which reports its errors with the name of the option."""
 
-    def convert(value: str) -> Result:
+    def convert(value: str) -> Value:
         try:
             return parse(value)
         except ValueError as error:
@@ -74,20 +76,14 @@ class PruneCommand(Subcommand):
             "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some"
         )
         parser.add_argument("query", metavar="FILTER", nargs="*", type=text_arg, help=query_help)
-        add = parser.add_argument_group(_("filters")).add_argument
+        filters = parser.add_argument_group(_("filters"))
+        add = filters.add_argument
         age_help = _("idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)")
         add("--older-than", metavar="AGE", type=_arg_type(_age_or_date), help=age_help)
-        source_help = _("of this source; repeatable")
-        add(
-            "--source", metavar="S", type=_filled_arg, action="append", default=[], help=source_help
-        )
+        add_several(filters, "--source", "S", _("of this source; repeatable"), _filled_arg)
         add("--title", metavar="T", type=_filled_arg, help=_("its title contains this"))
-        add(
-            "--cwd",
-            metavar="DIR",
-            type=_filled_arg,
-            help=_("its working directory is this or below it"),
-        )
+        cwd_help = _("its working directory is this or below it")
+        add("--cwd", metavar="DIR", type=_filled_arg, help=cwd_help)
         add("--model", metavar="M", type=_filled_arg, help=_("the name of its model contains this"))
         add("--empty", action="store_true", help=_("without a message"))
         add("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
@@ -111,82 +107,98 @@ class PruneCommand(Subcommand):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a part of the query that is no filter of a clean-up."""
-        return next(
-            (problem.text for problem in parse_line(line_of(arguments), time.time()).problems), ""
-        )
+        problems = parse_line(line_of(arguments), time.time()).problems
+        return problems[0].text if problems else ""
 
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         selection = Selection(parse_line(line_of(arguments), context.now))
-        act = (arguments.archive or arguments.delete) and not arguments.dry_run
         if selection.nothing:
             note(
                 _(
                     "No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them."
                 )
             )
-        with context.store.reader() as reader:
-            catalog = read_catalog(reader, context.now)
-            plan = make_plan(reader, catalog, selection, context.now)
-            if arguments.archive:  # an archived conversation stays as it is
-                plan = plan.without_archived()
-            plan = plan.with_details(
-                partial(with_details, reader), None if context.json else _SHOWN
-            )
-            rules = context.retention_rules(reader) if context.json else None
+        catalog = context.store.catalog(context.now)
+        plan = context.store.plan(selection, catalog, context.now)
+        if arguments.archive:  # an archived conversation stays as it is
+            plan = plan.without_archived()
+        plan = plan.with_details(context.store.with_details, None if context.json else _SHOWN)
+        context.store.close()  # nothing is open while somebody reads or answers
+        acts = (arguments.archive or arguments.delete) and not arguments.dry_run
+        asks = acts and not arguments.yes and bool(plan.selected)
         totals = plan.totals(is_archive=arguments.archive)
-        asks = act and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
-            archive = _("Nothing was changed: it would archive {what}.")
-            refusal = (
-                archive if arguments.archive else _("Nothing was changed: it would delete {what}.")
-            )
-            raise RefusedError(
-                refusal.format(what=_totals_text(totals)), remedy=_("Add --yes to do it.")
-            )
+            raise _refusal(totals, is_archive=arguments.archive)
         if not context.json:
-            _print(plan, totals, archive=arguments.archive, with_stale="stale" in selection.states)
+            _print(plan, totals, selection, is_archive=arguments.archive)
         if asks and arguments.delete:
             number = totals.conversations  # unlike "y", not typed by habit
             question = _("Type {count} to delete {conversations}, anything else to leave: ")
-            ask(
-                question.format(count=number, conversations=counted(number, "conversation")),
-                str(number),
-            )
-        bundles: list[Json] = []
-        freed: int | None = None
-        if act and plan.selected:
-            ordered = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
-            if arguments.archive:
-                plan, bundles = _archive(context, ordered)
-            else:
-                before = _free_bytes(context.store)
-                plan, bundles = _delete(context, ordered, catalog)
-                freed = _free_bytes(context.store) - before
-                if not context.json:
-                    measured = _("Measured: {size} more are free for new rows.")
-                    note(measured.format(size=size(max(0, freed))))
-        elif not context.json and plan.selected:
+            what = counted(number, "conversation")
+            ask(question.format(count=number, conversations=what), str(number))
+        done = _Done(plan)
+        if acts and plan.selected:
+            done = _act(context, plan, catalog)
+        elif plan.selected and not context.json:
             note(
                 _(
                     "Nothing was changed: --archive would archive these, --delete would move them to the trash."
                 )
             )
         if context.json:
-            print_json(
-                _json(plan, rules, bundles, archive=arguments.archive, done=act, freed=freed)
-            )
+            context.print_json(_json(context, done, is_done=acts))
         return 0
 
 
-def carry_out(
-    plan: Plan, work: Callable[..., Outcome[Done]], stop: Callable[[], bool] = never
-) -> Outcome[Done]:
+class _Done(NamedTuple):
+    """What was done of a plan."""
+
+    plan: Plan
+    """Without what was spared meanwhile."""
+    bundles: tuple[Deleted, ...] = ()
+    freed: int | None = None
+    """Bytes that are free for new rows since then; None if nothing was deleted."""
+
+
+def _refusal(totals: Totals, *, is_archive: bool) -> RefusedError:
+    archive = _("Nothing was changed: it would archive {what}.")
+    delete = _("Nothing was changed: it would delete {what}.")
+    sentence = (archive if is_archive else delete).format(what=_totals_text(totals))
+    return RefusedError(sentence, remedy=_("Add --yes to do it."))
+
+
+# Carrying it out
+
+
+def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
+    """Archive or delete the conversations of a plan, children after their parents."""
+    store = context.store
+    plan = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
+    if context.arguments.archive:
+        store.close()
+        archived = carry_out(plan, partial(store.archive_planned, plan))
+        note(archived.sentence(_("archived")))
+        return _Done(archived.plan)
+    before = store.file_space().free_bytes
+    store.close()
+    outcome = carry_out(plan, partial(store.clean_up, plan, catalog))
+    for deleted in outcome.results:
+        for sentence in deleted.notes:
+            note(sentence)
+    note(outcome.sentence(_("moved to the trash")))
+    freed = store.file_space().free_bytes - before
+    if not context.json:
+        measured = _("Measured: {size} more are free for new rows.")
+        note(measured.format(size=size(max(0, freed))))
+    return _Done(outcome.plan, tuple(outcome.results), freed)
+
+
+def carry_out(plan: Plan, work: Callable[..., Outcome[Done]]) -> Outcome[Done]:
     """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
 
     Raises:
         BrowseError: A portion failed; the number done has been reported.
-        QueryInterruptedError: It was stopped; likewise.
         KeyboardInterrupt: Likewise.
     """
     done, report = 0, telling()
@@ -197,54 +209,59 @@ def carry_out(
         report(step)
 
     try:
-        outcome = work(tell=tell, stop=stop)
+        outcome = work(tell=tell, pause=time.sleep)
     except KeyboardInterrupt:
         _note_stopped(done, len(plan.selected))
         raise
     if outcome.error is not None:
         _note_stopped(done, len(plan.selected), outcome.doubtful)
         raise outcome.error
-    if outcome.left:  # only if it was stopped
-        _note_stopped(done, len(plan.selected))
-        raise QueryInterruptedError(_("The query was interrupted."))
     return outcome
 
 
 def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
+    sentence = _("Stopped after {done:,} of {total:,} conversations; the others are as they were.")
     if doubtful:
         sentence = _(
             "Stopped after {done:,} of {total:,} conversations. What follows is about {doubtful:,} more; the others "
             "are as they were."
         )
-    else:
-        sentence = _(
-            "Stopped after {done:,} of {total:,} conversations; the others are as they were."
-        )
     note(sentence.format(done=done, total=total, doubtful=doubtful))
 
 
-def _archive(context: CommandContext, plan: Plan) -> tuple[Plan, list[Json]]:
-    unit = bulk.archive_unit(context.store, plan)
-    work = partial(bulk.carry_out, context.store, plan, unit)
-    outcome = carry_out(plan, work, context.stop)
-    note(outcome.sentence(_("archived")))
-    return outcome.plan, []
+# The plan as JSON
 
 
-def _delete(context: CommandContext, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
-    trash, files = trash_folder(context.location), sessions_folder(context.location)
-    work = partial(bulk.delete_planned, context.store, plan, catalog, trash, files)
-    outcome = carry_out(plan, work, context.stop)
-    for done in outcome.results:
-        for sentence in done.notes:
-            note(sentence)
-    note(outcome.sentence(_("moved to the trash")))
-    return outcome.plan, [bundle_json(done.bundle) for done in outcome.results]
+def _json(context: CommandContext, done: _Done, *, is_done: bool) -> Json:
+    plan, is_archive = done.plan, context.arguments.archive
+    rules = context.store.retention(context.now)
+
+    def planned_json(planned: Planned) -> Json:
+        conversation = planned.conversation
+        return conversation_json(conversation, rules) | {
+            "bytes": planned.own.total if is_archive else conversation.size,
+            "standing": planned.standing.value,
+            "takes_along": [] if is_archive else [session.id for session in planned.subagents],
+        }
+
+    return {
+        "plan": plan.totals(is_archive=is_archive)._asdict(),
+        "would": list(map(planned_json, plan.selected)),
+        "spared": list(map(_spared_json, plan.spared)),
+        "reparented": [] if is_archive else [session.id for session in plan.reparented],
+        "counted": _(COUNTED),
+        "done": is_done,
+        "measured_free_bytes": done.freed,
+        "bundles": [bundle_json(deleted.bundle) for deleted in done.bundles],
+    }
 
 
-def _free_bytes(store: Store) -> int:
-    with store.reader() as reader:
-        return read_file_space(reader, 0).free_bytes
+def _spared_json(spared: Spared) -> Json:
+    names = fields(spared.conversation, "id", "root_id", "title")
+    return names | {"code": spared.why.code, "reason": spared.why.words}
+
+
+# The plan for people
 
 
 def _totals_text(totals: Totals) -> str:
@@ -258,115 +275,69 @@ def _totals_text(totals: Totals) -> str:
     )
 
 
-def _planned_json(planned: Planned, rules: RetentionRules | None, *, archive: bool) -> Json:
-    conversation = planned.conversation
-    return {
-        **conversation_json(conversation, rules),
-        "bytes": planned.own.total if archive else conversation.size,
-        "standing": planned.standing.value,
-        "takes_along": [] if archive else [session.id for session in planned.subagents],
-    }
+def _columns(*, is_archive: bool) -> list[TableColumn[Planned]]:
+    """Return the columns of a plan; subagents stay in an archive."""
 
+    def costs(planned: Planned) -> str:
+        own = planned.conversation.cost_usd
+        return dollars(own) if is_archive else own_and_tree(own, planned.cost_usd, dollars)
 
-def _spared_json(spared: Spared) -> Json:
-    conversation, why = spared
-    names = {"id": conversation.id, "root_id": conversation.root_id, "title": conversation.title}
-    return {**names, "code": why.code, "reason": why.words}
-
-
-def _json(
-    plan: Plan,
-    rules: RetentionRules | None,
-    bundles: list[Json],
-    *,
-    archive: bool,
-    done: bool,
-    freed: int | None,
-) -> Json:
-    return {
-        "plan": plan.totals(is_archive=archive)._asdict(),
-        "would": [_planned_json(each, rules, archive=archive) for each in plan.selected],
-        "spared": [_spared_json(each) for each in plan.spared],
-        "reparented": [] if archive else [session.id for session in plan.reparented],
-        "counted": _(COUNTED),
-        "done": done,
-        "measured_free_bytes": freed,
-        "bundles": bundles,
-    }
-
-
-def _costs(planned: Planned, *, archive: bool) -> str:
-    """Subagents stay in an archive."""
-    own = planned.conversation.cost_usd
-    return dollars(own) if archive else own_and_tree(own, planned.cost_usd, dollars)
-
-
-def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> None:
-    rows = [
-        [
-            timestamp(each.conversation.last_active),
-            status(each.standing),
-            each.conversation.source,
-            f"{each.own.shown:,}",
-            size(each.own.total if archive else each.bytes),
-            _costs(each, archive=archive),
-            title_or_preview(each.conversation),
-            each.conversation.id,
-        ]
-        for each in plan.selected[:_SHOWN]
+    return [
+        TableColumn(
+            _("last active"), lambda row: timestamp(row.conversation.last_active), dropped=4
+        ),
+        TableColumn(_("status"), lambda row: status(row.standing)),
+        TableColumn(_("source"), lambda row: row.conversation.source, dropped=2),
+        TableColumn(_("msgs"), lambda row: f"{row.own.shown:,}", True, dropped=3),
+        TableColumn(_("size"), lambda row: size(row.own.total if is_archive else row.bytes), True),
+        TableColumn(_("cost"), costs, True, dropped=1),
+        TableColumn(_("title"), lambda row: title_or_preview(row.conversation), is_flexible=True),
+        TableColumn(_("id"), lambda row: row.conversation.id),
     ]
-    headers = [
-        _("last active"),
-        _("status"),
-        _("source"),
-        _("msgs"),
-        _("size"),
-        _("cost"),
-        _("title"),
-        _("id"),
-    ]
-    print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
+
+
+def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool) -> None:
+    print_table(_columns(is_archive=is_archive), plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))
     words = _(", ").join(filter(None, [_totals_text(totals), dollars(totals.cost_usd)]))
     note(_("{words}. {counted}").format(words=words, counted=_(COUNTED)))
-    if not archive:
-        if plan.selected:
-            frees = _(
-                "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
-                "{size}, only with `hermes sessions optimize` and its VACUUM."
-            )
-            note(frees.format(free=size(totals.free_bytes), size=size(totals.given_back_bytes)))
-        subagents = sum(len(each.subagents) for each in plan.selected)
-        if subagents:
-            words = ngettext(
-                "1 session of a subagent goes along with a delete.",
-                "{count:,} sessions of subagents go along with a delete.",
-                subagents,
-            )
-            note(words.format(count=subagents))
-        if plan.reparented:
-            words = ngettext(
-                "1 session loses its parent and stays.",
-                "{count:,} sessions lose their parent and stay.",
-                len(plan.reparented),
-            )
-            note(words.format(count=len(plan.reparented)))
+    if not is_archive:
+        for sentence in _effects(plan, totals):
+            note(sentence)
     if plan.spared:
-        print_table(
-            [_("spared because"), _("title"), _("id")],
-            [
-                [each.why.words, each.conversation.title or "", each.conversation.id]
-                for each in plan.spared[:_SHOWN]
-            ],
-            flexible=1,
-            optional=(1,),
-        )
+        columns: list[TableColumn[Spared]] = [
+            TableColumn(_("spared because"), lambda row: row.why.words),
+            TableColumn(
+                _("title"), lambda row: row.conversation.title or "", dropped=1, is_flexible=True
+            ),
+            TableColumn(_("id"), lambda row: row.conversation.id),
+        ]
+        print_table(columns, plan.spared[:_SHOWN])
+        reasons = [spared.why for spared in plan.spared]
         summary = _("{count:,} protected: {kinds}")
-        note(
-            summary.format(
-                count=len(plan.spared), kinds=count_reasons(each.why for each in plan.spared)
-            )
-        )
-        if not with_stale and any(each.why.code == "open" for each in plan.spared):
+        note(summary.format(count=len(reasons), kinds=count_reasons(reasons)))
+        if "stale" not in selection.states and any(why.code == "open" for why in reasons):
             note(_("include:stale takes open conversations without activity for long, too."))
+
+
+def _effects(plan: Plan, totals: Totals) -> Iterator[str]:
+    """Yield what a delete does beside removing the conversations."""
+    if plan.selected:
+        frees = _(
+            "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
+            "{size}, only with `hermes sessions optimize` and its VACUUM."
+        )
+        yield frees.format(free=size(totals.free_bytes), size=size(totals.given_back_bytes))
+    if subagents := sum(len(planned.subagents) for planned in plan.selected):
+        yield ngettext(
+            "1 session of a subagent goes along with a delete.",
+            "{count:,} sessions of subagents go along with a delete.",
+            subagents,
+        ).format(count=subagents)
+    if orphans := len(plan.reparented):
+        yield ngettext(
+            "1 session loses its parent and stays.",
+            "{count:,} sessions lose their parent and stay.",
+            orphans,
+        ).format(count=orphans)

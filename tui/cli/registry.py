@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from hermes_browse.store.wording import N_, _
 
 from .command_context import Subcommand
-from .parser import Parser, add_store_options, speak_argparse, without
+from .parser import Parser, add_json, add_store_options, speak_argparse, without
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list.ListCommand", N_("Conversations, newest activity first.")),
@@ -53,7 +53,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         ),
     ),
     "delete": (
-        "delete.DeleteCommand",
+        "trash.DeleteCommand",
         N_(
             "Move whole conversations to the trash: all segments and their subagents; branches stay."
         ),
@@ -91,7 +91,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         N_("A script that completes this command line in a shell."),
     ),
     "shell-init": (
-        "shell_init.ShellInitCommand",
+        "completions.ShellInitCommand",
         N_("Lines for a shell: `hermes sessions browse` opens this browser, Ctrl+G and Tab work."),
     ),
 }
@@ -127,25 +127,18 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
     )
     parser.add_argument("--version", action="store_true", help=_("print the version and exit"))
     add_store_options(parser, top=True)
-    parser.add_argument(
-        "--print-command",
-        action="store_true",
-        help=_("the browser prints the command of what is chosen, and runs nothing"),
-    )
-    parser.add_argument(
-        "--plain",
-        action="store_true",
-        help=_("a dialogue of lines, for screen readers and braille: nothing is drawn"),
-    )
+    print_help = _("the browser prints the command of what is chosen, and runs nothing")
+    parser.add_argument("--print-command", action="store_true", help=print_help)
+    plain_help = _("a dialogue of lines, for screen readers and braille: nothing is drawn")
+    parser.add_argument("--plain", action="store_true", help=plain_help)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     for name, (_target, summary) in COMMANDS.items():
         child = commands.add_parser(name, help=_(summary), description=_(summary))
+        parser.commands[name] = child
         if name in loaded:
             command = load(name)
             if command.takes_common_options:
-                child.add_argument(
-                    "--json", action="store_true", help=_("one JSON document on standard output")
-                )
+                add_json(child)
                 add_store_options(child, hosts=command.takes_host)
             command.add_arguments(child)
     return parser
@@ -161,41 +154,56 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     # A word that equals a command may be an id or a value; importing one module too many does no
     # harm.
     parser = make_parser({word for word in argv if word in COMMANDS})
-    arguments = parser.parse_args(argv, namespace=SimpleNamespace())
-    # argparse does not detect conflicts between options before and after the command.
-    stores = [
-        arguments.db is not None,
-        arguments.demo,
-        arguments.home is not None or arguments.profile is not None,
-    ]
-    if sum(stores) > 1:
-        parser.error(_("one store at a time: --home and --profile, or --db, or --demo"))
-    if arguments.plain and (arguments.command is not None or arguments.print_command):
-        parser.error(_("--plain is a way to browse: it goes with no command"))
+    arguments = parser.parse(argv)
     command = load(arguments.command) if arguments.command is not None else None
-    if arguments.old and (command is None or not command.reads_old_transcripts):
+    for message in (
+        _contradiction(arguments, command),
+        _contradiction_of_old(arguments, command),
+        _contradiction_of_hosts(arguments, command, argv),
+        command.contradiction(arguments) if command is not None else "",
+    ):
+        if message:
+            parser.error(message)
+    return arguments, command
+
+
+def _names_store(arguments: SimpleNamespace) -> list[bool]:
+    """Return in which ways a store of this machine is named."""
+    in_root = arguments.home is not None or arguments.profile is not None
+    return [arguments.db is not None, arguments.demo, in_root]
+
+
+def _contradiction(arguments: SimpleNamespace, command: Subcommand | None) -> str:
+    """Return the error for options that argparse does not compare: one may stand before the
+    command, another behind it. Empty if there is none."""
+    if sum(_names_store(arguments)) > 1:
+        return _("one store at a time: --home and --profile, or --db, or --demo")
+    if arguments.plain and (command is not None or arguments.print_command):
+        return _("--plain is a way to browse: it goes with no command")
+    if arguments.print_command and command is not None:
+        return _("--print-command goes with the browser; a command has `resume ID --print`")
+    return ""
+
+
+def _contradiction_of_old(arguments: SimpleNamespace, command: Subcommand | None) -> str:
+    """Return the same for `--old`."""
+    if not arguments.old:
+        return ""
+    if command is None or not command.reads_old_transcripts:
         names = [name for name in COMMANDS if load(name).reads_old_transcripts]
         message = _("--old goes with {commands}; the browser has them under the key 5")
-        parser.error(message.format(commands=", ".join(names)))
-    if message := _contradiction_of_hosts(arguments, command, argv):
-        parser.error(message)
-    if arguments.old and arguments.demo:
-        parser.error(_("--old is about files beside a store of your own, and --demo has none"))
-    if arguments.print_command and command is not None:
-        parser.error(_("--print-command goes with the browser; a command has `resume ID --print`"))
-    if command is not None and (message := command.contradiction(arguments)):
-        parser.error(message)
-    return arguments, command
+        return message.format(commands=", ".join(names))
+    if getattr(arguments, "all_hosts", False):
+        return _("--all-hosts is about stores, and --old about files beside one")
+    if arguments.demo:
+        return _("--old is about files beside a store of your own, and --demo has none")
+    return ""
 
 
 def _contradiction_of_hosts(
     arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]
 ) -> str:
-    """Return the error for options that do not go with `--host` or `--all-hosts`; empty if there is
-    none."""
-    are_all = getattr(arguments, "all_hosts", False)
-    if are_all and arguments.old:
-        return _("--all-hosts is about stores, and --old about files beside one")
+    """Return the same for `--host`."""
     if arguments.host is None:
         return ""
     if command is None and (arguments.plain or arguments.print_command):
@@ -204,7 +212,8 @@ def _contradiction_of_hosts(
         )
     if command is not None and not (command.takes_host and command.takes_common_options):
         return _("--host goes with a command that reads or writes a store")
-    if arguments.home is not None or arguments.db is not None or arguments.demo or are_all:
+    is_here = arguments.home is not None or arguments.db is not None or arguments.demo
+    if is_here or getattr(arguments, "all_hosts", False):
         return _(
             "--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts"
         )

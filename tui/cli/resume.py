@@ -10,15 +10,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, plan_resume
-from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
+from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.wording import _
 
 from ..config.start import read_start
-from .command_context import CommandContext, Subcommand
-from .output import note, print_json, print_text
+from .command_context import CommandContext, Subcommand, on_a_terminal
+from .output import fields, note, print_text
 from .parser import text_arg
 
 
@@ -28,22 +27,12 @@ class ResumeCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("id", metavar="ID", nargs="?", type=text_arg)
-        which.add_argument(
-            "--last", action="store_true", help=_("the newest conversation, as `hermes -c`")
-        )
-        parser.add_argument(
-            "--source",
-            metavar="S",
-            type=text_arg,
-            default=None,
-            help=_("with --last: of this source (default cli)"),
-        )
-        parser.add_argument(
-            "--print",
-            action="store_true",
-            dest="print_only",
-            help=_("print the command, run nothing"),
-        )
+        last_help = _("the newest conversation, as `hermes -c`")
+        which.add_argument("--last", action="store_true", help=last_help)
+        source_help = _("with --last: of this source (default cli)")
+        parser.add_argument("--source", metavar="S", type=text_arg, help=source_help)
+        print_help = _("print the command, run nothing")
+        parser.add_argument("--print", action="store_true", dest="print_only", help=print_help)
         parser.add_argument("--yes", action="store_true", help=_("resume in spite of warnings"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -55,28 +44,17 @@ class ResumeCommand(Subcommand):
         return ""
 
     def run(self, context: CommandContext) -> int:
-        arguments = context.arguments
-        context.location.refuse_without_home("resume")
-        with context.store.reader() as reader:
-            session_id = (
-                _last(reader, arguments.source or "cli")
-                if arguments.last
-                else resolve_session(reader, arguments.id)
-            )
-            plan = plan_resume(reader, context.location, session_id, context.now)
-        plan = as_configured(plan)
+        arguments, store, host = context.arguments, context.store, context.location.host
+        if host is None:
+            context.location.refuse_without_home("resume")
+        session_id = (
+            _last(store, arguments.source) if arguments.last else store.resolve(arguments.id)
+        )
+        plan = as_configured(store.resume_plan(session_id, context.now))
         if context.json:
-            print_json(
-                {
-                    "argv": list(plan.argv),
-                    "env": plan.env,
-                    "target": plan.target.id,
-                    "reason": plan.target.reason,
-                    "warnings": [
-                        {"code": warning.code, "text": warning.text} for warning in plan.warnings
-                    ],
-                }
-            )
+            warnings = [fields(warning, "code", "text") for warning in plan.warnings]
+            target = {"target": plan.target.id, "reason": plan.target.reason}
+            context.print_json({"argv": plan.argv, "env": plan.env, **target, "warnings": warnings})
             return 0
         for warning in plan.warnings:
             note(warning.text)
@@ -85,14 +63,21 @@ class ResumeCommand(Subcommand):
             return 0
         if plan.executable is None:
             raise RefusedError(_("Nothing was run. The command is:"), remedy=plan.shell())
+        if host is not None and not on_a_terminal():
+            sentence = _("Resuming on {name} needs a terminal. Nothing was run.")
+            raise RefusedError(
+                sentence.format(name=host.name), remedy=_("`--print` prints the command.")
+            )
         if plan.is_risky and not arguments.yes:
             raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
+        store.close()  # any handle of ours would stop Hermes' own clean-up
         return run_plan(plan)
 
 
-def _last(reader: Reader, source: str) -> str:
+def _last(store: OpenStore, source: str | None) -> str:
     """Return the id of the newest conversation of a source."""
-    session_id = resolve_last(reader, source)
+    source = source or "cli"
+    session_id = store.last(source)
     if session_id is None:
         sentence = _("There is no conversation of source {source}.").format(source=source)
         raise NotFoundError(sentence, remedy=_("Name another with --source."))

@@ -1,79 +1,119 @@
-"""`search`: hits with their context, and what the search did not cover; in one store or in all
-profiles."""
+"""`search`: hits with their context, and what the search did not cover; in one store or in
+several."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
+from collections.abc import Sequence
 from itertools import groupby
 from types import SimpleNamespace
+from typing import NamedTuple
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search.coverage import read_coverage
-from hermes_browse.store.search.engine import Answer, Search, Total
-from hermes_browse.store.search.found import Suggestion, suggest
-from hermes_browse.store.search.query import parse, unknown_filters
-from hermes_browse.store.search.scope import compile_filters, make_scope
-from hermes_browse.store.search.snippets import read_context
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.search.engine import Total
+from hermes_browse.store.search.found import Suggestion
+from hermes_browse.store.search.hit_page import HitPage
+from hermes_browse.store.search.query import Query, parse, unknown_filters
+from hermes_browse.store.sessions.models import FAR_PAST, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, pgettext
 
 from ..formats import timestamp
-from ..profiles.read_profiles import search_everywhere
-from .command_context import CommandContext, Subcommand
-from .output import no_text, note, print_json
-from .parser import add_all_hosts, add_view_options, count_arg, text_arg
-from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
-from .tables import print_hits
-
-Around = list[tuple[int, str, str]] | None
-"""Id, role and text of the messages around a hit, the hit included; None when not requested."""
+from .command_context import ManyStoresCommand
+from .output import TableColumn, no_text, note, print_json, print_table
+from .parser import add_places, add_view_options, count_arg, refuse_places, text_arg
+from .stores import Answers, place_columns
 
 
-class SearchCommand(Subcommand):
+class _HitRow(NamedTuple):
+    """A hit with its place."""
+
+    place: Json
+    hit: Hit
+    around: list[tuple[int, str, str]]
+    """Id, role and text of the messages around it, itself included; empty if not asked for."""
+    conversation_id: str
+    name: str
+    """Of the conversation; may be empty."""
+
+    def json(self, *, has_context: bool) -> Json:
+        """Build a HIT of the JSON contract."""
+        hit = self.hit
+        document = self.place | {
+            "message_id": hit.message_id,
+            "session_id": hit.session_id,
+            "conversation_id": self.conversation_id,
+            "role": hit.role,
+            "timestamp": hit.timestamp,
+            "snippet": hit.snippet,
+            "match": [list(span) for span in hit.match],
+            "state": hit.state.value,
+        }
+        if has_context:
+            names = ("message_id", "role", "text")
+            document["context"] = [dict(zip(names, row, strict=True)) for row in self.around]
+        return document
+
+    def messages(self) -> list[_Message]:
+        """Return what is printed: the hit and the messages around it, in reading order."""
+        hit = self.hit
+        rows = []
+        for number, role, text in self.around or [(hit.message_id, hit.role, "")]:
+            is_hit = number == hit.message_id
+            rows.append(
+                _Message(self.place, self, number, role, hit.snippet if is_hit else text, is_hit)
+            )
+        return rows
+
+
+class _Message(NamedTuple):
+    """A message of the output."""
+
+    place: Json
+    found: _HitRow
+    id: int
+    role: str
+    text: str
+    """Of a hit the snippet."""
+    is_hit: bool
+
+    @property
+    def time(self) -> str:
+        """The time of a hit."""
+        return timestamp(self.found.hit.timestamp) if self.is_hit else ""
+
+    def cells(self) -> tuple[str, str, str, Sequence[Sequence[int]] | None, str]:
+        """Return its row on a terminal, as of `print_hit_group`."""
+        text = self.text if self.is_hit else one_line(self.text) or no_text()
+        ranges = self.found.hit.match if self.is_hit else None
+        return self.time, one_line(self.role, 9), text, ranges, str(self.id)
+
+
+class SearchCommand(ManyStoresCommand[HitPage]):
     """Search chat messages."""
 
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "query",
-            metavar="QUERY",
-            nargs="+",
-            type=text_arg,
-            help=_(
-                'words, "a phrase", OR, -word, prefix*, *part*, source:cli …; -is:rewound leaves out messages '
-                "that were taken back"
-            ),
+        query_help = _(
+            'words, "a phrase", OR, -word, prefix*, *part*, source:cli …; -is:rewound leaves out messages '
+            "that were taken back"
         )
+        parser.add_argument("query", metavar="QUERY", nargs="+", type=text_arg, help=query_help)
         parser.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
-        parser.add_argument(
-            "--limit",
-            type=count_arg,
-            default=50,
-            metavar="N",
-            help=_("most hits, 0 for all (default 50)"),
-        )
+        limit_help = _("most hits, 0 for all (default 50)")
+        parser.add_argument("--limit", type=count_arg, default=50, metavar="N", help=limit_help)
         context_help = _("messages before and after each hit")
         parser.add_argument("--context", type=count_arg, default=0, metavar="N", help=context_help)
         add_view_options(parser, None)
+        role_help = _("only this role; repeatable")
         parser.add_argument(
-            "--all-profiles", action="store_true", help=_("in all profiles; newest hits first")
+            "--role", action="append", type=text_arg, default=[], metavar="R", help=role_help
         )
-        parser.add_argument(
-            "--role",
-            action="append",
-            type=text_arg,
-            default=[],
-            metavar="R",
-            help=_("only this role; repeatable"),
-        )
-        add_all_hosts(parser)
+        add_places(parser, profiles=_("in all profiles"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for conflicting options, and for a filter without the number or date it
@@ -81,230 +121,166 @@ class SearchCommand(Subcommand):
 
         Such a filter is refused because the query without it would match everything.
         """
-        if arguments.all_profiles:
-            if sentence := refuse_a_store_with_all_profiles(arguments):
-                return sentence
-            has_scope = arguments.view or arguments.source or arguments.role
-            if has_scope or arguments.sort != "newest" or arguments.context:
-                return _(
-                    "--all-profiles searches everything, newest first; say source: and role: in the query"
-                )
-        if arguments.all_hosts and arguments.sort == "relevance":
-            return _("--all-hosts searches by time: relevance cannot be compared between stores")
+        if sentence := refuse_places(arguments):
+            return sentence
+        if arguments.sort == "relevance" and (arguments.all_hosts or arguments.all_profiles):
+            return _("several stores are searched by time: relevance cannot be compared")
         return parse(" ".join(arguments.query)).refusal
 
-    def start(self, arguments: SimpleNamespace) -> int:
-        """Search one store, or all profiles."""
-        return (
-            _search_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
+    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> HitPage:
+        return store.hit_page(
+            parse(" ".join(arguments.query)),
+            now,
+            View(arguments.view or View.ALL),
+            sources=arguments.source,
+            roles=arguments.role,
+            sort=arguments.sort,
+            limit=arguments.limit,
+            context=arguments.context,
         )
 
-    def run(self, context: CommandContext) -> int:
-        arguments = context.arguments
+    def report(self, answers: Answers[HitPage], arguments: SimpleNamespace) -> int:
         query = parse(" ".join(arguments.query))
-        conditions = compile_filters(query, context.now)
-        needs_catalog = bool(arguments.view or arguments.source or conditions.needs_catalog)
-        view = View(arguments.view) if arguments.view else View.ALL
-        sources, roles = frozenset(arguments.source), frozenset(arguments.role)
-        with context.store.reader() as reader:
-            catalog = read_catalog(reader, context.now) if needs_catalog else None
-            scope = make_scope(reader, conditions, catalog, view, sources=sources, roles=roles)
-            search = Search(reader, query, scope, sort=arguments.sort)
-            answer = search.page(arguments.limit)
-            total = _total(search, answer)
-            suggestions: tuple[Suggestion, ...] = ()
-            uncovered = ""
-            if not answer.hits:
-                # A suggestion widens the query, not the requested view, sources and roles.
-                suggestions = suggest(
-                    reader,
-                    query,
-                    catalog,
-                    view,
-                    context.now,
-                    sources=sources,
-                    roles=roles,
-                    is_typed=False,
-                )
-                uncovered = read_coverage(reader).reason if query.groups else ""
-            if catalog is None:
-                catalog = read_neighbourhood(
-                    reader, list({hit.session_id for hit in answer.hits}), context.now
-                )
-            conversations = {
-                hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits
-            }
-            contexts = [
-                read_context(reader, hit, arguments.context) if arguments.context else None
-                for hit in answer.hits
-            ]
-        notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
-        if not query.text.strip():
-            notes.append(_("The query is empty: nothing was looked for."))
-        notes += [*answer.notes, *([uncovered] if uncovered else [])]
+        found = _in_order(answers, arguments.sort)
+        hits = found[: arguments.limit or None]
+        outcome = _outcome(answers, is_cut=len(hits) < len(found))
+        notes = _notes(answers, query)
         for sentence in notes:
             note(sentence)
-        hits = []
-        for hit, around in zip(answer.hits, contexts, strict=True):
-            conversation = conversations[hit.session_id]
-            conversation_id = conversation.id if conversation is not None else hit.session_id
-            hits.append(_hit_json(hit, conversation_id, around))
-        if context.json:
-            print_json(
-                {
-                    "query": query.text,
-                    "engine": answer.engine,
-                    "complete": answer.complete,
-                    "more": answer.more,
-                    "elapsed_ms": round(answer.elapsed_ms, 3),
-                    "total": total.count if total is not None and not total.at_least else None,
-                    "hits": hits,
-                    "suggestions": [
-                        {"text": each.text, "query": each.query, "hits": each.hits}
-                        for each in suggestions
-                    ],
-                    "notes": notes,
-                }
-            )
-            return 0
-        if sys.stdout.isatty():
-            _print_groups(answer, contexts, conversations)
-        else:
-            names = [_name(conversations[hit.session_id]) for hit in answer.hits]
-            named = zip(hits, names, strict=True)
-            print_hits([hit | {"conversation": name} for hit, name in named])
-        note(_summary(answer, total))
-        for each in suggestions:
-            number = f"{each.hits:,}{'+' if each.at_least else ''}"
-            note(_("{label}: {text}").format(label=each.text, text=number))
-        return 0
+        if arguments.json:
+            rows = [hit.json(has_context=bool(arguments.context)) for hit in hits]
+            texts = {"query": query.text, "notes": notes, "hits": rows}
+            print_json(outcome.json() | texts | answers.facts)
+            return answers.code
+        _print_hits(answers, hits)
+        note(_summary(answers, outcome, len(hits)))
+        for suggestion in outcome.suggestions:
+            number = f"{suggestion.hits:,}{'+' if suggestion.at_least else ''}"
+            note(_("{label}: {text}").format(label=suggestion.text, text=number))
+        return answers.code
 
 
-def _total(search: Search, answer: Answer) -> Total | None:
-    """Return the number of hits where it is known or quickly counted."""
-    if answer.total is not None:
-        return Total(answer.total, False)
-    if not answer.more:
-        return Total(len(answer.hits), True)
-    return search.count() if search.counts_quickly and not answer.stopped else None
+def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
+    """Return the hits of all stores in one order."""
+    found = [
+        _found(place, page, number)
+        for place, page in answers.answers
+        for number in range(len(page.answer.hits))
+    ]
+    if answers.only is None:
+        found.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=sort == "newest")
+    return found
 
 
-def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
-    """Build a HIT of the JSON contract, with its context when requested."""
-    document: Json = {
-        "message_id": hit.message_id,
-        "session_id": hit.session_id,
-        "conversation_id": conversation_id,
-        "role": hit.role,
-        "timestamp": hit.timestamp,
-        "snippet": hit.snippet,
-        "match": [list(span) for span in hit.match],
-        "state": hit.state.value,
-    }
-    if context is not None:
-        document["context"] = [
-            {"message_id": message_id, "role": role, "text": content}
-            for message_id, role, content in context
+def _found(place: Json, page: HitPage, number: int) -> _HitRow:
+    hit = page.answer.hits[number]
+    conversation = page.conversations.get(hit.session_id)
+    tip = conversation.id if conversation is not None else hit.session_id
+    title = conversation.title if conversation is not None else None
+    return _HitRow(place, hit, page.contexts[number], tip, one_line(title or "", 40))
+
+
+class _Outcome(NamedTuple):
+    """How a search went, in all stores together."""
+
+    engine: str
+    is_complete: bool
+    has_more: bool
+    elapsed_ms: float
+    total: Total | None
+    suggestions: tuple[Suggestion, ...]
+
+    def json(self) -> Json:
+        """Build the document without its hits."""
+        is_exact = self.total is not None and not self.total.at_least
+        return {
+            "engine": self.engine,
+            "complete": self.is_complete,
+            "more": self.has_more,
+            "elapsed_ms": round(self.elapsed_ms, 3),
+            "total": self.total.count if self.total is not None and is_exact else None,
+            "suggestions": [
+                {"text": suggestion.text, "query": suggestion.query, "hits": suggestion.hits}
+                for suggestion in self.suggestions
+            ],
+        }
+
+
+def _outcome(answers: Answers[HitPage], *, is_cut: bool) -> _Outcome:
+    pages = [page for _place, page in answers.answers]
+    engines = {page.answer.engine for page in pages} - {"none"} or {"none"}
+    totals = [page.total or Total(len(page.answer.hits), True) for page in pages]
+    total = Total(sum(part.count for part in totals), any(part.at_least for part in totals))
+    return _Outcome(
+        engines.pop() if len(engines) == 1 else "mixed",
+        answers.is_complete and all(page.answer.complete for page in pages),
+        is_cut or any(page.answer.more for page in pages),
+        max((page.answer.elapsed_ms for page in pages), default=0.0),
+        answers.only.total if answers.only is not None else total,
+        answers.only.suggestions if answers.only is not None else (),
+    )
+
+
+def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
+    """Return what was not searched as it was meant, and what was not searched at all."""
+    notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
+    if not query.text.strip():
+        notes.append(_("The query is empty: nothing was looked for."))
+    for place, page in answers.answers:
+        names = _place_names(answers, place)
+        notes += [
+            ": ".join([*names, sentence])
+            for sentence in (*page.answer.notes, page.uncovered)
+            if sentence
         ]
-    return document
+    return notes
 
 
-def _summary(answer: Answer, total: Total | None) -> str:
+def _place_names(answers: Answers[HitPage], place: Json) -> list[str]:
+    """Return the host and the profile of a place; nothing if one store was asked."""
+    return [] if answers.only is not None else [str(name) for name in place.values() if name]
+
+
+def _summary(answers: Answers[HitPage], outcome: _Outcome, shown: int) -> str:
+    total = outcome.total
     if total is None:
-        line = _("hits shown: {count:,}, there are more · {engine} · {took:.0f} ms")
-        line = line.format(count=len(answer.hits), engine=answer.engine, took=answer.elapsed_ms)
+        count = _("hits shown: {count:,}, there are more").format(count=shown)
     else:
         number = f"{total.count:,}{'+' if total.at_least else ''}"
-        line = _("{count:,} of {total} hits · {engine} · {took:.0f} ms")
-        line = line.format(
-            count=len(answer.hits), total=number, engine=answer.engine, took=answer.elapsed_ms
-        )
-    return line if answer.complete else _("{line} · not everything was searched").format(line=line)
+        count = _("{count:,} of {total} hits").format(count=shown, total=number)
+    took = _("{took:.0f} ms").format(took=outcome.elapsed_ms)
+    line = " · ".join(filter(None, [count, answers.summary, outcome.engine, took]))
+    if outcome.is_complete:
+        return line
+    return _("{line} · not everything was searched").format(line=line)
 
 
-def _name(conversation: Conversation | None) -> str:
-    return one_line(conversation.title or "", 40) if conversation is not None else ""
-
-
-def _rows(hit: Hit, around: Around) -> list[tuple[int, str, str, bool]]:
-    """Return message id, role, text, and whether it is the hit, in reading order."""
-    if around is None:
-        return [(hit.message_id, hit.role, hit.snippet, True)]
-    return [
-        (
-            message_id,
-            role,
-            hit.snippet if message_id == hit.message_id else content,
-            message_id == hit.message_id,
-        )
-        for message_id, role, content in around
-    ]
-
-
-def _print_groups(
-    answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]
-) -> None:
-    """Print hits under the name of their conversation; consecutive hits of one conversation share a
-    heading."""
+def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
+    """Print hits with their context: on a terminal under the names of their conversations, in a
+    pipe as a table."""
+    if not sys.stdout.isatty():
+        messages = [message for hit in hits for message in hit.messages()]
+        print_table([*place_columns(answers), *_columns()], messages)
+        return
     from .terminal import print_hit_group  # start time: output into a pipe goes without Rich
 
-    pairs = zip(answer.hits, contexts, strict=True)
-    for session_id, group in groupby(pairs, key=lambda pair: pair[0].session_id):
-        name = _name(conversations[session_id])
-        rows = [
-            (
-                timestamp(hit.timestamp) if is_hit else "",
-                one_line(role, 9),
-                content if is_hit else one_line(content) or no_text(),
-                hit.match if is_hit else None,
-                str(message_id),
-            )
-            for hit, around in group
-            for message_id, role, content, is_hit in _rows(hit, around)
+    for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
+        some = list(group)
+        names = [
+            some[0].name,
+            one_line(some[0].hit.session_id),
+            *_place_names(answers, some[0].place),
         ]
-        print_hit_group(f"{name} · {one_line(session_id)}" if name else one_line(session_id), rows)
+        rows = [message.cells() for hit in some for message in hit.messages()]
+        print_hit_group(" · ".join(filter(None, names)), rows)
 
 
-def _search_all_profiles(arguments: SimpleNamespace) -> int:
-    """Run `search --all-profiles`: hits of all profiles, newest first, each row with its
-    profile."""
-    now, query, begun = time.time(), " ".join(arguments.query), time.perf_counter()
-    everywhere = read_all_profiles(arguments.home, now, View.ALL)
-    answer = search_everywhere(everywhere, query, now, limit=arguments.limit)
-    shown = answer.found[: arguments.limit] if arguments.limit else answer.found
-    hits = [
-        {"profile": each.profile} | _hit_json(each.hit, each.conversation.id, None)
-        for each in shown
-        if each.hit is not None
+def _columns() -> list[TableColumn[_Message]]:
+    return [
+        TableColumn(_("time"), lambda row: row.time),
+        TableColumn(_("role"), lambda row: row.role, dropped=2),
+        TableColumn(_("conversation"), lambda row: row.found.name if row.is_hit else ""),
+        TableColumn(pgettext("column", "text"), lambda row: row.text, is_flexible=True),
+        TableColumn(_("session"), lambda row: row.found.hit.session_id),
+        TableColumn(_("message"), lambda row: str(row.id), True, dropped=1),
     ]
-    names = [_name(each.conversation) for each in shown if each.hit is not None]
-    took = (time.perf_counter() - begun) * 1000
-    for sentence in answer.notes:
-        note(sentence)
-    if arguments.json:
-        print_json(
-            {
-                "query": query,
-                "engine": answer.engine,
-                "complete": answer.complete,
-                "more": answer.more or len(shown) < len(answer.found),
-                "elapsed_ms": round(took, 3),
-                "total": None if answer.more else len(answer.found),
-                "hits": hits,
-                "suggestions": [],
-                "notes": list(answer.notes),
-                "broken": broken_json(everywhere),
-            }
-        )
-        return 0
-    named = zip(hits, names, strict=True)
-    print_hits([hit | {"conversation": name} for hit, name in named])
-    total = f"{len(answer.found):,}{'+' if answer.more else ''}"
-    summary = _("{count:,} of {total} hits · {profiles:,} profiles · {engine} · {took:.0f} ms")
-    profiles = len(everywhere.catalogs)
-    note(
-        summary.format(
-            count=len(hits), total=total, profiles=profiles, engine=answer.engine, took=took
-        )
-    )
-    return 0

@@ -6,25 +6,19 @@ import argparse
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
-from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.messages.block_kinds import SEAM
+from hermes_browse.store.messages.block_kinds import CALL, SEAM, SUMMARY
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, blocks_of
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import (
-    read_messages_of,
-    read_outline,
-    read_system_prompt,
-)
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import _
 
 from ..formats import long_number, role, state, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, conversation_json, print_json_in_portions, print_lines, print_texts
-from .parser import text_arg
+from .output import OutputLine, conversation_json, fields, print_lines, print_texts
+from .parser import add_id
 
 _AT_ONCE = 400
 """Messages."""
@@ -40,7 +34,7 @@ class ShowCommand(Subcommand):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text_arg)
+        add_id(parser)
         reading = parser.add_mutually_exclusive_group()
         for name, summary in (
             ("said", _("what was said: live and compacted messages (default)")),
@@ -59,31 +53,27 @@ class ShowCommand(Subcommand):
         parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))
 
     def run(self, context: CommandContext) -> int:
-        arguments, reading = context.arguments, Reading(context.arguments.reading)
-        with context.store.reader() as reader:
-            ((session_id, conversation),) = context.find(reader, [arguments.id])
-            conversation = with_details(reader, [conversation])[0]
-            segments = [
-                each
-                for each in conversation.segments
-                if not arguments.segment or each.id == session_id
-            ]
-            ids = array("q", (row.id for row in read_outline(reader, segments, reading).rows))
-            prompt = (
-                read_system_prompt(reader, segments[0].id)
-                if reading is Reading.EVERYTHING
-                else None
-            )
-            rules = context.retention_rules(reader) if context.json else None
-        messages = _read_in_portions(context.store, ids)
+        arguments, reading, store = (
+            context.arguments,
+            Reading(context.arguments.reading),
+            context.store,
+        )
+        ((session_id, found),) = context.find([arguments.id])
+        (conversation,) = store.with_details([found])
+        segments = [
+            segment
+            for segment in conversation.segments
+            if not arguments.segment or segment.id == session_id
+        ]
+        ids = array("q", (row.id for row in store.outline(segments, reading).rows))
+        messages = _read_in_portions(store, ids)
         if context.json:
-            print_json_in_portions(
-                {
-                    "conversation": conversation_json(conversation, rules),
-                    "messages": (message_json(message) for message in messages),
-                    "system_prompt": prompt,
-                }
-            )
+            prompt = store.system_prompt(segments[0].id) if reading is Reading.EVERYTHING else None
+            document = {
+                "conversation": conversation_json(conversation, store.retention(context.now)),
+                "system_prompt": prompt,
+            }
+            context.print_json(document, "messages", map(message_json, messages))
         elif arguments.markdown:
             print_texts(_as_markdown(conversation, messages))
         else:
@@ -91,46 +81,30 @@ class ShowCommand(Subcommand):
         return 0
 
 
-def _read_in_portions(store: Store, ids: Sequence[int]) -> Iterator[ChatMessage]:
+def _read_in_portions(store: OpenStore, ids: Sequence[int]) -> Iterator[ChatMessage]:
     """Yield chat messages by id, a portion at a time; rows deleted meanwhile are left out.
 
     The store is closed while a portion is printed: a pager may keep it waiting for hours.
     """
     for some in chunks(ids, _AT_ONCE):
-        with store.reader() as reader:
-            portion = read_messages_of(reader, some)
+        portion = store.messages(list(some))
+        store.close()
         yield from portion
 
 
 def message_json(message: ChatMessage) -> Json:
     """Build a MESSAGE of the JSON contract."""
-    return {
-        "id": message.id,
-        "session_id": message.session_id,
-        "role": message.role,
-        "text": message.text,
+    document = fields(
+        message,
+        *("id", "session_id", "role", "text", "tool_call_id", "tool_name", "reasoning"),
+        *("timestamp", "finish_reason", "state", "is_summary", "is_hidden"),
+    )
+    return document | {
         "parts": [
-            {
-                "type": part.kind,
-                "text": part.text,
-                "mime": part.mime,
-                "url": part.url,
-                "bytes": part.size,
-            }
+            fields(part, "text", "mime", "url") | {"type": part.kind, "bytes": part.size}
             for part in message.parts
         ],
-        "tool_calls": [
-            {"id": call.id, "name": call.name, "arguments": call.arguments}
-            for call in message.tool_calls
-        ],
-        "tool_call_id": message.tool_call_id,
-        "tool_name": message.tool_name,
-        "reasoning": message.reasoning,
-        "timestamp": message.timestamp,
-        "finish_reason": message.finish_reason,
-        "state": message.state.value,
-        "is_summary": message.is_summary,
-        "is_hidden": message.is_hidden,
+        "tool_calls": [fields(call, "id", "name", "arguments") for call in message.tool_calls],
     }
 
 
@@ -148,13 +122,21 @@ def heading(message: ChatMessage) -> str:
     return one_line(f"{timestamp(message.timestamp, seconds=True)}  {name}")
 
 
-def body_of(message: ChatMessage) -> str:
-    """Return the printable text of a message; empty if it shows nothing."""
+def body_of(message: ChatMessage, *, call: str = "", with_summary: bool = False) -> str:
+    """Return the printable text of a message; empty if it shows nothing.
+
+    Args:
+        call: The form of a call, with `{tool}` and `{arguments}`; by default that of `show`.
+        with_summary: Print the text of a summary.
+    """
     lines: list[str] = []
     for block in blocks_of(message):
-        if block.kind.shown:
-            lines.append(_(block.kind.shown).format(tool=block.tool, arguments=block.body))
-        elif block.kind.shown is not None and block.body:
+        form = "" if block.kind is SUMMARY and with_summary else block.kind.shown
+        if block.kind is CALL:
+            form = call or form
+        if form:
+            lines.append(_(form).format(tool=block.tool, arguments=block.body))
+        elif form is not None and block.body:
             lines.append(block.body)
     return printable("\n".join(lines))
 

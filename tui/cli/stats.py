@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+import time
+from types import SimpleNamespace
+from typing import Any
 
-from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.insights.facts import read_facts, read_tools
-from hermes_browse.store.insights.periods import UNITS, first_day
-from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics
-from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.insights.periods import PERIODS, UNITS, first_day
+from hermes_browse.store.insights.sums import WITH_BYTES, Group, Report
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, size
-from .command_context import CommandContext, Subcommand
-from .output import note, print_json, print_sums
-from .parser import add_all_hosts
+from .command_context import ManyStoresCommand
+from .output import TableColumn, note, print_json, print_table
+from .parser import add_places
+from .stores import Answers
 
-_BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
-_WITH_BYTES = ("model", "source", "day", "tool")
-"""Groupings that also sum bytes, over all time (`read_statistics`)."""
+_Sums = dict[str, Any]
+"""Sums as in the document."""
+_BY = ("model", "source", *UNITS, "hour", "project", "conversation", "tool")
 
 
-class StatsCommand(Subcommand):
+class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
     """Print sums over the whole store, archived and automation included."""
 
     reads_old_transcripts = True
@@ -35,56 +36,46 @@ class StatsCommand(Subcommand):
         period_help = _(
             "what began, was said or called since then (default all, with bytes by model, source, day and tool)"
         )
-        parser.add_argument(
-            "--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=period_help
-        )
-        add_all_hosts(parser)
+        parser.add_argument("--period", choices=PERIODS, default="all", help=period_help)
+        add_places(parser)
 
-    def run(self, context: CommandContext) -> int:
-        by, period = context.arguments.by, context.arguments.period
-        if period != "all" or by not in _WITH_BYTES:
-            return _print_period(context, by, period)
-        with context.store.reader() as reader:
-            catalog = read_catalog(reader, context.now)
-            report = read_statistics(reader, catalog, by)
-        file_bytes = context.store.sizes()[0]
-        if context.json:
-            total = _total_json(report)
-            # Scripts may compare the last digits, where a sum of group sums differs from the sum
-            # over all sessions.
-            total["cost_usd"] = sum(
-                (each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0
-            )
-            total["file_bytes"] = file_bytes
-            print_json(
-                {
-                    "total": total,
-                    "grouped_by": by,
-                    "by": [_sums_json(each, by) for each in report.rows],
-                }
-            )
-            return 0
-        calls = [_("calls")] if by == "tool" else []
-        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
-        headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
-        total_row = replace(
-            report.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in report.rows)
-        )
-        print_sums(by, headers, [_whole_row(each, by) for each in (*report.rows, total_row)])
-        size_note = _("The file has {size}; sizes above are without the search index.")
-        note(size_note.format(size=size(file_bytes)))
-        return 0
+    def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> tuple[Report, int]:
+        """Return the sums, and the bytes of the file."""
+        return store.report(arguments.by, arguments.period, now), store.store.sizes()[0]
+
+    def report(self, answers: Answers[tuple[Report, int]], arguments: SimpleNamespace) -> int:
+        by, period = arguments.by, arguments.period
+        is_whole = period == "all" and by in WITH_BYTES
+        total: _Sums = {}
+        rows: dict[str, _Sums] = {}
+        for _place, (report, file_bytes) in answers.answers:
+            total = _added(total, _total_json(report, file_bytes, is_whole=is_whole))
+            for group in report.rows:
+                row = _sums_json(group, by, is_whole=is_whole)
+                rows[group.key] = _added(rows.get(group.key, {}), row)
+        ordered = list(rows.values())
+        if answers.only is None:
+            ordered.sort(key=_key_of if by in (*UNITS, "hour") else _order)
+        if arguments.json:
+            document: _Sums = {"total": total, "grouped_by": by, "by": ordered, **answers.facts}
+            if not is_whole:
+                since = first_day(period, time.time())
+                document |= {"period": period, "since": since.isoformat() if since else None}
+            print_json(document)
+            return answers.code
+        columns = _columns(by) if is_whole else _columns_of_period(by)
+        print_table(columns, [*ordered, total | {"key": pgettext("sum", "all")}])
+        sentence = _about(total, is_whole=is_whole) if answers.only is not None else answers.summary
+        if sentence:
+            note(sentence)
+        return answers.code
 
 
-def _without_key(sums: Json) -> Json:
-    return {name: value for name, value in sums.items() if name != "key"}
-
-
-def _sums_json(group: Group, by: str) -> Json:
+def _sums_json(group: Group, by: str, *, is_whole: bool) -> _Sums:
     """Build the JSON of sums: the same keys for each grouping and period, and three more by
     tool."""
     tokens = group.tokens
-    document: Json = {
+    document: _Sums = {
         "key": group.key,
         "conversations": len(group.conversations),
         "sessions": group.sessions,
@@ -100,114 +91,134 @@ def _sums_json(group: Group, by: str) -> Json:
         "cost_actual_usd": group.actual_usd,
         "cost_unknown_sessions": group.unknown,
         "cost_included_sessions": group.included,
-        "bytes": group.bytes,
+        "bytes": group.bytes if is_whole else None,
     }
     if by == "tool":
         document |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
     return document
 
 
-def _total_json(report: Report) -> Json:
-    """Build the JSON of the sums of a whole store; the calls of tools are those of the rows."""
-    total = replace(
-        report.total,
-        calls=sum(each.calls for each in report.rows),
-        failed=sum(each.failed for each in report.rows),
-    )
-    document = _without_key(_sums_json(total, report.by))
-    if report.by == "tool":
-        document["answers"] = sum(each.messages for each in report.rows)
+def _total_json(report: Report, file_bytes: int, *, is_whole: bool) -> _Sums:
+    """Build the JSON of all sums; over the whole store the calls of tools are those of the rows,
+    and its messages all there are."""
+    document = _sums_json(report.total, report.by, is_whole=is_whole)
+    del document["key"]
+    if is_whole:
+        document["file_bytes"] = file_bytes
+    if is_whole and report.by == "tool":
+        rows = [_sums_json(group, report.by, is_whole=True) for group in report.rows]
+        document |= {
+            name: sum(row[name] for row in rows) for name in ("calls", "answers", "failed")
+        }
     return document
 
 
-def _period_json(group: Group, by: str) -> Json:
-    return {**_sums_json(group, by), "bytes": None}
+def _added(sums: _Sums, row: _Sums) -> _Sums:
+    """Add the numbers of a row to sums; unknown ones stay null, texts are those of the first."""
+    return row | {
+        name: value + row[name] if isinstance(value, int | float) else value
+        for name, value in sums.items()
+    }
 
 
-def _first_cells(group: Group) -> list[str]:
-    """Return the first cells of a row, common to all groupings."""
-    return [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
+def _key_of(row: _Sums) -> str:
+    return str(row["key"])
 
 
-def _token_cells(group: Group) -> list[str]:
-    tokens = group.tokens
-    return [
-        *map(long_number, (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write))
-    ]
+def _order(row: _Sums) -> tuple[float, float, float, str]:
+    return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
 
-def _whole_row(group: Group, by: str) -> list[str]:
-    calls = [f"{group.calls:,}"] if by == "tool" else []
-    last_cells = [dollars(group.cost_usd), size(group.bytes)]
-    return [*_first_cells(group), f"{group.messages:,}", *calls, *_token_cells(group), *last_cells]
+def _heads() -> dict[str, str]:
+    """Return the heads of the columns by what they show; those of numbers."""
+    return {
+        "conversations": _("convs"),
+        "sessions": _("sessions"),
+        "messages": _("msgs"),
+        "calls": _("calls"),
+        "answers": _("answers"),
+        "failed": _("failed"),
+        "input_tokens": pgettext("column", "in"),
+        "output_tokens": pgettext("column", "out"),
+        "reasoning_tokens": pgettext("column", "reasoning"),
+    }
 
 
-def _period_row(group: Group, by: str) -> list[str]:
-    if by == "tool":
-        rate = "" if group.failure_rate is None else f"{group.failure_rate:.1%}"
-        return [
-            *_first_cells(group),
-            f"{group.calls:,}",
-            f"{group.messages:,}",
-            f"{group.failed:,}",
-            rate,
-        ]
-    estimated, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
-    last_cells = [
-        long_number(group.tokens.reasoning),
-        f"{estimated}{dollars(group.cost_usd)}{unknown}",
-    ]
-    return [*_first_cells(group), f"{group.messages:,}", *_token_cells(group), *last_cells]
+def _grouping(by: str) -> TableColumn[_Sums]:
+    names = {
+        "model": pgettext("grouping", "model"),
+        "source": pgettext("grouping", "source"),
+        "day": pgettext("grouping", "day"),
+        "week": pgettext("grouping", "week"),
+        "month": pgettext("grouping", "month"),
+        "hour": pgettext("grouping", "hour"),
+        "project": pgettext("grouping", "project"),
+        "conversation": pgettext("grouping", "conversation"),
+        "tool": pgettext("grouping", "tool"),
+    }
+    return TableColumn(names[by], _key_of, is_flexible=True)
 
 
-def _read_report(context: CommandContext, by: str, period: str) -> Report:
-    """Read a report of a period; rows that are not units of time are sorted by size, descending."""
-    with context.store.reader() as reader:
-        catalog = read_catalog(reader, context.now)
-        read = read_tools if by == "tool" else read_facts
-        report = make_report(read(reader, catalog), by, period, context.now)
-    if by in (*UNITS, "hour"):
-        return report
-    ordered = sorted(
-        report.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key)
+def _number(name: str) -> TableColumn[_Sums]:
+    """Return a column of numbers; tokens are abbreviated."""
+    form = long_number if name.endswith("_tokens") else "{:,}".format
+    dropped = {"conversations": 1, "sessions": 2}.get(name, 0)
+    return TableColumn(_heads()[name], lambda row: form(row[name]), True, dropped)
+
+
+def _cache() -> TableColumn[_Sums]:
+    return TableColumn(
+        _("cache"),
+        lambda row: long_number(row["cache_read_tokens"] + row["cache_write_tokens"]),
+        right=True,
     )
-    return report._replace(rows=tuple(ordered))
 
 
-def _print_period(context: CommandContext, by: str, period: str) -> int:
-    """Print sums of a period, with estimated and actual cost apart, and failures of tools; without
+def _columns(by: str) -> list[TableColumn[_Sums]]:
+    calls = ["calls"] if by == "tool" else []
+    names = ["conversations", "sessions", "messages", *calls, "input_tokens", "output_tokens"]
+    return [
+        _grouping(by),
+        *map(_number, names),
+        _cache(),
+        TableColumn(_("cost"), lambda row: dollars(row["cost_usd"]), True),
+        TableColumn(_("size"), lambda row: size(row["bytes"]), True),
+    ]
+
+
+def _columns_of_period(by: str) -> list[TableColumn[_Sums]]:
+    """Return the columns with estimated and actual cost apart, and failures of tools; without
     bytes."""
-    report = _read_report(context, by, period)
-    if context.json:
-        since = first_day(period, context.now)
-        print_json(
-            {
-                "total": _without_key(_period_json(report.total, by)),
-                "grouped_by": by,
-                "period": period,
-                "since": since.isoformat() if since is not None else None,
-                "by": [_period_json(each, by) for each in report.rows],
-            }
-        )
-        return 0
     if by == "tool":
-        headers = [_("sessions"), _("calls"), _("answers"), _("failed"), pgettext("column", "rate")]
-    else:
-        tokens = [
-            pgettext("column", "in"),
-            pgettext("column", "out"),
-            _("cache"),
-            pgettext("column", "reasoning"),
-        ]
-        headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
-    total_row = replace(report.total, key=pgettext("sum", "all"))
-    print_sums(by, headers, [_period_row(each, by) for each in (*report.rows, total_row)])
-    if report.total.cost_usd or report.total.unknown:
-        cost_note = _(
-            "Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?)."
-        )
-        actual, estimated = (
-            dollars(each) or "$0" for each in (report.total.actual_usd, report.total.estimated_usd)
-        )
-        note(cost_note.format(actual=actual, estimated=estimated, count=report.total.unknown))
-    return 0
+        names = ["conversations", "sessions", "calls", "answers", "failed"]
+        rate = TableColumn(pgettext("column", "rate"), _failure_rate, True)
+        return [_grouping(by), *map(_number, names), rate]
+    names = ["conversations", "sessions", "messages", "input_tokens", "output_tokens"]
+    cost = TableColumn(_("cost"), _marked_cost, True)
+    return [_grouping(by), *map(_number, names), _cache(), _number("reasoning_tokens"), cost]
+
+
+def _failure_rate(row: _Sums) -> str:
+    return f"{row['failed'] / row['answers']:.1%}" if row["answers"] else ""
+
+
+def _marked_cost(row: _Sums) -> str:
+    estimated = "~" if row["cost_estimated_usd"] else ""
+    return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
+
+
+def _about(total: _Sums, *, is_whole: bool) -> str:
+    """Return a sentence about the sums; empty if there is nothing to say."""
+    if is_whole:
+        sentence = _("The file has {size}; sizes above are without the search index.")
+        return sentence.format(size=size(total["file_bytes"]))
+    unknown = total["cost_unknown_sessions"]
+    if not (total["cost_usd"] or unknown):
+        return ""
+    sentence = _(
+        "Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?)."
+    )
+    actual, estimated = (
+        dollars(total[name]) or "$0" for name in ("cost_actual_usd", "cost_estimated_usd")
+    )
+    return sentence.format(actual=actual, estimated=estimated, count=unknown)

@@ -7,6 +7,7 @@ Callers pass printable text; it is wrapped in `Text`, never parsed as markup.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -18,7 +19,7 @@ from hermes_browse.store.text import printable
 
 _GAP = 2
 _MIN_FLEXIBLE = 24
-"""Minimum cells of the flexible column; optional columns are dropped to reach it."""
+"""Minimum cells of the flexible column; others are dropped to reach it."""
 _MIN_WIDTH = 12
 _MAX_FIXED = 36
 _STYLES = {
@@ -36,39 +37,34 @@ def _console() -> Console:
     return Console(highlight=False, markup=False, emoji=False)
 
 
-def print_rich_table(
-    headers: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    right: Sequence[int],
-    flexible: int,
-    optional: Sequence[int],
-) -> None:
+def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> None:
     """Print printable rows at the width of the terminal; see `output.print_table`."""
     console = _console()
-    natural = [max(map(cell_len, column)) for column in zip(headers, *rows, strict=True)]
-    shown = list(range(len(headers)))
+    heads = [column.head for column in columns]
+    natural = [max(map(cell_len, texts)) for texts in zip(heads, *rows, strict=True)]
+    flexible = next(index for index, column in enumerate(columns) if column.is_flexible)
+    shown = list(range(len(columns)))
 
     def remaining() -> int:
         fixed = sum(min(natural[index], _MAX_FIXED) for index in shown if index != flexible)
         return console.width - fixed - _GAP * (len(shown) - 1)
 
-    for index in optional:
+    optional = [index for index in shown if columns[index].dropped]
+    for index in sorted(optional, key=lambda index: columns[index].dropped):
         if remaining() >= min(_MIN_FLEXIBLE, natural[flexible]):
             break
         shown.remove(index)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for index in shown:
-        width = (
-            max(remaining(), _MIN_WIDTH) if index == flexible else min(natural[index], _MAX_FIXED)
-        )
+        is_flexible = index == flexible
+        most = max(remaining(), _MIN_WIDTH) if is_flexible else _MAX_FIXED
         table.add_column(
-            Text(headers[index]),
-            justify="right" if index in right else "left",
-            width=min(width, natural[index]),
+            Text(heads[index]),
+            justify="right" if columns[index].right else "left",
+            width=min(most, natural[index]),
             # Other columns may hold ids, which users copy: fold rather than cut them.
-            overflow="ellipsis" if index == flexible else "fold",
-            no_wrap=index == flexible,
+            overflow="ellipsis" if is_flexible else "fold",
+            no_wrap=is_flexible,
         )
     for row in rows:
         table.add_row(*(Text(row[index]) for index in shown))
@@ -98,31 +94,24 @@ def print_hit_group(
     """
     console = _console()
     console.print(Text(heading, style="bold", overflow="fold"))
-    table = Table.grid(padding=(0, _GAP, 0, 0))
+    table = Table.grid(padding=(0, _GAP, 0, 0), expand=True)
     for width in (16, 9):
-        table.add_column(width=width, no_wrap=True, overflow="ellipsis")
+        table.add_column(width=width, no_wrap=True, overflow="ellipsis", style="dim")
     table.add_column(ratio=1, overflow="fold")
-    table.add_column(justify="right", no_wrap=True)
-    table.expand = True
+    table.add_column(justify="right", no_wrap=True, style="dim")
     for time, role, text, ranges, number in rows:
-        table.add_row(
-            Text(time, style="dim"),
-            Text(role, style="dim"),
-            Text(text) if ranges is None else _highlight(text, ranges),
-            Text(number, style="dim"),
-            style="dim" if ranges is None else "",
-        )
+        shown = Text(text, style="dim") if ranges is None else _highlight(text, ranges)
+        table.add_row(Text(time), Text(role), shown, Text(number))
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
 def print_rich_lines(lines: Iterable[tuple[str, str, int, str]]) -> None:
-    """Print lines, as of `output.OutputLine`, styled by kind, indented and wrapped at words."""
+    """Print lines styled by kind, indented and wrapped at words."""
     console = _console()
     for kind, content, indent, lead in lines:
         text = Text(content, style=_STYLES[kind], overflow="fold")
-        for number, part in (
-            enumerate(text.wrap(console, max(console.width - len(lead), 20))) if lead else ()
-        ):
-            console.print(Text(lead if number == 0 else " " * len(lead), style="dim") + part)
         if not lead:
             console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
+            continue
+        for number, part in enumerate(text.wrap(console, max(console.width - len(lead), 20))):
+            console.print(Text(" " * len(lead) if number else lead, style="dim") + part)

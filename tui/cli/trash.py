@@ -1,196 +1,265 @@
-"""`trash list`, `trash restore` and `trash drop`: bundles of deleted conversations."""
+"""`delete`: move whole conversations to the trash; `trash`: list, restore or remove what is in
+it."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from collections.abc import Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.delete_plan import affected_by_delete
-from hermes_browse.store.edit.restore import Restored, check_index, restore
+from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning
+from hermes_browse.store.edit.restore import Restored, restore
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.resolve import resolve_session
-from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ..formats import size, timestamp
-from ..store_paths import sessions_folder, trash_folder
-from .command_context import CommandContext, Subcommand
-from .output import bundle_json, no_title, note, print_json, print_table, print_text
-from .parser import add_store_options, text_arg
+from ..formats import counted, size, timestamp
+from ..store_paths import sessions_folder
+from .command_context import CommandContext, Subcommand, telling
+from .output import (
+    TableColumn,
+    bundle_json,
+    fields,
+    no_title,
+    note,
+    print_json,
+    print_table,
+    print_text,
+)
+from .parser import add_ids, add_json, add_several, add_store_options, text_arg
+
+_TITLE_WIDTH = 60
+
+
+class DeleteCommand(Subcommand):
+    """Move conversations to the trash as one bundle, all of them or none."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_ids(parser)
+        parser.add_argument("--yes", action="store_true", help=_("do not ask"))
+
+    def run(self, context: CommandContext) -> int:
+        store = context.store
+        ids = list(dict.fromkeys(map(store.resolve, context.arguments.ids)))
+        plans = store.plan_delete(ids, context.now)
+        store.close()
+        if warning := long_lock_warning(sum(plan.messages for plan in plans)):
+            note(warning)
+        if not context.arguments.yes:
+            _confirm_delete(context, plans)
+        deleted = store.delete(ids, tell=telling())
+        for sentence in deleted.notes:
+            note(context.advice(sentence))
+        if context.json:
+            document = fields(deleted, "reparented", "conversations", "messages", "files", "notes")
+            bundle = {"deleted": deleted.sessions, "bundle": bundle_json(deleted.bundle)}
+            context.print_json(document | bundle)
+        else:
+            _print_deleted(context, deleted)
+        return 0
+
+
+def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> None:
+    for plan in plans:
+        conversation = plan.conversation
+        note(f"{conversation.id} · {conversation.source} · {_title(conversation)}")
+    going = {session for plan in plans for session in plan.sessions}
+    orphans = {session.id: session for plan in plans for session in plan.orphaned}
+    for session_id, session in orphans.items():
+        if session_id not in going:
+            name = f"{session_id} · {_title(session)}"
+            note(_("{name} stays, without its parent.").format(name=name))
+    what = _("delete {conversations}, {sessions}, {messages} to the trash").format(
+        conversations=counted(len(plans), "conversation"),
+        sessions=counted(len(going), "session"),
+        messages=counted(sum(plan.messages for plan in plans), "message"),
+    )
+    context.confirm(len(plans), what)
+
+
+def _title(named: Conversation | Session) -> str:
+    return one_line(named.title or no_title(), _TITLE_WIDTH)
+
+
+def _print_deleted(context: CommandContext, deleted: Deleted) -> None:
+    sentence = _("{sentence} · `hermes-browse trash restore {name}` restores them")
+    line = sentence.format(sentence=deleted.sentence, name=deleted.bundle.name)
+    print_text(context.advice(line))
+    if count := len(deleted.reparented):
+        sentence = ngettext(
+            "{count:,} session stayed and lost a parent: {ids}",
+            "{count:,} sessions stayed and lost a parent: {ids}",
+            count,
+        )
+        ids = pgettext("list", ", ").join(deleted.reparented)
+        note(sentence.format(count=count, ids=ids))
 
 
 class TrashCommand(Subcommand):
-    """List, restore or drop bundles of the trash."""
+    """List, restore or drop bundles of the trash; without an action they are listed."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        actions = parser.add_subparsers(
-            dest="action", metavar="ACTION", title=_("actions"), required=True
-        )
-        for name, summary in (
-            ("list", _("The bundles in the trash, newest first.")),
-            ("restore", _("Restore bundles to the store.")),
-            ("drop", _("Remove bundles for good.")),
-        ):
+        actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"))
+        parser.set_defaults(action="list")
+
+        def add(name: str, summary: str) -> argparse.ArgumentParser:
             action = actions.add_parser(name, help=summary, description=summary)
-            action.add_argument(
-                "--json",
-                action="store_true",
-                default=argparse.SUPPRESS,
-                help=_("one JSON document on standard output"),
-            )
+            add_json(action, default=argparse.SUPPRESS)
             add_store_options(action)
             if name != "list":
+                bundle_help = _("a name, or how it begins")
                 action.add_argument(
-                    "bundles",
-                    metavar="BUNDLE",
-                    nargs="+",
-                    type=text_arg,
-                    help=_("a name, or how it begins"),
+                    "bundles", metavar="BUNDLE", nargs="+", type=text_arg, help=bundle_help
                 )
-            if name == "drop":
-                action.add_argument("--yes", action="store_true", help=_("do not ask"))
-            if name == "restore":
-                yes_help = _("also into another store than it is from")
-                action.add_argument("--yes", action="store_true", help=yes_help)
-                only_help = _("only this conversation of the bundle; repeatable")
-                action.add_argument(
-                    "--only",
-                    action="append",
-                    metavar="ID",
-                    type=text_arg,
-                    default=[],
-                    help=only_help,
-                )
+            return action
+
+        add("list", _("The bundles in the trash, newest first."))
+        restoring = add("restore", _("Restore bundles to the store."))
+        yes_help = _("also into another store than it is from")
+        restoring.add_argument("--yes", action="store_true", help=yes_help)
+        only_help = _("only this conversation of the bundle; repeatable")
+        add_several(restoring, "--only", "ID", only_help)
+        dropping = add("drop", _("Remove bundles for good."))
+        dropping.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
-        is_ambiguous = (
-            arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
-        )
+        is_restore = arguments.action == "restore"
+        is_ambiguous = is_restore and arguments.only and len(arguments.bundles) > 1
         return _("--only needs exactly one bundle") if is_ambiguous else ""
 
+    def runs_there(self, arguments: SimpleNamespace) -> bool:
+        """Nothing is dropped there by a call, nor restored from another store."""
+        is_of_shell = arguments.action == "drop" or getattr(arguments, "yes", False)
+        return is_of_shell or super().runs_there(arguments)
+
     def run(self, context: CommandContext) -> int:
-        return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](
-            context
-        )
-
-
-def _list(context: CommandContext) -> int:
-    trash = trash_folder(context.location)
-    bundles = list_bundles(trash)
-    if context.json:
-        print_json({"bundles": [bundle_json(each) for each in bundles], "folder": str(trash)})
+        actions = {"list": _list, "restore": _restore, "drop": _drop}
+        actions[context.arguments.action](context)
         return 0
-    deleted, name = pgettext("column", "deleted"), pgettext("column", "name")
-    headers = [deleted, _("sessions"), _("msgs"), _("size"), _("title"), name]
-    print_table(
-        headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2)
-    )
+
+
+def _list(context: CommandContext) -> None:
+    bundles, trash = context.store.deletions(), context.store.trash_path()
+    if context.json:
+        context.print_json({"bundles": list(map(bundle_json, bundles)), "folder": str(trash)})
+        return
+    print_table(_columns(), bundles)
     summary = ngettext(
         "{count:,} bundle, {size} in {folder}",
         "{count:,} bundles, {size} in {folder}",
         len(bundles),
     )
-    note(
-        summary.format(
-            count=len(bundles), size=size(sum(each.bytes for each in bundles)), folder=trash
-        )
-    )
-    return 0
+    total = size(sum(bundle.bytes for bundle in bundles))
+    note(summary.format(count=len(bundles), size=total, folder=trash))
 
 
-def _row(bundle: Bundle) -> list[str]:
-    title = bundle.title or no_title()
-    if bundle.damage:
-        title = _("damaged: {damage}").format(damage=bundle.damage)
-    elif bundle.restored_at is not None:
-        title = _("{title} (restored {time})").format(
-            title=title, time=timestamp(bundle.restored_at)
-        )
+def _columns() -> list[TableColumn[Bundle]]:
     return [
-        timestamp(bundle.created_at),
-        f"{len(bundle.sessions):,}",
-        f"{bundle.messages:,}",
-        size(bundle.bytes),
-        title,
-        bundle.name,
+        TableColumn(pgettext("column", "deleted"), lambda bundle: timestamp(bundle.created_at)),
+        TableColumn(_("sessions"), lambda bundle: f"{len(bundle.sessions):,}", True, dropped=1),
+        TableColumn(_("msgs"), lambda bundle: f"{bundle.messages:,}", True, dropped=2),
+        TableColumn(_("size"), lambda bundle: size(bundle.bytes), True),
+        TableColumn(_("title"), _bundle_title, is_flexible=True),
+        TableColumn(pgettext("column", "name"), lambda bundle: bundle.name),
     ]
 
 
-def _restore(context: CommandContext) -> int:
-    trash = trash_folder(context.location)
-    names = list(dict.fromkeys(find(trash, each).stem for each in context.arguments.bundles))
+def _bundle_title(bundle: Bundle) -> str:
+    title = bundle.title or no_title()
+    if bundle.damage:
+        return _("damaged: {damage}").format(damage=bundle.damage)
+    if bundle.restored_at is None:
+        return title
+    time = timestamp(bundle.restored_at)
+    return _("{title} (restored {time})").format(title=title, time=time)
+
+
+def _restore(context: CommandContext) -> None:
+    store, arguments = context.store, context.arguments
+    names = list(dict.fromkeys(map(store.find_deletion, arguments.bundles)))
+    only = store.find_in_deletion(names[0], arguments.only) if arguments.only else None
     results: list[Restored] = []
-    only = _sessions_of(context, find(trash, names[0])) if context.arguments.only else None
-    for name in names:
-        try:
-            result = restore(
-                context.store,
-                trash,
-                name,
-                now=context.now,
-                sessions_folder=sessions_folder(context.location),
-                any_store=context.arguments.yes,
-                check=len(names) == 1,
-                only=only,
-            )
-        except BrowseError:
-            if results:
-                for sentence in check_index(context.store):
-                    note(sentence)
-                bundles = pgettext("list", ", ").join(each.name for each in results)
-                note(_("Restored before that: {bundles}.").format(bundles=bundles))
-            raise
-        results.append(result)
-        for each in result.notes:
-            note(each)
-        if not context.json:
-            is_new = not result.there.issuperset(result.sessions)
-            sentence = _("{sentence} from {bundle}") if is_new else _("{bundle}: {sentence}")
-            print_text(sentence.format(sentence=result.sentence, bundle=result.name))
-    index_notes = check_index(context.store) if len(names) > 1 else ()
-    for each in index_notes:
-        note(each)
+    try:
+        for name in names:
+            result = _restored(context, name, only, check=len(names) == 1)
+            results.append(result)
+            _tell_restored(context, result)
+    except BrowseError:
+        if results:
+            _check(context)
+            restored = pgettext("list", ", ").join(result.name for result in results)
+            note(_("Restored before that: {bundles}.").format(bundles=restored))
+        raise
+    index_notes = _check(context) if len(names) > 1 else ()
     if context.json:
-        print_json(
+        context.print_json(
             {
                 "restored": [session for result in results for session in result.sessions],
                 "messages": sum(result.messages for result in results),
                 "verified": all(result.verified for result in results) and not index_notes,
                 "files": sum(result.files for result in results),
                 "bundles": [result.name for result in results],
-                "notes": [*(each for result in results for each in result.notes), *index_notes],
+                "notes": [*(text for result in results for text in result.notes), *index_notes],
             }
         )
-    return 0
 
 
-def _sessions_of(context: CommandContext, bundle: Path) -> tuple[str, ...]:
-    """Return the sessions of the requested conversations: their segments and subagents."""
-    with Store(bundle).reader() as reader:
-        ids = [resolve_session(reader, each) for each in context.arguments.only]
-        return affected_by_delete(read_catalog(reader, context.now).forest, ids).sessions
+def _restored(
+    context: CommandContext, name: str, only: Sequence[str] | None, *, check: bool
+) -> Restored:
+    """Restore a bundle; with `--yes`, which no call allows, also into another store."""
+    store = context.store
+    store.close()
+    if not context.arguments.yes:
+        return store.restore(name, only, check=check, tell=telling())
+    return restore(
+        store.store,
+        store.trash,
+        name,
+        sessions_folder=sessions_folder(context.location),
+        any_store=True,
+        check=check,
+        only=only,
+        tell=telling(),
+    )
 
 
-def _drop(context: CommandContext) -> int:
-    arguments, trash = context.arguments, trash_folder(context.location)
-    bundles = [
-        describe(path) for path in dict.fromkeys(find(trash, each) for each in arguments.bundles)
-    ]
-    if not arguments.yes:
-        for each in bundles:
-            note("  ".join(_row(each)))
+def _check(context: CommandContext) -> tuple[str, ...]:
+    """Check the search index after several restores; return what is wrong, which is noted."""
+    notes = context.store.check_index()
+    for sentence in notes:
+        note(context.advice(sentence))
+    return notes
+
+
+def _tell_restored(context: CommandContext, result: Restored) -> None:
+    for sentence in result.notes:
+        note(context.advice(sentence))
+    if not context.json:
+        is_new = not result.there.issuperset(result.sessions)
+        sentence = _("{sentence} from {bundle}") if is_new else _("{bundle}: {sentence}")
+        print_text(sentence.format(sentence=result.sentence, bundle=result.name))
+
+
+def _drop(context: CommandContext) -> None:
+    trash = context.store.trash
+    paths = dict.fromkeys(find(trash, name) for name in context.arguments.bundles)
+    bundles = [describe(path) for path in paths]
+    if not context.arguments.yes:
+        for bundle in bundles:
+            note("  ".join(column.text(bundle) for column in _columns()))
         action = ngettext(
             "remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles)
         )
         context.confirm(len(bundles), action.format(count=len(bundles)))
-    for each in bundles:
-        drop(trash, each.name)
+    for bundle in bundles:
+        drop(trash, bundle.name)
         if not context.json:
-            print_text(_("dropped {name}").format(name=each.name))
+            print_text(_("dropped {name}").format(name=bundle.name))
     if context.json:
-        print_json({"dropped": [bundle_json(each) for each in bundles]})
-    return 0
+        print_json({"dropped": list(map(bundle_json, bundles))})

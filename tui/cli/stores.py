@@ -1,0 +1,409 @@
+"""The stores that a command line names: one, of this machine or a host, or several at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import (
+    Advice,
+    BrowseError,
+    NotFoundError,
+    RefusedError,
+    StoreEmptyError,
+    StoreError,
+    StoreMissingError,
+)
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate
+from hermes_browse.store.places.reason import short_reason
+from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+
+from ..config.folders import config_path
+from ..store_paths import sessions_folder
+from .advice import remedy_of, with_advice
+from .output import TableColumn, note
+
+if TYPE_CHECKING:
+    from hermes_browse.store.hosts.host import Host
+    from hermes_browse.store.hosts.link import Links
+
+SOME_SILENT = 6
+"""The exit code when some host did not answer."""
+T = TypeVar("T")
+Ask = Callable[[OpenStore, float], T]
+"""Asks a store, at a time in Unix seconds."""
+
+
+def configured_hosts() -> tuple[Host, ...]:
+    """Return the hosts of the configuration."""
+    from ..config.read_config import read_config  # start time: rarely needed
+
+    return read_config(config_path()).options.hosts
+
+
+def how_to_add() -> str:
+    """Return a sentence that says how to add a host to the configuration."""
+    sentence = _(
+        'No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".'
+    )
+    return sentence.format(path=config_path())
+
+
+def named_host(name: str, profile: str | None = None) -> Host:
+    """Return a host of the configuration by its name; NotFoundError if there is none.
+
+    Args:
+        profile: Of that machine; by default the configured one.
+    """
+    hosts = {host.name: host for host in configured_hosts()}
+    if name in hosts:
+        host = hosts[name]
+        return host if profile is None else host._replace(profile=profile)
+    known = _("Known hosts: {names}.").format(names=", ".join(hosts)) if hosts else how_to_add()
+    sentence = _("There is no host “{name}”.").format(name=one_line(name, 80))
+    raise NotFoundError(sentence, remedy=known)
+
+
+# One store
+
+
+@contextmanager
+def opened_links() -> Iterator[Links]:
+    """Yield connections to hosts, and end them with the block, whatever ends it."""
+    from hermes_browse.store.hosts.link import Links  # start time: rarely needed
+
+    links = Links()
+    with removed_on_signals():
+        try:
+            yield links
+        finally:
+            links.close()
+
+
+def _store_of(host: Host, links: Links) -> OpenStore:
+    """Connect to a host; HostError if it cannot be reached."""
+    from hermes_browse.store.hosts.remote import locate_there, store_at  # start time: rarely needed
+
+    location = locate_there(links.of(host))
+    return OpenStore(store_at(location, links), location)
+
+
+@contextmanager
+def opened_there(arguments: SimpleNamespace) -> Iterator[tuple[OpenStore, Links]]:
+    """Open the store of the host that the arguments name, and yield the connections as well.
+
+    Raises:
+        NotFoundError: There is no such host.
+        HostError: It cannot be reached.
+    """
+    host = named_host(arguments.host, arguments.profile)
+    with opened_links() as links, _store_of(host, links) as store:
+        try:
+            yield store, links
+        except BrowseError as error:  # the commands in its remedy are typed here
+            error.remedy, error.advice = host.advice(remedy_of(error)), Advice.NONE
+            raise
+
+
+@contextmanager
+def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
+    """Open the store that the arguments name; sample and old transcripts live in a temporary folder
+    for the block.
+
+    Raises:
+        BrowseError: There is no such store, or the old transcripts cannot be read.
+    """
+    if arguments.host is not None:
+        with opened_there(arguments) as (store, _links):
+            yield store
+        return
+    with opened_location(arguments) as location, OpenStore(Store(location.path), location) as store:
+        yield store
+
+
+@contextmanager
+def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
+    """As `opened_store`, of this machine alone."""
+    target = _location_or_reason(arguments)
+    if isinstance(target, Location) and not arguments.old:
+        yield target
+        return
+    with removed_on_signals():
+        if isinstance(target, Location):
+            ids = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
+            with _opened_transcripts(target, [ids] if isinstance(ids, str) else ids) as location:
+                yield location
+        else:
+            with _opened_sample(arguments, target) as location:
+                yield location
+
+
+def _location_or_reason(arguments: SimpleNamespace) -> Location | str:
+    """Return the store the arguments name, or the reason why the sample store is opened instead."""
+    if arguments.demo:
+        return _("this is a sample store; without --demo your own opens")
+    location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
+    if arguments.or_demo:
+        try:
+            Store(location.path).check()
+        except (StoreMissingError, StoreEmptyError):
+            return _("no Hermes store at {path} yet: this is a sample").format(path=location.path)
+    return location
+
+
+def now_in(arguments: SimpleNamespace, location: Location | None = None) -> float:
+    """Return the time in Unix seconds; for a command on the sample store the start of the hour.
+
+    The ids of the sample depend on it, and an id printed by one command must be valid in the next.
+    """
+    now = time.time()
+    is_sample = location is None or location.demo
+    return now - now % 3600 if is_sample and arguments.command is not None else now
+
+
+@contextmanager
+def _opened_sample(arguments: SimpleNamespace, reason: str) -> Iterator[Location]:
+    from hermes_browse.store.demo import build_home  # start time: rarely needed
+
+    with TemporaryFolder("demo") as folder:
+        path = build_home(folder, now=now_in(arguments))
+        yield Location(path, folder, DEFAULT_PROFILE, demo=True, note=reason)
+
+
+@contextmanager
+def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Location]:
+    """Load the old transcripts of a home (`--old`) into a temporary store for the block; note what
+    it holds.
+
+    Args:
+        only: Prefixes of ids; other files may be skipped. Empty for all.
+
+    Raises:
+        RefusedError: The store does not belong to a home.
+        BrowseError: The files cannot be listed.
+        StoreError: The store cannot be read, so files without a session in it are unknown.
+    """
+    from hermes_browse.store.legacy.old_transcripts import OldTranscripts  # start: rarely needed
+
+    folder = sessions_folder(beside)
+    if folder is None:
+        sentence = _("{path} is not the store of a Hermes home: no old transcripts belong to it.")
+        raise RefusedError(sentence.format(path=beside.path), remedy=_("Name a root with --home."))
+    known: Collection[str] = ()
+    try:
+        with OpenStore(Store(beside.path), beside) as store:
+            known = store.known_sessions()
+    except (StoreMissingError, StoreEmptyError):  # no store, or an empty one
+        pass
+    with OldTranscripts(folder, known, only=only) as transcripts:
+        transcripts.fill_all()
+        if not only or transcripts.notes:
+            note(transcripts.describe())
+        yield Location(transcripts.path, old_files=folder)
+
+
+# Several stores
+
+
+class Answers(NamedTuple, Generic[T]):
+    """What the stores that a command line names have answered."""
+
+    answers: Sequence[tuple[Json, T]]
+    """Each with its place: what its rows say of the store, nothing if only one of this machine was
+    asked."""
+    facts: Json
+    """What the document says of all places."""
+    summary: str = ""
+    """The same for people."""
+    is_complete: bool = True
+    """Whether all of them answered."""
+    code: int = 0
+    """The exit code."""
+    is_one: bool = False
+    """Whether a single store was asked."""
+
+    @property
+    def only(self) -> T | None:
+        """The answer of the only store that was asked; None if several were."""
+        return self.answers[0][1] if self.is_one else None
+
+
+class _Tried(NamedTuple, Generic[T]):
+    """What came of asking a store."""
+
+    location: Location
+    answer: T | BrowseError
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the store could not be read."""
+        return isinstance(self.answer, BrowseError)
+
+    def sentence(self) -> str:
+        """Return why it does not answer, for people."""
+        assert isinstance(self.answer, BrowseError)
+        if self.location.profile is None or self.location.host is not None:
+            return with_advice(self.answer)
+        sentence, reason = _("{name} cannot be read: {error}"), self.broken()["error"]
+        return sentence.format(name=self.location.profile, error=reason)
+
+    def broken(self) -> Json:
+        """Return what a document says of a profile that cannot be read."""
+        assert isinstance(self.answer, BrowseError)
+        reason = short_reason(self.answer, self.location)
+        return {"profile": self.location.profile, "path": str(self.location.path), "error": reason}
+
+    def answered(self) -> Json:
+        """Return what a document says of a host."""
+        error = self.answer.sentence if isinstance(self.answer, BrowseError) else None
+        host = self.location.host
+        return {"name": host and host.name, "answered": error is None, "error": error}
+
+
+def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
+    """Ask the store that the arguments name, or all profiles and hosts at once; note which do not
+    answer.
+
+    Raises:
+        BrowseError: A single store cannot be read, or none of several.
+    """
+    if not (arguments.all_profiles or arguments.all_hosts):
+        with opened_store(arguments) as store:
+            host = store.location.host
+            place: Json = {} if host is None else {"host": host.name}
+            answer = ask(store, now_in(arguments, store.location))
+            return Answers([(place, answer)], facts_of(store.location), is_one=True)
+    if not arguments.all_hosts:
+        return _merged(arguments, list(_ask_here(arguments, ask)))
+    hosts = configured_hosts()
+    from hermes_browse.store.hosts.running import asked_at_once  # start time: rarely needed
+
+    with (
+        opened_links() as links,
+        asked_at_once(hosts, lambda host: _ask_there(host, links, ask)) as there,
+    ):
+        here = list(_ask_here(arguments, ask, is_needed=not hosts))
+        if not hosts:
+            note(how_to_add())
+        return _merged(arguments, [*here, *(future.result() for future in there)])
+
+
+def facts_of(location: Location) -> Json:
+    """Return what a document says of the host that its one store is on; nothing for this
+    machine."""
+    return {} if location.host is None else {"hosts": [_Tried(location, None).answered()]}
+
+
+def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
+    location = Location(Path(host.name), host=host)
+    try:
+        with _store_of(host, links) as store:
+            return _Tried(store.location, ask(store, time.time()))
+    except BrowseError as error:
+        return _Tried(location, error)
+
+
+def _ask_here(
+    arguments: SimpleNamespace, ask: Ask[T], *, is_needed: bool = True
+) -> Iterator[_Tried[T]]:
+    """Ask the store of this machine, or those of all profiles; what is not in use yet is left out.
+
+    Raises:
+        BrowseError: None of them answers, and one is needed.
+    """
+    has_answered = False
+    missing: BrowseError | None = None
+    with _opened_here(arguments) as locations:
+        for location in locations:
+            try:
+                with OpenStore(Store(location.path), location) as store:
+                    answer = ask(store, now_in(arguments, location))
+            except (StoreMissingError, StoreEmptyError) as error:
+                missing = error
+            except StoreError as error:
+                missing = error
+                yield _Tried(location, error)
+            else:
+                has_answered = True
+                yield _Tried(location, answer)
+        if is_needed and not has_answered:
+            no_profile = _("No profile of {root} has a store that can be read.")
+            if arguments.all_profiles:
+                missing = StoreMissingError(
+                    no_profile.format(root=locate(home=arguments.home).root)
+                )
+            assert missing is not None
+            raise missing
+
+
+@contextmanager
+def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
+    if not arguments.all_profiles:
+        with opened_location(arguments) as location:
+            yield [location]
+        return
+    here = locate(home=arguments.home)
+    if here.root is None:
+        sentence = _("{path} belongs to no Hermes root, so it has no profiles.")
+        raise RefusedError(sentence.format(path=here.path))
+    yield here.profiles()
+
+
+def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T]:
+    """Return the answers of several stores, and note which are missing."""
+    answers = [
+        (_place(arguments, place.location), place.answer)
+        for place in tried
+        if not isinstance(place.answer, BrowseError)
+    ]
+    silent = [place for place in tried if place.is_silent]
+    for place in silent:
+        note(place.sentence())
+    facts: Json = {}
+    summary: list[str] = []
+    if arguments.all_profiles:
+        profiles = [place["profile"] for place, _answer in answers if place.get("host") is None]
+        broken = [place.broken() for place in silent if place.location.host is None]
+        facts |= {"profiles": profiles, "broken": broken}
+        summary.append(_("{profiles:,} profiles").format(profiles=len(profiles)))
+    code = 0
+    if arguments.all_hosts:
+        hosts = [place for place in tried if place.location.host is not None]
+        shown = [place for place in tried if place.location.host is not None or place.is_silent]
+        answered = sum(not place.is_silent for place in hosts)
+        code = SOME_SILENT if any(place.is_silent for place in shown) else 0
+        facts["hosts"] = [place.answered() for place in shown]
+        if hosts:
+            of_hosts = _("{answered} of {count} hosts answered")
+            summary.append(of_hosts.format(answered=answered, count=len(hosts)))
+    return Answers(answers, facts, " · ".join(summary), not silent, code)
+
+
+def _place(arguments: SimpleNamespace, location: Location) -> Json:
+    """Return what each row says of its store."""
+    place: Json = {}
+    if arguments.all_hosts:
+        place["host"] = location.host.name if location.host is not None else None
+    if arguments.all_profiles:
+        place["profile"] = location.profile or DEFAULT_PROFILE
+    return place
+
+
+def place_columns(answers: Answers[T]) -> list[TableColumn[Any]]:
+    """Return the columns that say where a row is from, of rows that begin with their place."""
+
+    def column(name: str, head: str) -> TableColumn[Any]:
+        return TableColumn(head, lambda row: row[0][name] or _("(here)"))
+
+    names = {name for place, _answer in answers.answers if not answers.is_one for name in place}
+    heads = {"host": _("host"), "profile": _("profile")}
+    return [column(name, head) for name, head in heads.items() if name in names]
