@@ -34,8 +34,6 @@ _LONGEST_COMMAND = 200
 class ChangesCommand(Subcommand):
     """Print the files that a conversation changed, or their diffs."""
 
-    needs_files = True
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_id(parser)
         diff_help = _("one diff of all edits, as `git apply` takes it")

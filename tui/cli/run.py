@@ -21,8 +21,6 @@ from .parser import add_id
 class RunCommand(Subcommand):
     """Print how a conversation went."""
 
-    needs_files = True
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_id(parser)
 
