@@ -178,7 +178,8 @@ def file_change(
 
 def diff_text(files: Iterable[FileChange]) -> str:
     """Return the diffs of files as text; one that is not known whole is commented out."""
-    return "".join(map(_one_diff, files))
+    text = "".join(map(_one_diff, files))
+    return text.encode("utf-8", "replace").decode("utf-8")  # JSON may hold lone surrogates
 
 
 def _one_diff(change: FileChange) -> str:

@@ -141,7 +141,9 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
 async def test_commands_are_listed_and_read(store: Path) -> None:
     async with browsing(open_app(loose(store), NOW)) as browser:
         screen = await _open(browser)
-        await browser.press("end", "up")
+        await browser.press("end", "up", "up")
+        assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
+        await browser.press("down")
         row = screen.files.current
         assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.whole
         assert "These commands may have changed files" in browser.text("#files")
@@ -165,6 +167,22 @@ async def test_the_diff_is_saved_as_the_command_line_prints_it(
     with Store(store).reader() as reader:
         printed = diff_text(read_changes(reader, "second").files)
     assert first.read_bytes() == second.read_bytes() == printed.encode()
+
+
+async def test_a_diff_with_half_a_character_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON can hold half of one; a file cannot."""
+    monkeypatch.chdir(tmp_path)
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", title="Half", cwd="/w")
+    builder.message("s", "user", "write")
+    content = '{"path": "/w/x.py", "content": "\\ud800\\n"}'
+    add_tool_use(builder, "a", "write_file", content, {"bytes_written": 4})
+    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+        await browser.press("F", "e")
+        assert "saved" in browser.text("#status")
+    assert "+?" in (tmp_path / "Half.diff").read_text()
 
 
 async def test_a_conversation_without_edits_says_so(tmp_path: Path) -> None:

@@ -141,6 +141,9 @@ class ChangesScreen(SubScreen):
         elif isinstance(row, PlaceRow):
             rows = list(whole_rows(row, width))
         self.diff.show(FixedRows(rows), top=top)
+        if not isinstance(self.diff.current, PlaceRow):
+            self._asked = None
+            self.line("asked").update("")
 
     @on(ConversationList.Highlighted, "#diff")
     def line_highlighted(self, event: ConversationList.Highlighted) -> None:
