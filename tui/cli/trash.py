@@ -191,9 +191,9 @@ def _restore(context: CommandContext) -> None:
             _tell_restored(context, result)
     except BrowseError:
         if results:
-            _check(context)
             restored = pgettext("list", ", ").join(result.name for result in results)
             note(_("Restored before that: {bundles}.").format(bundles=restored))
+            _check(context)
         raise
     index_notes = _check(context) if len(names) > 1 else ()
     if context.json:
