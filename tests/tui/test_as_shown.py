@@ -190,10 +190,10 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
         await browser.press("4", "asterisk")
         marked = len(browser.screen.marks)
         await browser.press("P")
-        view, planned = browser.app.screen.plan.view, browser.app.screen.plan.planned  # type: ignore[attr-defined]  # of PruneScreen
+        view, planned = browser.app.screen.view, browser.app.screen.planned  # type: ignore[attr-defined]  # of PruneScreen
         along = {each.id for one in planned.plan.selected for each in one.subagents}
         count = sum(each.id in along for each in browser.screen.marks.conversations)
-        assert count and view.goes + len(planned.plan.spared) + count == marked
+        assert count and view.totals.conversations + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
         await browser.press("escape", "D")
         assert f"{count} marked subagents go along with their parents" in browser.card()

@@ -22,7 +22,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.protection import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
-from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
+from hermes_browse.tui.cleanup.plan_view import PlanRows, freed_by
 from hermes_browse.tui.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.list.list_model import RowDetails
 from hermes_browse.tui.list.list_rows import ListRow, NoteRow
@@ -54,8 +54,15 @@ def test_widths(plan: tuple[Plan, SpaceMap, dict[str, int]], title: str, width: 
     )
     spared = Spared(conversation, SpareReason("open", title))
     rows: list[ListRow] = [
-        PlanRow([each._replace(conversation=conversation)], sums_of([each]), 1),
-        PlanRow([each, each], sums_of([each])._replace(bytes=None), 1, 7, title or "x"),
+        PlanRow([each._replace(conversation=conversation)], ["a"], sums_of([each]), 1),
+        PlanRow(
+            [each, each],
+            ["a", "b"],
+            sums_of([each])._replace(is_measured=False),
+            1,
+            "job",
+            title=title,
+        ),
         SparedRow([spared], title, title or "x"),
         SparedRow([spared], title),
         BundleRow(bundle, True),
@@ -75,14 +82,14 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, dict[str, int]]) -> None:
     rows = PlanRows(
         found,
         RowDetails(),
-        lambda: LeftOut({found.selected[1].conversation.root_id: None}),
+        {found.selected[1].conversation.root_id},
         "nothing",
     )
     runs = [each for each in found.selected if each.conversation.source == "cron"]
     kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
     alone = len(found.selected) - len(runs)
     assert kinds == {PlanRow: alone + 2, NoteRow: 1, SparedRow: len(found.spared)}
-    opened = PlanRows(found, RowDetails(), LeftOut, "nothing", {"jcron job1", "jcron job2"})
+    opened = PlanRows(found, RowDetails(), frozenset(), "nothing", {"jcron job1", "jcron job2"})
     assert len(opened) == len(rows) + len(runs)
     for index in range(len(rows)):
         row = rows.row(index)
@@ -95,9 +102,9 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, dict[str, int]]) -> None:
         and isinstance(second, PlanRow)
         and not second.goes
     )
-    empty = PlanRows(found._replace(selected=(), spared=()), RowDetails(), LeftOut, "nothing")
+    empty = PlanRows(found._replace(selected=(), spared=()), RowDetails(), frozenset(), "nothing")
     assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
-    only_spared = PlanRows(found._replace(selected=()), RowDetails(), LeftOut, "nothing")
+    only_spared = PlanRows(found._replace(selected=()), RowDetails(), frozenset(), "nothing")
     assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
 
 
@@ -122,10 +129,8 @@ def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, dict[str
     alone = single._replace(own=Sizes(rows=500, shown=500, content=500), of_subagents=Sizes())
     alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
-        selected = order.sorted([runs[0], alone, *runs[1:]])
-        rows = PlanRows(
-            plan[0]._replace(selected=selected, spared=()), RowDetails(), LeftOut, "", order=order
-        )
+        found = plan[0]._replace(selected=(runs[0], alone, *runs[1:]), spared=())
+        rows = PlanRows(found, RowDetails(), frozenset(), "", order=order)
         row = rows.row(0)
         assert isinstance(row, PlanRow) and row.job, order
         assert row.sums[:2] == (700, 700) and len(rows) == 2, order
@@ -152,7 +157,7 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, dict[str,
         if each.conversation.root_id.startswith("cron_job1")
     ]
     spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
-    rows = PlanRows(found._replace(spared=spared), RowDetails(), LeftOut, "nothing")
+    rows = PlanRows(found._replace(spared=spared), RowDetails(), frozenset(), "nothing")
     every = map(rows.row, range(len(rows)))
     (line,) = (row for row in every if isinstance(row, SparedRow) and row.job)
     assert line[1:3] == ("pinned", "cron job1") and len(line.runs) == 2 and not line.is_open
@@ -160,23 +165,13 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, dict[str,
     assert index is not None and rows.row(index) == line
     mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
     opened = PlanRows(
-        found._replace(spared=mixed), RowDetails(), LeftOut, "nothing", {"zcron job1"}
+        found._replace(spared=mixed), RowDetails(), frozenset(), "nothing", {"zcron job1"}
     )
     assert len(opened) == len(rows) + 2
     first = opened.row(index + 1)
     assert isinstance(first, SparedRow) and first.conversation.root_id == runs[0].root_id
     line = opened.row(index)
     assert isinstance(line, SparedRow) and line.reason == "1 pinned, 1 open" and line.is_open
-
-
-def test_what_is_left_out_is_counted_by_job() -> None:
-    """Once each; what is taken again is forgotten; of many, some of which are left out, all are
-    taken."""
-    left = LeftOut({"x": None}).toggled({"a": "job", "b": "job", "c": None})
-    assert left.of_job("job") == 2 and left.roots == {"x", "a", "b", "c"}
-    left = left.without(["a", "c", "none"])
-    assert left.of_job("job") == 1 and left.roots == {"x", "b"}
-    assert left.toggled({"a": "job", "b": "job"}).roots == {"x"}
 
 
 def test_bars() -> None:

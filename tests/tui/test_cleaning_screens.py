@@ -25,7 +25,6 @@ from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.shared import header
 from hermes_browse.tui.store_paths import trash_folder
 from hermes_browse.tui.trash.screen import TrashScreen
 
@@ -354,7 +353,7 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         browser.app.push_screen(kind(browser.screen))
         assert isinstance(browser.app.screen, kind)
         browser.screen.say("reading the store again")
-        browser.screen._catalog_read()
+        browser.screen.mutate_reactive(MainScreen.catalog)
         await browser.settle()
         assert isinstance(browser.app.screen, kind)
         browser.screen.say("and later")
@@ -367,10 +366,7 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         ):  # a frame drawn between the removal of its parts finds them without styles
             await screen.query("*").remove()  # as it is for a moment when it is left
         assert not screen.is_whole
-        screen.tell(header.status("too late", ""))
-        if isinstance(screen, PruneScreen):
-            screen.space._show_measuring()  # what its timer does
-            screen._make_plan()
+        screen.say("too late")
 
 
 @pytest.mark.slow
@@ -384,26 +380,7 @@ async def test_a_list_read_while_a_screen_opens(
         screen = kind(browser.screen)
         browser.app.push_screen(screen)
         for _ in range(300):
-            browser.screen._catalog_read()
+            browser.screen.mutate_reactive(MainScreen.catalog)
             await asyncio.sleep(0)
         await browser.settle()
         assert browser.app.screen is screen and screen.is_whole
-
-
-@pytest.mark.slow
-async def test_a_plan_that_is_looked_at_while_its_screen_goes(tmp_path: Path) -> None:
-    """Textual takes the lines away first, and calls the screen attached until it has gone too."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("P")
-        screen = browser.app.screen
-        assert isinstance(screen, PruneScreen)
-        planned, view = screen.plan.planned, screen.plan.view
-        assert planned is not None and view is not None
-        await screen.query_one("#totals").remove()
-        screen._pruning = True
-        assert screen.is_attached
-        screen.plan._take_view(planned, view)
-        screen.plan._compute_view()
-        await browser.settle()
-        await browser.pilot.pause(0.3)
-        assert browser.app.return_code is None and browser.app.is_running

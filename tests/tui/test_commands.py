@@ -36,7 +36,7 @@ from hermes_browse.tui.commands.main_commands import (
 )
 from hermes_browse.tui.commands.screen_commands import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
-from hermes_browse.tui.insights.insights_panes import TABS
+from hermes_browse.tui.insights.screen import TABS
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.help import HelpCard

@@ -13,10 +13,13 @@ from browsing import NOW, browsing, loose, open_app
 from builders import DAY, make_store
 from textual.color import Color
 
-from hermes_browse.store.insights.sums import Group
+from hermes_browse.store.insights.sums import Group, Report
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Tokens
-from hermes_browse.tui.insights.plot import BarPlot, Chart, axis, lay_out, quantiles
-from hermes_browse.tui.insights.series import OTHERS, OWN, Series, Stacking
+from hermes_browse.tui.insights.adding_up import GroupedSums, Question
+from hermes_browse.tui.insights.plot import BarPlot, axis, lay_out, quantiles
+from hermes_browse.tui.insights.series import OTHERS, OWN, Chart, Series, Stacking
 from hermes_browse.tui.insights.sums_table import GroupRow, TableLayout
 from hermes_browse.tui.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.shared.stacked_columns import edges
@@ -52,7 +55,10 @@ def test_parts_are_never_more_than_the_sum() -> None:
     hides no part."""
     whole = [Group("d", sessions=3)]
     parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
-    stacking = Stacking(whole, parts, "sessions", "m5")
+    question, none = Question("", "30d", "day", "model"), Catalog(Forest((), 0.0), exact=True)
+    report = Report("day", whole[0], tuple(whole))
+    answer = GroupedSums(question, none, 0, report, report, parts)
+    stacking = Stacking(answer, "sessions", "m5")
     assert sum(value for _, value in stacking.at("d")) == pytest.approx(3)
     assert [each.name for each in stacking.series(["d"])] == [
         "m5",
@@ -66,7 +72,8 @@ def test_parts_are_never_more_than_the_sum() -> None:
         OTHERS,
         0.0,
     )
-    alone = Stacking(whole, parts, "sessions", "m5", alone=True)
+    by_tool = answer._replace(report=report._replace(by="tool"))
+    alone = Stacking(by_tool, "sessions", "m5")
     assert alone.at("d") == [(OWN[0], 1.0), (OTHERS, 2.0)]
 
 

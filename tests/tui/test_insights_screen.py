@@ -15,9 +15,9 @@ from builders import DAY, make_store, tool_call
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
-from hermes_browse.tui.insights.plot import BarPlot, Chart, WeekPlot
+from hermes_browse.tui.insights.plot import BarPlot, WeekPlot
 from hermes_browse.tui.insights.screen import InsightsScreen
-from hermes_browse.tui.insights.series import OTHERS, OWN
+from hermes_browse.tui.insights.series import OTHERS, OWN, Chart
 from hermes_browse.tui.insights.sums_table import GroupRow
 from hermes_browse.tui.insights.words import search_for
 from hermes_browse.tui.list.conversation_list import ConversationList

@@ -27,8 +27,8 @@ from hermes_browse.tui.cleanup.axis import (
     draw,
     labels,
     make_axis,
-    moved,
 )
+from hermes_browse.tui.cleanup.plan_rows import PlanRow
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
 from hermes_browse.tui.cleanup.tile_map import draw as draw_map
@@ -110,20 +110,6 @@ def test_bytes_that_are_not_measured_follow_from_messages() -> None:
         points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW
     )
     assert axis.is_estimated and sum(each.total for each in axis.columns) == 1000 + 3000
-
-
-def test_the_cutoff_goes_column_by_column_and_back() -> None:
-    axis = _axis(_points([5, 100, 400]))
-    first = moved(axis, None, -1, NOW)
-    assert first is not None
-    seen = [first]
-    while (further := moved(axis, seen[-1], -1, NOW)) is not None:
-        seen.append(further)
-    assert seen == sorted(seen) and len(seen) >= len(axis.columns) - 2
-    assert moved(axis, seen[-1], 1, NOW) == seen[-2] and moved(axis, 1, 1, NOW) is None
-    for days in seen:  # nothing of the column right of it goes
-        start = min(each.start for each in axis.columns if each.start >= NOW - days * DAY)
-        assert NOW - days * DAY <= start
 
 
 def test_places_and_times_are_each_others_inverse() -> None:
@@ -255,9 +241,10 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
         before, cut = browser.text("#totals"), screen.axis.cut
         await browser.press("left_square_bracket")
         assert cut is not None and screen.axis.cut is not None and screen.axis.cut < cut
-        assert browser.text("#totals") != before or "older:30d" not in rules.value  # type: ignore[attr-defined]
-        for _ in range(40):
-            await browser.press("left_square_bracket")
+        assert rules.value == "older:37d"  # type: ignore[attr-defined]
+        await browser.press("left_curly_bracket", "right_square_bracket", "right_curly_bracket")
+        assert rules.value == "older:30d" and browser.text("#totals") == before  # type: ignore[attr-defined]
+        await browser.press(*["left_curly_bracket"] * 20)
         assert "nothing to clean up" in browser.text("#totals")
         width = screen.query_one(TimeAxis).size.width
         await browser.pilot.mouse_down("#axis", offset=(2, 3))
@@ -276,16 +263,16 @@ async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
         tiles = screen.query_one(TileMap)
         assert tiles.has_focus and tiles.current is not None
         assert formats.clip(tiles.current.name, 40) in browser.text("#status")
-        assert screen.space.map is not None
-        assert sum(tile.bytes for tile in tiles.tiles) == screen.space.map.total
+        assert screen.space is not None
+        assert sum(tile.bytes for tile in tiles.tiles) == screen.space.total
         places = {tile.tip: index for index, tile in enumerate(tiles.tiles)}
         tiles.cursor = places["old"]
         await browser.settle()
-        assert screen.plan.rows.current is not None and screen.plan.rows.current.key == "pold"
+        assert screen.rows.current is not None and screen.rows.current.key == "pold"
         assert "of which" in browser.text("#status")
         tiles.cursor = places["cron_job1_20260101_030000"]
         await browser.settle()
-        assert screen.plan.rows.current.key == "jcron job1"
+        assert screen.rows.current.key == "jcron job1"
         tiles.cursor = places["old"]
         await browser.settle()
         before = browser.text("#totals")
@@ -351,15 +338,19 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
             await browser.press("s")
             assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
             assert browser.text("#status") == f"sorted by {mark[:-1]}"
-        planned = screen.plan.planned
-        assert planned is not None
-        used = [each.conversation.last_active or 0.0 for each in planned.plan.selected]
+        runs = [run for row in plan_rows(screen) for run in row.runs]
+        used = [run.conversation.last_active or 0.0 for run in runs]
         assert used == sorted(used) and len(set(used)) > 1, "the order of the beginning comes again"
         await browser.press("s")
-        planned = screen.plan.planned
-        assert planned is not None
-        sizes = [each.own.total + each.of_subagents.total for each in planned.plan.selected]
+        sizes = [row.sums.bytes for row in plan_rows(screen)]
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
+
+
+def plan_rows(screen: PruneScreen) -> list[PlanRow]:
+    """The rows of what goes."""
+    source = screen.rows.source
+    rows = map(source.row, range(len(source)))
+    return [row for row in rows if isinstance(row, PlanRow)]
 
 
 async def test_every_measure_is_on_the_axis(path: Path) -> None:

@@ -19,7 +19,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.plan import Plan, Planned
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import ConversationBytes, SpaceMap
-from hermes_browse.tui.cleanup import prune_screen as screen_of_plans
+from hermes_browse.tui.cleanup import plan_screen as screen_of_plans
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.tile_map import TileMap
 from hermes_browse.tui.edit.bulk import PreparedPlan
@@ -137,8 +137,8 @@ def prune_screen(browser: Browser) -> PruneScreen:
 async def test_names_read_for_one_pane_reach_the_other(untitled: Browser, pane: str) -> None:
     """Both were painted without them, and the other finds nothing left to read."""
     screen = prune_screen(untitled)
-    of_plan = screen.plan.rows.source.lacking(0, 0)
-    screen.read_names(of_plan if pane == "plan" else screen.space.nameless())
+    of_plan = screen.rows.source.lacking(0, 0)
+    screen.read_names(of_plan if pane == "plan" else screen.map.nameless())
     await untitled.settle()
     assert "check the disk" in untitled.text("#plan")
     assert "check the disk" in untitled.text("#map")
@@ -202,10 +202,9 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
         await browser.press("P")
         assert (
-            isinstance(browser.app.screen, PruneScreen)
-            and browser.app.screen.plan.planned is not None
+            isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None
         )
-        plans.append(many(browser.app.screen.plan.planned.plan))
+        plans.append(many(browser.app.screen.planned.plan))
         await browser.press("escape")
         monkeypatch.setattr(OpenStore, "space_map", read)
         Watched.threads.clear()

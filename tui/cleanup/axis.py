@@ -247,30 +247,6 @@ def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> f
     return total / rows if rows else 2000.0
 
 
-def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | None:
-    """Move the cutoff, in days before `now` (Unix seconds), by a column: -1 to the left, where less
-    goes, or 1.
-
-    `older_days` is the current one; None without one.
-
-    Returns:
-        Days rounded so that no other column goes; None if there is no further column.
-    """
-    cut = (
-        now - older_days * DAY
-        if older_days is not None
-        else (now if by < 0 else axis.columns[0].start - DAY)
-    )
-    starts = [each.start for each in axis.columns if each.start < now - DAY]
-    if by < 0:
-        before = [each for each in starts if each < cut - DAY]
-        return math.ceil((now - before[-1]) / DAY) if before else None
-    after = [each for each in starts if each > cut + DAY]
-    if after:
-        return math.ceil((now - after[0]) / DAY)
-    return 1 if older_days is None or older_days > 1 else None
-
-
 def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
     """Draw at most `width` columns as `height` rows of exactly `width` cells, top first.
 

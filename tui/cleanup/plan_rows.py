@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -40,33 +40,14 @@ class PlanOrder(StrEnum):
     MESSAGES = N_("msgs")
     TITLE = N_("conversation")
 
-    def sorted(self, selected: Iterable[Planned]) -> tuple[Planned, ...]:
-        """Sort what would go."""
-        if self is PlanOrder.IDLE:
-            return tuple(sorted(selected, key=lambda each: last_use(each.conversation)))
-        if self is PlanOrder.TITLE:
-            return tuple(sorted(selected, key=lambda each: title_key(each.conversation.title)))
-        return tuple(sorted(selected, key=AMOUNTS[self], reverse=True))
-
-
-def title_key(title: str | None) -> tuple[bool, str]:
-    """Return the sort key of a title: by the alphabet, conversations without one last."""
-    return not title, (title or "").casefold()
-
-
-AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
-    PlanOrder.SIZE: lambda each: each.bytes,
-    PlanOrder.COST: lambda each: each.cost_usd or 0.0,
-    PlanOrder.MESSAGES: lambda each: each.own.shown,
-}
-
 
 class Sums(NamedTuple):
     """The sums over what would go: one conversation, or all runs of a job."""
 
     messages: int
-    bytes: int | None
-    """None until all of them are measured."""
+    bytes: int
+    is_measured: bool
+    """Whether the bytes of all of them are known."""
     cost_usd: float | None
     """None if no cost is known."""
     oldest: Planned
@@ -76,10 +57,11 @@ class Sums(NamedTuple):
 def sums_of(runs: Sequence[Planned]) -> Sums:
     """Add up what would go."""
     return Sums(
-        messages=sum(each.own.shown for each in runs),
-        bytes=sum(each.bytes for each in runs) if all(each.is_measured for each in runs) else None,
-        cost_usd=known_sum(each.cost_usd for each in runs),
-        oldest=min(runs, key=lambda each: each.conversation.last_active or 0.0),
+        messages=sum(run.own.shown for run in runs),
+        bytes=sum(run.bytes for run in runs),
+        is_measured=all(run.is_measured for run in runs),
+        cost_usd=known_sum(run.cost_usd for run in runs),
+        oldest=min(runs, key=lambda run: last_use(run.conversation)),
     )
 
 
@@ -94,21 +76,23 @@ class PlanRow(NamedTuple):
 
     runs: Sequence[Planned]
     """One for a conversation."""
+    roots: Sequence[str]
+    """Of the runs."""
     sums: Sums
     goes: int
     """How many the user did not leave out."""
-    biggest: int = 0
-    """Bytes of the biggest row of the plan, for the bar."""
     job: str = ""
     """Empty for a conversation."""
-    title: str = ""
-    """What the job is called, printable."""
     is_open: bool = False
     """Whether the runs of the job are shown below."""
+    title: str = ""
+    """What the job is called, printable."""
+    biggest: int = 0
+    """Bytes of the biggest row of the plan, for the bar."""
 
     @property
     def key(self) -> str:
-        return f"j{self.job}" if self.job else f"p{self.conversation.root_id}"
+        return f"j{self.job}" if self.job else f"p{self.roots[0]}"
 
     @property
     def conversation(self) -> Conversation:
@@ -132,7 +116,7 @@ class PlanRow(NamedTuple):
         name = (self._name(), "title" if self.goes else "dim")
         line = row_line(lead, name, _COLUMNS.text(self, room, now), room)
         if room < width:
-            share = (self.sums.bytes or 0) / self.biggest if self.biggest else 0.0
+            share = self.sums.bytes / self.biggest if self.biggest else 0.0
             line.append((bar(share, _BAR_WIDTH), "accent" if self.goes else "dim"))
         return line
 
@@ -185,7 +169,7 @@ _COLUMNS: Columns[PlanRow] = Columns(
     Column(
         PlanOrder.MESSAGES,
         6,
-        lambda row, now: formats.number(row.sums.messages) if row.sums.bytes is not None else "…",
+        lambda row, now: formats.number(row.sums.messages) if row.sums.is_measured else "…",
         least=60,
         order=PlanOrder.MESSAGES,
     ),
@@ -199,7 +183,7 @@ _COLUMNS: Columns[PlanRow] = Columns(
     Column(
         PlanOrder.SIZE,
         9,
-        lambda row, now: formats.size(row.sums.bytes) if row.sums.bytes is not None else "…",
+        lambda row, now: formats.size(row.sums.bytes) if row.sums.is_measured else "…",
         order=PlanOrder.SIZE,
     ),
 )
@@ -249,15 +233,15 @@ class SparedRow(NamedTuple):
         reason = formats.clip(one_line(self.reason), max(width // 2, 12))
         return row_line((" ⊘ ", "dim"), (name, "dim"), reason, width)
 
-    def about(self, *, with_stale: bool) -> str:
-        """Say what it has no room for; `with_stale` if the plan includes stale ones."""
+    def about(self) -> str:
+        """Say what it has no room for, and which keys work on it."""
         parts = [self.reason]
         code = self.runs[0].why.code
         if self.job:
             parts.append(_("Enter shows the runs of this job"))
         elif code in BY_HAND:
             parts.append(_("Space takes it all the same"))
-        if not self.job and code == "open" and not with_stale:
+        if not self.job and code == "open":
             parts.append(_("6 includes stale open ones"))
         return " · ".join(parts)
 

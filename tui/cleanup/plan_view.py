@@ -5,96 +5,76 @@ Laying out visits every conversation of the plan; making a row visits that row o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
-from copy import copy
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from hermes_browse.store.cleanup.spared import count_reasons
+from hermes_browse.store.cleanup.spared import count_reasons, last_use
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..list.list_model import RowDetails, job_key_of
 from ..list.list_rows import ListRow, NoteRow
-from .plan_rows import AMOUNTS, PlanOrder, PlanRow, SparedRow, sums_of, title_key
+from .plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan, Spared
+    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
     from hermes_browse.store.sessions.catalog import Catalog
     from hermes_browse.store.sessions.protection import SpareReason
 
+    Entry = TypeVar("Entry", Planned, Spared)
+Row = TypeVar("Row", PlanRow, SparedRow)
 
-class LeftOut:
-    """Roots of conversations that the user leaves out of a plan, counted by cron job; safe on any
-    thread.
 
-    It never changes. `job_of` has the job of each root, None for what is no cron run.
-    """
+def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    """Put the runs of each cron job together, in the place of the first one; the job of any other
+    conversation is empty."""
+    lines: list[tuple[str, list[Entry]]] = []
+    jobs: dict[str, list[Entry]] = {}
+    for entry in entries:
+        job = job_key_of(entry.conversation.root) or ""
+        if job in jobs:
+            jobs[job].append(entry)
+            continue
+        runs = [entry]
+        lines.append((job, runs))
+        if job:
+            jobs[job] = runs
+    return lines
 
-    def __init__(self, job_of: Mapping[str, str | None] | None = None) -> None:
-        self._job_of = job_of or {}
-        self._runs = Counter(self._job_of.values())
 
-    @property
-    def roots(self) -> Set[str]:
-        return self._job_of.keys()
-
-    def of_job(self, job: str) -> int:
-        """Return the number of runs of a job that are left out."""
-        return self._runs[job]
-
-    def toggled(self, roots: Mapping[str, str | None]) -> LeftOut:
-        """Leave out all of these roots, given with their jobs, or none of them if some were left
-        out."""
-        some = any(root in self._job_of for root in roots)
-        return self.without(roots) if some else LeftOut({**self._job_of, **roots})
-
-    def without(self, roots: Iterable[str]) -> LeftOut:
-        """Take conversations back into the plan."""
-        job_of = dict(self._job_of)
-        for root in roots:
-            job_of.pop(root, None)
-        return LeftOut(job_of)
+def _unfolded(rows: Sequence[Row], opened: Container[str], make: Callable[..., Row]) -> list[Row]:
+    """Return rows with those of the runs of opened jobs below theirs; `make` makes a row of runs."""
+    unfolded: list[Row] = []
+    for row in rows:
+        if row.key in opened:
+            unfolded.append(row._replace(is_open=True))
+            unfolded += (make([run]) for run in row.runs)
+        else:
+            unfolded.append(row)
+    return unfolded
 
 
 def _reasons(runs: Sequence[Spared]) -> str:
     """Return the reason if all runs have the same one, else the number of runs by reason."""
-    if len({each.why.words for each in runs}) == 1:
+    if len({run.why.words for run in runs}) == 1:
         return runs[0].why.words
-    return count_reasons(each.why for each in runs)
+    return count_reasons(run.why for run in runs)
 
 
-Layout = Sequence[tuple[str, Sequence[int]]]
-"""The lines of a list: the job or an empty text, and the places of its runs, or of one
-conversation."""
+def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tuple[object, ...]]:
+    def title(row: PlanRow) -> tuple[object, ...]:
+        name = details.job_title(row.conversation) if row.job else row.conversation.title
+        return not name, (name or "").casefold()
 
-
-def fold(conversations: Iterable[Conversation]) -> Layout:
-    """Put the runs of each cron job into one line in the place of the first run."""
-    lines: list[tuple[str, list[int]]] = []
-    jobs: dict[str, list[int]] = {}
-    for place, conversation in enumerate(conversations):
-        job = job_key_of(conversation.root) or ""
-        if not job:
-            lines.append(("", [place]))
-        elif job in jobs:
-            jobs[job].append(place)
-        else:
-            jobs[job] = [place]
-            lines.append((job, jobs[job]))
-    return lines
-
-
-def unfold(lines: Layout, opened: Container[str], mark: str) -> Layout:
-    """Return lines with the runs of opened jobs below theirs; `mark` is the letter before a job in
-    its key."""
-    unfolded: list[tuple[str, Sequence[int]]] = []
-    for job, places in lines:
-        unfolded.append((job, places))
-        if job and f"{mark}{job}" in opened:
-            unfolded += [("", [place]) for place in places]
-    return unfolded
+    keys: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
+        PlanOrder.IDLE: lambda row: last_use(row.sums.oldest.conversation),
+        PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
+        PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
+        PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
+        PlanOrder.TITLE: title,
+    }
+    return keys[order]
 
 
 class PlanRows:
@@ -102,131 +82,63 @@ class PlanRows:
     it is opened.
 
     Args:
-        plan: In the order of the rows.
         details: Previews read so far.
-        left_out: Returns what the user leaves out, each time a row is made.
+        left_out: Roots of conversations that the user leaves out.
         empty: A sentence for a plan in which nothing goes.
         opened: Keys of jobs whose runs are shown.
-        order: The order of the plan, in which the sums of a job have their place.
+        order: A job is sorted by the sums of its runs, and by the idle time of its oldest run.
     """
 
     def __init__(
         self,
         plan: Plan,
         details: RowDetails,
-        left_out: Callable[[], LeftOut],
+        left_out: Set[str],
         empty: str,
         opened: Container[str] = frozenset(),
         order: PlanOrder = PlanOrder.IDLE,
     ) -> None:
-        self.plan, self._details, self._left_out, self._opened = plan, details, left_out, opened
-        self.is_sorted = order is not PlanOrder.SIZE or plan.is_measured
-        """What the rows are sorted by was known of all of them."""
-        lines = fold(each.conversation for each in plan.selected)
-        spared = fold(each.conversation for each in plan.spared)
-        self._jobs = {job: places for job, places in lines if job}
-        self.roots_of_job: dict[str, dict[str, str | None]] = {
-            job: {plan.selected[place].conversation.root_id: job for place in places}
-            for job, places in self._jobs.items()
-        }
-        self._add_up(plan)
-        self._goes = unfold(self._in_order(lines, order), opened, "j")
-        self._stays = unfold(spared, opened, "z")
-        self._spared_runs = {
-            job: [plan.spared[place] for place in places] for job, places in spared if job
-        }
-        self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
-        stay = _("matched but kept ({count:,}):").format(count=len(plan.spared))
-        self._notes = [] if self._goes else [NoteRow(empty)]
-        self._notes += [NoteRow(stay)] if plan.spared else []
-        self._first_spared = len(self._goes) + len(self._notes)
-        self._index = {
-            f"j{job}" if job else f"p{plan.selected[places[0]].conversation.root_id}": line
-            for line, (job, places) in enumerate(self._goes)
-        }
-        for line, (job, places) in enumerate(self._stays, self._first_spared):
-            key = f"z{job}" if job else f"s{plan.spared[places[0]].conversation.root_id}"
-            self._index[key] = line
+        self._details, self.order = details, order
 
-    def _add_up(self, plan: Plan) -> None:
-        self.plan, self.is_measured = plan, plan.is_measured
-        self._runs = {
-            job: [plan.selected[place] for place in places] for job, places in self._jobs.items()
-        }
-        self._sums = {job: sums_of(runs) for job, runs in self._runs.items()}
-        of_jobs = (each.bytes or 0 for each in self._sums.values())
-        self._biggest = max([*(each.bytes for each in plan.selected), *of_jobs], default=0)
+        def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
+            roots = [run.conversation.root_id for run in runs]
+            goes = sum(root not in left_out for root in roots)
+            return PlanRow(runs, roots, sums_of(runs), goes, job)
 
-    def measured(self, plan: Plan) -> PlanRows:
-        """Return the rows of the same plan with more of its sizes; each keeps its place."""
-        rows = copy(self)
-        rows._add_up(plan)
-        return rows
+        def staying(runs: Sequence[Spared], job: str = "") -> SparedRow:
+            return SparedRow(runs, _reasons(runs), job)
 
-    def _in_order(self, lines: Layout, order: PlanOrder) -> Layout:
-        """Sort lines by what they show: a job has the sums of its runs, and the idle time of its
-        oldest run."""
-        selected = self.plan.selected
-
-        def title(line: tuple[str, Sequence[int]]) -> tuple[bool, str]:
-            first = selected[line[1][0]].conversation
-            return title_key(self._details.job_title(first) if line[0] else first.title)
-
-        def amount(line: tuple[str, Sequence[int]]) -> float:
-            return sum(AMOUNTS[order](selected[place]) for place in line[1])
-
-        if order is PlanOrder.IDLE:
-            return lines
-        if order is PlanOrder.TITLE:
-            return sorted(lines, key=title)
-        return sorted(lines, key=amount, reverse=True)
+        goes = [going(runs, job) for job, runs in _by_job(plan.selected)]
+        goes.sort(key=_sort_key(order, details))
+        self._biggest = max((row.sums.bytes for row in goes), default=0)
+        stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
+        self._rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
+        if stays:
+            kept = _("matched but kept ({count:,}):").format(count=len(plan.spared))
+            self._rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
+        self._index = {row.key: index for index, row in enumerate(self._rows)}
 
     def __len__(self) -> int:
-        return self._first_spared + len(self._stays)
+        return len(self._rows)
 
     def row(self, index: int) -> ListRow:
-        if index < len(self._goes):
-            return self._plan_row(*self._goes[index])
-        if index < self._first_spared:
-            return self._notes[index - len(self._goes)]
-        return self._spared_row(*self._stays[index - self._first_spared])
-
-    def _plan_row(self, job: str, places: Sequence[int]) -> PlanRow:
-        left_out = self._left_out()
-        if job:
-            runs = self._runs[job]
-            goes, title = (
-                len(runs) - left_out.of_job(job),
-                self._details.job_title(runs[0].conversation),
-            )
-            is_open = f"j{job}" in self._opened
-            return PlanRow(runs, self._sums[job], goes, self._biggest, job, title, is_open)
-        planned = self.plan.selected[places[0]]
-        conversation = self._completed(planned.conversation)
-        goes = int(conversation.root_id not in left_out.roots)
-        completed = [planned._replace(conversation=conversation)]
-        return PlanRow(completed, sums_of([planned]), goes, self._biggest)
-
-    def _spared_row(self, job: str, places: Sequence[int]) -> SparedRow:
-        if job:
-            runs = self._spared_runs[job]
-            title, is_open = (
-                self._details.job_title(runs[0].conversation),
-                f"z{job}" in self._opened,
-            )
-            return SparedRow(runs, self._reasons[job], job, title, is_open)
-        spared = self.plan.spared[places[0]]
-        conversation = self._completed(spared.conversation)
-        return SparedRow([spared._replace(conversation=conversation)], spared.why.words)
-
-    def _completed(self, conversation: Conversation) -> Conversation:
-        return self._details.complete(conversation)[0]
+        row = self._rows[index]
+        if not isinstance(row, PlanRow | SparedRow):
+            return row
+        if isinstance(row, PlanRow):
+            row = row._replace(biggest=self._biggest)
+        if row.job:
+            return row._replace(title=self._details.job_title(row.conversation))
+        named = self._details.complete(row.conversation)[0]
+        if isinstance(row, PlanRow):
+            return row._replace(runs=[row.runs[0]._replace(conversation=named)])
+        return row._replace(runs=[row.runs[0]._replace(conversation=named)])
 
     def index_of(self, key: str) -> int | None:
         return self._index.get(key)
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        rows = [self.row(index) for index in range(first, min(last + 1, len(self)))]
+        rows = self._rows[first : last + 1]
         return self._details.nameless(
             row.conversation for row in rows if isinstance(row, PlanRow | SparedRow)
         )
@@ -236,13 +148,12 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
     """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have
     their own tips."""
     freed: dict[str, int] = {}
-    for each in plan.selected:
-        freed[each.conversation.id] = each.own.total
-        if each.subagents:
-            share = each.of_subagents.total // len(each.subagents)
-            for session in each.subagents:
-                tip = catalog.forest.chain_of(session.id).tip.id
-                freed[tip] = freed.get(tip, 0) + share
+    for planned in plan.selected:
+        freed[planned.conversation.id] = planned.own.total
+        for session in planned.subagents:
+            tip = catalog.forest.chain_of(session.id).tip.id
+            share = planned.of_subagents.total // len(planned.subagents)
+            freed[tip] = freed.get(tip, 0) + share
     return freed
 
 
@@ -251,13 +162,12 @@ class PlanView(NamedTuple):
     conversation."""
 
     rows: PlanRows
-    goes: int
-    """Conversations."""
-    bytes: int
-    free_bytes: int
-    given_back_bytes: int
-    """Both as in `Totals`."""
-    totals: str
+    plan: Plan
+    """What goes: without what the user leaves out."""
+    is_measured: bool
+    totals: Totals
+    sentence: str
+    """The totals in words."""
     stays: str
     freed: dict[str, int]
     """Bytes that go, by the tip of each conversation."""
@@ -270,38 +180,34 @@ class PlanView(NamedTuple):
 
 
 def make_view(
-    rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]
+    rows: PlanRows, plan: Plan, catalog: Catalog, left_out: Set[str], marks: Container[str]
 ) -> PlanView:
     """Compute what the screen shows of a plan.
 
     `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were
     marked by hand.
     """
-    plan = rows.plan
     narrowed = plan.narrowed(catalog, left_out)
     stays = [along_line(plan, marks), spared_line(plan)]
-    orphans = len(narrowed.reparented)
-    if orphans:
+    if orphans := len(narrowed.reparented):
         sentence = ngettext(
             "1 related conversation stays, without its parent",
             "{count:,} related conversations stay, without their parent",
             orphans,
         )
         stays.append(sentence.format(count=orphans))
-    totals = narrowed.totals()
     return PlanView(
         rows=rows,
-        goes=len(narrowed.selected),
-        bytes=totals.bytes,
-        free_bytes=totals.free_bytes,
-        given_back_bytes=totals.given_back_bytes,
-        totals=totals_line(narrowed),
+        plan=narrowed,
+        is_measured=plan.is_measured,
+        totals=narrowed.totals(),
+        sentence=totals_line(narrowed),
         stays=" · ".join(filter(None, stays)),
         freed=freed_by(narrowed, catalog),
-        roots=frozenset(each.conversation.root_id for each in plan.selected),
-        spared={each.conversation.root_id: each.why for each in plan.spared},
+        roots=frozenset(planned.conversation.root_id for planned in plan.selected),
+        spared={spared.conversation.root_id: spared.why for spared in plan.spared},
         sessions=frozenset(
-            session_id for each in narrowed.selected for session_id in each.session_ids
+            session_id for planned in narrowed.selected for session_id in planned.session_ids
         ),
     )
 
@@ -331,7 +237,7 @@ def totals_line(plan: Plan) -> str:
 
 def along_line(plan: Plan, marks: Container[str]) -> str:
     """`1 marked subagent goes along with its parent`; empty if none does."""
-    count = sum(session.id in marks for each in plan.selected for session in each.subagents)
+    count = sum(session.id in marks for planned in plan.selected for session in planned.subagents)
     if not count:
         return ""
     return ngettext(

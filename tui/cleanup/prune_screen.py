@@ -1,44 +1,47 @@
-"""The clean-up screen: filters, the plan they make, the map of bytes; archives or deletes."""
+"""The clean-up screen: rules, the plan they make, the axis of time, the map of bytes."""
 
 from __future__ import annotations
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.events import Resize
+from textual.reactive import var
 from textual.widgets import Input
-from textual.worker import Worker
 
-from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.ages import DAY
+from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
+from hermes_browse.store.search.query import Query
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ..bindings import following
 from ..commands.screen_commands import PRUNE
-from ..edit.bulk import PlanChoices, planning
-from ..screens.main import MainScreen
-from ..screens.sub_screen import SubScreen
+from ..list.conversation_list import ConversationList
+from ..list.list_model import job_key_of
+from ..list.list_rows import FixedRows, NoteRow
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine, ToggleLine
-from .plan_pane import PlanPane
-from .plan_view import LeftOut
+from .axis import Axis, Measure, make_axis, read_points
+from .plan_rows import PlanRow, SparedRow, plan_head
+from .plan_screen import PlanScreen
+from .plan_view import PlanView
 from .reclaim import open_reclaim
 from .rules_box import RulesBox
 from .space import SpacePane
 from .tile_map import TileMap
-from .time_axis import PlanAxis, TimeAxis
+from .time_axis import TimeAxis
 from .totals import TotalLines
 
-_REST = 0.15
-"""Seconds without a key after which a plan is made."""
-_LONGEST = 200
-"""Letters of the line that a sentence repeats."""
+_UPDATE = 0.4
+"""Seconds between two updates while the store is measured."""
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
 
 
-class PruneScreen(SubScreen):
+class PruneScreen(PlanScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
     HELP_TITLE = N_("Clean up")
@@ -46,46 +49,46 @@ class PruneScreen(SubScreen):
     EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
-    def __init__(self, main: MainScreen) -> None:
-        super().__init__(main)
-        marks = frozenset(each.id for each in main.marks.conversations)
-        self._marked = len(marks)
-        choices = PlanChoices("", LeftOut(), marks) if marks else main.edits.choices
-        self.plan = PlanPane(self, choices)
-        self.space = SpacePane(self)
-        self.axis = PlanAxis(self, id="axis")
-        self._timer: Worker[None] | None = None
-        self._was_early = self._is_planning = False
-        """A key that acts on the plan was pressed while it was being made."""
+    measure: var[Measure] = var(Measure.BYTES, init=False)
+    """The quantity on the axis."""
 
     def compose(self) -> ComposeResult:
+        count = len(self.main.marks)
         marked = ngettext(
             "1 marked in the list · rules add more",
             "{count:,} marked in the list · rules add more",
-            self._marked,
+            count,
         )
-        hint = marked.format(count=self._marked) if self._marked else ""
         yield TextLine(id="header")
-        yield RulesBox(self, self.plan.choices.rules, hint)
+        hint = marked.format(count=count) if count else ""
+        yield RulesBox(self.choices.rules, hint, self.main.clock)
         yield ToggleLine(id="switches")
-        yield self.axis
+        yield TimeAxis(id="axis")
         with Horizontal(id="panes"):
-            yield self.plan
-            yield self.space
-        yield TotalLines(one_line(self.main.store.path.name, 60))
+            with Vertical(id="left"):
+                yield TextLine(id="plan-head")
+                yield ConversationList(id="plan")
+            yield SpacePane(self.main).data_bind(
+                PlanScreen.view, PlanScreen.space, PlanScreen.space_title
+            )
+        yield TotalLines(one_line(self.main.store.path.name, 60)).data_bind(
+            PlanScreen.planned, PlanScreen.view, PlanScreen.space
+        )
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
-    @property
-    def rules(self) -> RulesBox:
-        return self.query_one(RulesBox)
-
     def on_mount(self) -> None:
-        self.plan.rows.clock = self.main.clock
+        self.rows.clock = self.axis.clock = self.main.clock
         self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
-        self.set_focus(self.plan.rows)
-        self.query_one(ToggleLine).show(self.rules.switches())
-        self._make_plan()
+        self.set_focus(self.rows)
+        self.query_one(ToggleLine).show(self.box.switches())
+        self.watch(self.box, "parsed", self._rules_edited, init=False)
+        self.plan_anew()
+        self.start("vocabulary", self._read_vocabulary)
+
+    async def _read_vocabulary(self) -> None:
+        catalog = self.main.catalog
+        self.box.vocabulary = await self.read(lambda store: store.vocabulary(catalog))
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
@@ -93,26 +96,31 @@ class PruneScreen(SubScreen):
         self.call_after_refresh(self._show_plan)
 
     @property
-    def is_pending(self) -> bool:
-        return self._timer is not None
+    def box(self) -> RulesBox:
+        return self.query_one(RulesBox)
 
-    @on(Input.Changed, "#rules")
-    def rules_changed(self, event: Input.Changed) -> None:
-        """Make another plan after a moment without keys."""
-        event.stop()
-        choices = self.plan.choices
-        if event.value == choices.rules:
-            return  # the box reports its first text as well
-        choices.rules = self.main.edits.choices.rules = event.value
-        self.plan.forget()
-        self.query_one(ToggleLine).show(self.rules.switches())
-        self._show_totals()
-        self._timer = self.start_later("rules", _REST, self._make_plan)
+    @property
+    def axis(self) -> TimeAxis:
+        return self.query_one(TimeAxis)
 
-    def action_cut(self, by: int) -> None:
-        days = self.axis.moved(self.rules.age, by)
-        if days is not None:
-            self._cut_at(days)
+    @property
+    def rows(self) -> ConversationList:
+        return self.query_one("#plan", ConversationList)
+
+    @property
+    def map(self) -> SpacePane:
+        return self.query_one(SpacePane)
+
+    # Rules
+
+    def _rules_edited(self, rules: Query) -> None:
+        self.rules = rules
+        self.query_one(ToggleLine).show(self.box.switches())
+
+    def action_cut(self, days: int) -> None:
+        """Move the cutoff of the age rule back in time by so many days."""
+        before = round((self.box.age or 0.0) / DAY)
+        self._cut_at(max(before + days, 1))
 
     @on(TimeAxis.Moved)
     def cut_moved(self, event: TimeAxis.Moved) -> None:
@@ -120,20 +128,18 @@ class PruneScreen(SubScreen):
         self._cut_at(event.days)
 
     def _cut_at(self, days: int) -> None:
-        self.rules.set_age(days)
-        self.axis.cut_at(self.rules.age)
+        self.box.value = with_age(self.box.value, days)
+        self.axis.show(self.axis.axis, self._cut)
 
-    def action_measure(self) -> None:
-        self.axis.next_measure()
-        self._show_plan()
-
-    def action_sort(self) -> None:
-        self.plan.sort()
+    @property
+    def _cut(self) -> float | None:
+        age = self.box.age
+        return self.main.clock() - age if age is not None else None
 
     @on(Input.Submitted, "#rules")
     def rules_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.set_focus(self.plan.rows)
+        self.set_focus(self.rows)
 
     @on(ToggleLine.Switched)
     def clicked(self, event: ToggleLine.Switched) -> None:
@@ -141,98 +147,105 @@ class PruneScreen(SubScreen):
         self.action_switch(event.index)
 
     def action_switch(self, index: int) -> None:
-        self.rules.switch(index)
+        self.box.switch(index)
 
     def action_rules(self) -> None:
         self.say("")
-        self.set_focus(self.rules)
+        self.set_focus(self.box)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not (action == "rules" and self.focused is self.rules)
+        return not (action == "rules" and self.focused is self.box)
 
-    def catalog_changed(self) -> None:
-        if not self.is_whole:
-            return
-        self._make_plan()
-        if self.app.screen is self:  # not for each portion of a long work
-            self.space.again()
+    # What is shown
 
-    def _make_plan(self) -> None:
-        self._timer = None
-        if not self.is_whole:
-            return
-        selection = Selection(self.rules.parsed, marks=self.plan.choices.taken)
-        if sentence := self.rules.why_none(selection):
-            if self._was_early:
-                self.say("")
-            self._was_early = self._is_planning = False
-            self.cancel("plan")
-            self.plan.show_none(sentence)
-            return
-        if self.plan.planned is None and not self._was_early:
-            self.say(_("looking …"))
-        self._is_planning = True
-        self.start("plan", self._plan, selection)
-
-    async def _plan(self, selection: Selection) -> None:
-        try:
-            job = planning(self.main, selection, measure=False)
-            planned = await self.read(job)
-        except BrowseError:
-            self._is_planning = False
-            raise
-        self._is_planning = False
-        if self.rules.parsed.problems:
-            return
-        if self._was_early:
-            self.say(_("here is the new plan: D deletes it, a archives it"), look="")
-        elif self.plan.planned is None:  # else the line shows another message
-            self.say("")
-        self._was_early = False
-        words = one_line(self.rules.parsed.text.strip(), _LONGEST)
-        like = _("Nothing to clean up: no conversation matches {filters}.").format(filters=words)
-        self.plan.show(planned, like if words else _("Nothing is selected."))
-
-    @on(PlanPane.Marked)
-    def marked(self, event: PlanPane.Marked) -> None:
-        event.stop()
-        self._make_plan()
-
-    @on(PlanPane.Changed)
-    def plan_changed(self, event: PlanPane.Changed) -> None:
-        event.stop()
-        view = self.plan.view
+    def watch_view(self, before: PlanView | None, view: PlanView | None) -> None:
+        if view is not None:
+            is_sorted_anew = before is not None and before.rows.order is not view.rows.order
+            self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
         self._show_plan()
-        self.space.show(view)
-        if view is None or view.rows.is_measured:
-            self.space.begin()
 
-    @on(SpacePane.Measured)
-    def measured(self, event: SpacePane.Measured) -> None:
-        event.stop()
-        self._show_plan()
-        self.read_names(self.space.nameless(), "map-names")
+    def watch_no_plan(self, sentence: str) -> None:
+        self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
 
-    def _show_plan(self) -> None:
-        if self.is_whole:
-            self._show_totals()
-            self.plan.show_head()
-            self.axis.add_up(self.plan.view, self.rules.age)
+    def watch_measure(self) -> None:
+        self._show_axis()
 
-    def _show_totals(self) -> None:
-        totals, plan = self.query_one(TotalLines), self.plan
-        totals.show(plan.view, self.space.map, is_old=plan.planned is None)
+    def watch_space(self) -> None:
+        self._show_axis()
+        self.read_names(self.map.nameless(), "map-names")
 
     def names_read(self) -> None:
         super().names_read()
-        self.space.redraw()
+        self.map.redraw()
+
+    def _show_plan(self) -> None:
+        if self.is_whole:
+            self._show_head()
+            self._show_axis()
+
+    def _show_head(self) -> None:
+        head = plan_head(self.rows.scrollable_content_region.width, self.order)
+        self.line("plan-head").update(Content.styled(head, "dim"))
+
+    def _show_axis(self) -> None:
+        self.start("axis", self._add_up)
+
+    async def _add_up(self) -> None:
+        view, catalog, now = self.view, self.main.catalog, self.main.clock()
+        sizes, measure, most = self.main.sizes, self.measure, self.axis.most
+
+        def add_up() -> Axis:
+            return make_axis(
+                read_points(catalog),
+                gone=view.sessions if view is not None else (),
+                spared=view.spared if view is not None else (),
+                sizes=dict(sizes),
+                measure=measure,
+                most=most,
+                now=now,
+            )
+
+        self.axis.show(await self.call(add_up), self._cut)
+
+    # Rows and tiles
+
+    @on(ConversationList.Shown)
+    def head_shown(self) -> None:
+        self._show_head()
+
+    @on(ConversationList.Highlighted)
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        if not self.map.has_focus_within:
+            self._describe_row(by_hand=event.by_hand)
+
+    def _describe_row(self, *, by_hand: bool = True) -> None:
+        row = self.rows.current
+        words = row.about() if isinstance(row, PlanRow | SparedRow) else ""
+        self.describe(words, by_hand=by_hand)
+
+    @on(ConversationList.Selected)
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Read a conversation, or show the runs of a job."""
+        event.stop()
+        row = event.row
+        if isinstance(row, PlanRow | SparedRow):
+            if row.job:
+                self.open_job(row.key)
+            else:
+                self.read_conversation(row.conversation)
 
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:
+        """Describe the tile, and move the cursor of the plan to its conversation."""
         event.stop()
         self.say(event.tile.about())
-        if conversation := self.space.current:
-            self.plan.point_at(conversation)
+        if conversation := self.map.current:
+            keys = f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"
+            places = map(self.rows.source.index_of, keys)
+            self.rows.cursor = next(
+                (place for place in places if place is not None), self.rows.cursor
+            )
 
     @on(TileMap.Toggled)
     def tile_clicked(self, event: TileMap.Toggled) -> None:
@@ -244,56 +257,45 @@ class PruneScreen(SubScreen):
         event.stop()
         self.action_read()
 
+    # Keys
+
     def action_take(self) -> None:
-        if not self.space.has_focus_within:
-            self.plan.take_or_leave()
-        elif conversation := self.space.current:
-            self.plan.take_or_leave_one(conversation)
-        else:
-            self.say(_("this cannot be taken by itself"), look="")
+        row = self.rows.current
+        if self.map.has_focus_within:
+            if conversation := self.map.current:
+                self.take_or_leave(conversation)
+            else:
+                self.say(_("this cannot be taken by itself"), look="")
+        elif isinstance(row, PlanRow):
+            self.leave_out(row.roots)
+            self.rows.action_move(1)
+        elif isinstance(row, SparedRow) and not row.job:
+            self.take_or_leave(row.conversation)
 
-    def action_archive(self) -> None:
-        if not self._is_early():
-            self.plan.when_ready(self.main.edits.archive_planned, archive=True)
-
-    @property
-    def is_planning(self) -> bool:
-        """Whether a plan by the present rules is about to be made, or being made."""
-        return self._timer is not None or (self.plan.planned is None and self._is_planning)
-
-    def _is_early(self) -> bool:
-        """Return whether the plan is still being made, and say so: the old one is of other
-        rules."""
-        self._was_early = self.is_planning
-        if self._was_early:
-            self.say(_("the plan is being made: press the key again when it is there"), look="")
-        return self._was_early
-
-    def action_delete(self) -> None:
-        if not self._is_early():
-            self.plan.when_ready(self.main.edits.ask, archive=False)
+    def action_measure(self) -> None:
+        self.measure = following(Measure, self.measure)
 
     def action_reclaim(self) -> None:
         open_reclaim(self.main, self.app)
 
+    def action_read(self) -> None:
+        if not self.map.has_focus_within:
+            self.rows.action_select()
+        elif conversation := self.map.current:
+            self.read_conversation(conversation)
+
     def action_other_pane(self) -> None:
-        if self.space.has_focus_within:
+        if self.map.has_focus_within:
             self.action_plan_pane()
         else:
             self.set_focus(self.query_one(TileMap))
 
-    def action_read(self) -> None:
-        if not self.space.has_focus_within:
-            self.plan.rows.action_select()
-        elif conversation := self.space.current:
-            self.read_conversation(conversation)
-
     def action_plan_pane(self) -> None:
-        self.set_focus(self.plan.rows)
-        self.plan.describe()
+        self.set_focus(self.rows)
+        self._describe_row()
 
     def action_back(self) -> None:
-        if self.focused is not self.plan.rows:
+        if self.focused is not self.rows:
             self.action_plan_pane()
         else:
             self.dismiss(None)

@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
+from textual.reactive import var
 
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.api import OpenStore
@@ -26,7 +27,6 @@ from ..context import Context
 from ..list.conversation_list import ConversationList
 from ..list.list_model import RowDetails
 from ..list.list_rows import FixedRows, NoteRow
-from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.columns import Column, Columns
 from ..shared.keys import KeyLine
@@ -48,12 +48,16 @@ class ForecastRow(NamedTuple):
     def key(self) -> str:
         return f"f{self.conversation.root_id}"
 
+    @property
+    def days(self) -> float | None:
+        """Until it goes; None if never or unknown."""
+        return self.forecast.prune_in_days
+
     def spans(self, width: int, now: float) -> Line:
-        days = self.forecast.prune_in_days
-        if days is None or days < 1:
-            when = _("never") if days is None else pgettext("deadline", "now")
-        else:
-            when = _("{days:,.0f} d").format(days=days)
+        days = self.days
+        when = _("never") if days is None else _("{days:,.0f} d").format(days=days)
+        if days is not None and days < 1:
+            when = pgettext("deadline", "now")
         urgent = days is not None and days < 7
         mark = (
             ("★", "accent")
@@ -66,8 +70,7 @@ class ForecastRow(NamedTuple):
         return row_line((lead, mark[1]), (name, "title"), _COLUMNS.text(self, width, now), width)
 
     def day(self, now: float) -> str:
-        days = self.forecast.prune_in_days
-        return formats.day_key(now + days * DAY) if days is not None else ""
+        return formats.day_key(now + self.days * DAY) if self.days is not None else ""
 
 
 _COLUMNS: Columns[ForecastRow] = Columns(
@@ -91,36 +94,56 @@ class _Outlook(NamedTuple):
 
     rules: RetentionRules
     catalog: Catalog
-    leaving: list[tuple[Conversation, Forecast]]
+    leaving: list[ForecastRow]
     closing: int
     """Open sessions of automation that Hermes closes at its next clean-up."""
 
 
-class _Forecasts:
+class _Forecasts(FixedRows):
     """Rows of conversations that Hermes deletes, with the names read so far."""
 
-    def __init__(
-        self, leaving: Sequence[tuple[Conversation, Forecast]], details: RowDetails
-    ) -> None:
-        self._leaving, self._details = leaving, details
-        self._index = {
-            f"f{conversation.root_id}": index
-            for index, (conversation, _forecast) in enumerate(leaving)
-        }
-
-    def __len__(self) -> int:
-        return len(self._leaving)
+    def __init__(self, rows: Sequence[ForecastRow], details: RowDetails) -> None:
+        super().__init__(rows)
+        self._forecasts, self._details = rows, details
 
     def row(self, index: int) -> ForecastRow:
-        conversation, forecast = self._leaving[index]
-        return ForecastRow(self._details.complete(conversation)[0], forecast)
-
-    def index_of(self, key: str) -> int | None:
-        return self._index.get(key)
+        row = self._forecasts[index]
+        return row._replace(conversation=self._details.complete(row.conversation)[0])
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
-        shown = self._leaving[first : last + 1]
-        return self._details.nameless(conversation for conversation, _forecast in shown)
+        shown = self._forecasts[first : last + 1]
+        return self._details.nameless(row.conversation for row in shown)
+
+
+def _rule(outlook: _Outlook) -> str:
+    """Say by which rule Hermes deletes, what goes next, and what protects from it."""
+    rules, leaving = outlook.rules, outlook.leaving
+    parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
+    if leaving:
+        first = sum(row.days is not None and row.days < 1 for row in leaving)
+        at_next = _("{count:,} at its next clean-up").format(count=first)
+        parts.append(at_next if first else _("none at its next clean-up"))
+    if outlook.closing:
+        sentence = ngettext(
+            "closes 1 open session of automation and deletes it later",
+            "closes {count:,} open sessions of automation and deletes them later",
+            outlook.closing,
+        )
+        parts.append(sentence.format(count=outlook.closing))
+    if leaving and rules.pins_hold:
+        parts.append(_("a pin protects, archiving does not"))
+    elif leaving and rules.can_pin:
+        parts.append(_("a pin protects only since Hermes 0.20.5: b makes a copy"))
+    elif leaving:
+        parts.append(_("this store has no pins: b makes a copy"))
+    return " · ".join(parts)
+
+
+def _none(rules: RetentionRules) -> NoteRow:
+    is_known = rules.retention.auto_prune is not None or bool(rules.why_never)
+    if is_known:
+        return NoteRow(_("No conversation of this store would go."))
+    return NoteRow(_("It is unknown which conversations would go."))
 
 
 class RetentionScreen(SubScreen):
@@ -129,9 +152,7 @@ class RetentionScreen(SubScreen):
     HELP_TITLE = N_("Retention: what Hermes will delete")
     KEYS = RETENTION
 
-    def __init__(self, main: MainScreen) -> None:
-        super().__init__(main)
-        self._outlook: _Outlook | None = None
+    outlook: var[_Outlook | None] = var(None, init=False, always_update=True)
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -154,53 +175,25 @@ class RetentionScreen(SubScreen):
         return self.query_one("#forecasts", ConversationList)
 
     def catalog_changed(self) -> None:
-        """Read again what Hermes will delete."""
-        self.start("radar", self._read_fates)
+        self.start("radar", self._read_outlook)
 
-    async def _read_fates(self) -> None:
+    async def _read_outlook(self) -> None:
         current, now = self.main.catalog, self.main.clock()
 
         def look(store: OpenStore) -> _Outlook:
             catalog = current if current.exact else store.catalog(now)
             rules = store.retention(now)
-            return _Outlook(rules, catalog, rules.deletions(catalog), len(rules.closing(catalog)))
+            leaving = [ForecastRow(*forecast) for forecast in rules.deletions(catalog)]
+            return _Outlook(rules, catalog, leaving, len(rules.closing(catalog)))
 
-        self._outlook = outlook = await self.read(look)
-        rules = outlook.rules
-        sentence = rules.why_never or rules.retention.sentence
-        parts = [one_line(sentence, 300)]
-        if outlook.leaving:
-            days = [forecast.prune_in_days for _conversation, forecast in outlook.leaving]
-            first = sum(each is not None and each < 1 for each in days)
-            at_next = _("{count:,} at its next clean-up").format(count=first)
-            parts.append(at_next if first else _("none at its next clean-up"))
-        if outlook.closing:
-            sentence = ngettext(
-                "closes 1 open session of automation and deletes it later",
-                "closes {count:,} open sessions of automation and deletes them later",
-                outlook.closing,
-            )
-            parts.append(sentence.format(count=outlook.closing))
-        if outlook.leaving:
-            can, cannot = (
-                _("a pin protects, archiving does not"),
-                _("this store has no pins: b makes a copy"),
-            )
-            unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
-            parts.append(can if rules.pins_hold else unsure if rules.can_pin else cannot)
-        self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
+        self.outlook = await self.read(look)
+
+    def watch_outlook(self, outlook: _Outlook) -> None:
+        self.line("rule").update(Content.styled(_rule(outlook), "dim"), layout=True)
         self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
         self._show_axis()
-        is_known = rules.retention.auto_prune is not None or bool(rules.why_never)
-        none = (
-            _("No conversation of this store would go.")
-            if is_known
-            else _("It is unknown which conversations would go.")
-        )
-        nothing = FixedRows([NoteRow(none)])
-        self.forecasts.show(
-            _Forecasts(outlook.leaving, self.main.details) if outlook.leaving else nothing
-        )
+        forecasts = _Forecasts(outlook.leaving, self.main.details)
+        self.forecasts.show(forecasts if outlook.leaving else FixedRows([_none(outlook.rules)]))
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
@@ -208,16 +201,17 @@ class RetentionScreen(SubScreen):
 
     def _show_axis(self) -> None:
         """Show how many conversations go on which day."""
-        if self._outlook is not None and self.is_whole:
-            axis = self.query_one(TimeAxis)
-            days = [forecast.prune_in_days for _conversation, forecast in self._outlook.leaving]
-            dated = [each for each in days if each is not None]
-            row, now = self.forecasts.current, self.main.clock()
-            goes_in = row.forecast.prune_in_days if isinstance(row, ForecastRow) else None
-            axis.show(
-                coming(dated, axis.columns // 2, now),
-                now + goes_in * DAY if goes_in is not None else None,
-            )
+        if self.outlook is None or not self.is_whole:
+            return
+        axis, row, now = self.query_one(TimeAxis), self._row, self.main.clock()
+        days = [row.days for row in self.outlook.leaving if row.days is not None]
+        at_row = now + row.days * DAY if row is not None and row.days is not None else None
+        axis.show(coming(days, axis.most, now), at_row)
+
+    @property
+    def _row(self) -> ForecastRow | None:
+        row = self.forecasts.current
+        return row if isinstance(row, ForecastRow) else None
 
     def _show_head(self) -> None:
         width = self.forecasts.scrollable_content_region.width
@@ -248,26 +242,22 @@ class RetentionScreen(SubScreen):
 
     def action_pin(self) -> None:
         """Pin the conversation, so that Hermes keeps it."""
-        row = self.forecasts.current
-        if isinstance(row, ForecastRow):
-            self.main.edits.pin_these([row.conversation])
+        if self._row is not None:
+            self.main.edits.pin_these([self._row.conversation])
 
     def action_bundle(self) -> None:
         """Put a copy of the conversation into the trash."""
-        row, outlook = self.forecasts.current, self._outlook
-        if not isinstance(row, ForecastRow) or outlook is None:
-            return
-        self.main.start_write(_copy_to_trash, self.main, outlook, row.conversation)
+        if self._row is not None and self.outlook is not None:
+            catalog, conversation = self.outlook.catalog, self._row.conversation
+            self.main.start_write(_copy_to_trash, self.main, catalog, conversation)
 
 
-async def _copy_to_trash(context: Context, outlook: _Outlook, conversation: Conversation) -> None:
+async def _copy_to_trash(context: Context, catalog: Catalog, conversation: Conversation) -> None:
     store, location, now = context.store, context.location, context.clock()
 
     def copy() -> Bundle:
         trash, files = trash_folder(location), sessions_folder(location)
-        return copy_to_trash(
-            store, outlook.catalog, [conversation], trash, now=now, sessions_folder=files
-        )
+        return copy_to_trash(store, catalog, [conversation], trash, now=now, sessions_folder=files)
 
     bundle = await context.write(copy)
     sentence = _("a copy is in the trash: {name}; restore it after Hermes has deleted the original")

@@ -6,13 +6,29 @@ from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.reactive import var
 
 from hermes_browse.store.cleanup.space_map import FileSpace, SpaceMap
 from hermes_browse.store.wording import _
 
 from .. import formats
+from ..edit.bulk import PreparedPlan
 from ..shared.lines import TextLine
 from .plan_view import PlanView
+
+
+def what_goes(view: PlanView | None, space: SpaceMap | None, *, is_old: bool) -> Content:
+    """Say what a plan deletes; `is_old` if another plan is being made."""
+    if view is None:
+        return Content("")
+    totals = view.totals
+    if not totals.conversations:
+        return Content.styled(" " + _("nothing to clean up"), "dim")
+    parts = [formats.counted(totals.conversations, "conversation")]
+    if space is not None and space.total >= totals.bytes > 0:  # else it was deleted by now
+        parts.append(_("{share:.0%} of the store").format(share=totals.bytes / space.total))
+    line = Content(f" ✓ {' · '.join([*parts, view.sentence])}")
+    return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
 
 
 def before_and_after(
@@ -31,6 +47,14 @@ def before_and_after(
     parts = [(f" {name} {formats.size(file.file_bytes)} ", "")]
     counts, looks = (size - freed - free, freed, free), ("$secondary-muted", "$warning", "dim")
     parts += [(sign * count, look) for sign, count, look in zip(signs, counts, looks, strict=True)]
+    room = width - 1 - sum(cell_len(text) for text, _look in parts)
+    words = _sizes(file, goes, given_back)
+    while words and cell_len(" · ".join(words)) > room:
+        words.pop()
+    return Content.assemble(*parts, (f" {' · '.join(words)}", "dim"))
+
+
+def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
     words = []
     if goes:
         words.append(_("{size} freed at once").format(size=formats.size(goes)))
@@ -43,18 +67,15 @@ def before_and_after(
         words.append(_("v shrinks the file by {size}").format(size=returned))
     if file.wal_bytes:
         words.append(_("log {size}").format(size=formats.size(file.wal_bytes)))
-    used = sum(cell_len(text) for text, _look in parts) + 1
-    text = ""
-    for each in words:
-        longer = f"{text} · {each}" if text else each
-        if used + cell_len(longer) > width:
-            break
-        text = longer
-    return Content.assemble(*parts, (f" {text}", "dim"))
+    return words
 
 
 class TotalLines(Vertical):
     """What a plan does, in numbers; `name` is that of the file, printable."""
+
+    planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
+    view: var[PlanView | None] = var(None, init=False, always_update=True)
+    space: var[SpaceMap | None] = var(None, init=False, always_update=True)
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -65,34 +86,35 @@ class TotalLines(Vertical):
         yield TextLine(id="stays")
         yield TextLine(id="file")
 
-    def show(self, view: PlanView | None, space: SpaceMap | None, *, is_old: bool) -> None:
-        """Show a plan, and the file as far as it was measured.
+    def on_resize(self) -> None:
+        self._show_file()
 
-        Args:
-            is_old: The plan is that of the rules before.
-        """
-        goes = Content("")
-        if view is not None and not view.goes:
-            goes = Content.styled(" " + _("nothing to clean up"), "dim")
-        elif view is not None:
-            count = formats.counted(view.goes, "conversation")
-            parts = [view.totals]
-            if space is not None and space.total >= view.bytes > 0:  # else it was deleted by now
-                share = _("{share:.0%} of the store").format(share=view.bytes / space.total)
-                parts.insert(0, share)
-            goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
-            if is_old:
-                goes = Content.styled(goes.plain, "dim")
-        self.query_one("#totals", TextLine).update(goes)
-        stays = Content.styled(f" {view.stays if view is not None else ''}", "dim")
-        self.query_one("#stays", TextLine).update(stays)
-        if space is None:
+    def watch_planned(self) -> None:
+        if self.planned is None:
+            self._show_plan()
+
+    def watch_view(self) -> None:
+        self._show_plan()
+        self._show_file()
+
+    watch_space = watch_view
+
+    def _line(self, name: str) -> TextLine:
+        return self.query_one(f"#{name}", TextLine)
+
+    def _show_plan(self) -> None:
+        self._line("totals").update(what_goes(self.view, self.space, is_old=self.planned is None))
+        stays = self.view.stays if self.view is not None else ""
+        self._line("stays").update(Content.styled(f" {stays}", "dim"))
+
+    def _show_file(self) -> None:
+        if self.space is None:
             return
-        file = space.file
+        file, totals = self.space.file, self.view.totals if self.view is not None else None
         used = file.file_bytes - file.free_bytes
-        freed = min(view.free_bytes if view is not None else 0, used)
-        given_back = min(view.given_back_bytes if view is not None else 0, used)
+        freed = min(totals.free_bytes, used) if totals is not None else 0
+        given_back = min(totals.given_back_bytes, used) if totals is not None else 0
         signs = "░█·" if self.app.no_color else "██░"
-        width = self.screen.size.width
-        text = before_and_after(self._file_name, file, freed, given_back, width, signs)
-        self.query_one("#file", TextLine).update(text)
+        width = self.size.width
+        line = before_and_after(self._file_name, file, freed, given_back, width, signs)
+        self._line("file").update(line)

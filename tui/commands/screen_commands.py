@@ -44,12 +44,32 @@ PRUNE = at(
         "less",
         "left_square_bracket",
         N_("cutoff"),
-        N_("Move the cutoff back in time"),
-        "cut(-1)",
+        N_("Move the cutoff back in time by a week"),
+        "cut(7)",
         printed="[ ]",
     ),
     Command(
-        "more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"
+        "more",
+        "right_square_bracket",
+        N_("more"),
+        N_("Move the cutoff forward in time by a week"),
+        "cut(-7)",
+    ),
+    Command(
+        "less-month",
+        "left_curly_bracket",
+        N_("less"),
+        N_("Move the cutoff back in time by a month"),
+        "cut(30)",
+        printed="{",
+    ),
+    Command(
+        "more-month",
+        "right_curly_bracket",
+        N_("more"),
+        N_("Move the cutoff forward in time by a month"),
+        "cut(-30)",
+        printed="}",
     ),
     Command("measure", "m", N_("measure"), N_("Bytes, conversations, messages or cost"), "measure"),
     Shown(
@@ -67,6 +87,9 @@ PRUNE = at(
     Command("", "5", N_("empty"), N_("Rule on or off: no messages"), "switch(4)"),
     Command("", "6", N_("stale"), N_("Rule on or off: open ones too, if stale"), "switch(5)"),
     Command("", "7", N_("archived"), N_("Rule on or off: archived ones, too"), "switch(6)"),
+    Command(
+        "", "8", N_("free 50%"), N_("Rule on or off: until half of the store is free"), "switch(7)"
+    ),
     *_EVERY,
 )
 TRASH = at(

@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -247,55 +247,53 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
 
 def facts(checkup: Checkup) -> list[tuple[str, str]]:
     """Return the facts as names and texts, without unknown ones."""
-    summary, search, term = checkup.summary, checkup.search, checkup.terminal
-    rows: list[tuple[str, str]] = [(_("store"), str(summary.path))]
-    if summary.profile is not None:
-        rows.append((_("profile"), summary.profile))
+    every = [*_store_facts(checkup), *_hermes_facts(checkup), *_facts_here(checkup)]
+    return [(name, text) for name, text in every if text]
+
+
+def _store_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
+    summary, size = checkup.summary, formats.size
+    yield _("store"), str(summary.path)
+    yield _("profile"), summary.profile or ""
     if summary.sessions is not None:
         holds = _("{sessions:,} sessions, {messages:,} messages")
         holds = holds.format(sessions=summary.sessions, messages=summary.messages or 0)
-        rows.append((_("holds"), holds))
+        yield _("holds"), holds
     if summary.schema_version is not None:
-        rows.append((_("schema"), str(summary.schema_version)))
+        yield _("schema"), str(summary.schema_version)
     if summary.journal_mode is not None:
         mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
-        rows.append((_("journal mode"), mode.format(mode=summary.journal_mode)))
-    sizes = _("{size}, write-ahead log {wal}").format(
-        size=formats.size(summary.size), wal=formats.size(summary.wal_size)
-    )
-    rows.append((_("size"), sizes))
+        yield _("journal mode"), mode.format(mode=summary.journal_mode)
+    sizes = _("{size}, write-ahead log {wal}")
+    yield _("size"), sizes.format(size=size(summary.size), wal=size(summary.wal_size))
     if checkup.free is not None:
-        rows.append((_("disk"), _("{size} free").format(size=formats.size(checkup.free))))
+        yield _("disk"), _("{size} free").format(size=size(checkup.free))
     if summary.sessions is not None:
-        rows.append((_("search index"), _index(search)))
+        yield _("search index"), _index(checkup.search)
+
+
+def _hermes_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
     if checkup.holders is None:
-        rows.append((_("open in"), _("this system does not tell")))
+        yield _("open in"), _("this system does not tell")
     else:
-        names = _(", ").join(f"{each.name} ({each.pid})" for each in checkup.holders)
-        rows.append((_("open in"), names or _("no other process")))
-    hermes = (
-        f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
-        if checkup.hermes
-        else _("not found")
-    )
-    rows.append(("hermes", hermes))
+        names = _(", ").join(f"{holder.name} ({holder.pid})" for holder in checkup.holders)
+        yield _("open in"), names or _("no other process")
+    version = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+    yield "hermes", version if checkup.hermes else _("not found")
     if checkup.rules is not None:
-        rows.append((_("retention"), _hermes_cleans_up(checkup.rules)))
-    rows.append((_("terminal"), _terminal_words(term)))
-    rows.append((_("clipboard"), _("by {tool}").format(tool=term["clipboard"])))
-    windows = (
-        _("by {tool}").format(tool=term["windows"])
-        if term["windows"]
-        else _("not from this terminal")
-    )
-    rows.append((_("new windows"), windows))
-    configuration = (
-        "{path}" if checkup.configuration.exists else _("{path} (not there: nothing is set)")
-    )
-    rows.append((_("configuration"), configuration.format(path=checkup.configuration.path)))
-    log = "{path}" if checkup.log.exists() else _("{path} (nothing went wrong yet)")
-    rows.append((_("log"), log.format(path=checkup.log)))
-    return rows
+        yield _("retention"), _hermes_cleans_up(checkup.rules)
+
+
+def _facts_here(checkup: Checkup) -> Iterator[tuple[str, str]]:
+    term, configuration, log = checkup.terminal, checkup.configuration, checkup.log
+    tool, windows = _("by {tool}"), term["windows"]
+    yield _("terminal"), _terminal_words(term)
+    yield _("clipboard"), tool.format(tool=term["clipboard"])
+    yield _("new windows"), tool.format(tool=windows) if windows else _("not from this terminal")
+    path = "{path}" if configuration.exists else _("{path} (not there: nothing is set)")
+    yield _("configuration"), path.format(path=configuration.path)
+    path = "{path}" if log.exists() else _("{path} (nothing went wrong yet)")
+    yield _("log"), path.format(path=log)
 
 
 def _hermes_cleans_up(rules: RetentionRules) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections import Counter
+from functools import partial
 
 from textual.app import ComposeResult
+from textual.reactive import var
 
+from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.wording import N_, _
 
 from ..commands.screen_commands import DOCTOR
 from ..formats import counted, fit
-from ..logfile import log_failure
-from ..screens.main import MainScreen
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import LinesView, TextLine
@@ -21,8 +21,8 @@ from ..shared.styled import Line, line_text
 from .checkup import Checkup, examine, facts
 
 _MARKS = {
-    "error": (N_("✗ error"), "error"),
-    "warning": (N_("! warning"), "keyword"),
+    "error": (N_("✗ error"), "error bold"),
+    "warning": (N_("! warning"), "keyword bold"),
     "info": (N_("· note"), "dim"),
 }
 _INDENT = 15
@@ -31,22 +31,15 @@ _INDENT = 15
 def report(checkup: Checkup) -> list[Line]:
     """Return the problems and facts as lines."""
     lines: list[Line] = []
-    for each in checkup.problems:
-        mark, look = _MARKS[each.severity]
-        lines.append(
-            [
-                (fit(_(mark), _INDENT), f"{look} bold" if look != "dim" else look),
-                (each.text, "text"),
-            ]
-        )
-        if each.remedy:
-            lines.append([(" " * _INDENT, "text"), (f"→ {each.remedy}", "dim")])
+    for problem in checkup.problems:
+        mark, look = _MARKS[problem.severity]
+        lines.append([(fit(_(mark), _INDENT), look), (problem.text, "text")])
+        if problem.remedy:
+            lines.append([(" " * _INDENT, "text"), (f"→ {problem.remedy}", "dim")])
     if not checkup.problems:
         lines.append([(_("✓ everything is as it should be"), "text")])
-    lines.append([])
-    for name, text in facts(checkup):
-        lines.append([(fit(name, _INDENT), "dim"), (text, "text")])
-    return lines
+    known = [[(fit(name, _INDENT), "dim"), (text, "text")] for name, text in facts(checkup)]
+    return [*lines, [], *known]
 
 
 class DoctorScreen(SubScreen):
@@ -55,10 +48,8 @@ class DoctorScreen(SubScreen):
     HELP_TITLE = N_("Doctor")
     KEYS = DOCTOR
 
-    def __init__(self, main: MainScreen) -> None:
-        super().__init__(main)
-        self._is_checking = False
-        self._checkup: Checkup | None = None
+    checkup: var[Checkup | None] = var(None, init=False, always_update=True)
+    """The last one; None while the checks are running."""
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -74,44 +65,29 @@ class DoctorScreen(SubScreen):
     def report(self) -> LinesView:
         return self.query_one("#report", LinesView)
 
-    @property
-    def is_pending(self) -> bool:
-        """Whether the checks are running."""
-        return self._is_checking
-
     def action_again(self) -> None:
-        if self._is_checking:
-            return
-        self._is_checking = True
-        self.show_title(_("doctor"), _("looking …"))
-        self.run_worker(self._check(), exclusive=True)
+        """Run the checks."""
+        self.checkup = None
+        self.start("checkup", self._check)
 
     async def _check(self) -> None:
-        context = self.main
+        # `sys.stdout` is Textual's here; the checks need the terminal.
+        job = partial(examine, self.main.store, self.main.location, sys.__stdout__)
         try:
-            # `sys.stdout` is Textual's here; the checks need the terminal.
-            checkup = await asyncio.to_thread(
-                examine, context.store, context.location, sys.__stdout__
-            )
-        except Exception as error:  # thread boundary: a sentence here, details in the log
-            wrong = _("something unexpected went wrong ({error}). Details: {log}")
-            self.show_title(
-                _("doctor"), wrong.format(error=type(error).__name__, log=log_failure())
-            )
+            self.checkup = await self.call(job)
+        except BrowseError as error:
+            self.show_title(_("doctor"), error.sentence)
+
+    def watch_checkup(self, checkup: Checkup | None) -> None:
+        if checkup is None:
+            self.show_title(_("doctor"), _("looking …"))
             return
-        finally:
-            self._is_checking = False
-        if self.is_whole:
-            self._checkup = checkup
-            counts = Counter(
-                "note" if each.severity == "info" else each.severity for each in checkup.problems
-            )
-            summary = " · ".join(
-                counted(count, kind) for kind, count in counts.items()
-            )  # the worst are first
-            self.show_title(_("doctor"), summary or _("nothing is wrong"))
-            self.report.show(report(checkup))
+        kinds = Counter(problem.severity for problem in checkup.problems)  # the worst are first
+        counts = (counted(kinds[kind], "note" if kind == "info" else kind) for kind in kinds)
+        self.show_title(_("doctor"), " · ".join(counts) or _("nothing is wrong"))
+        self.report.show(report(checkup))
 
     def action_copy(self) -> None:
-        if self._checkup is not None:
-            self.main.copy("\n".join(map(line_text, report(self._checkup))), _("the report"))
+        if self.checkup is not None:
+            text = "\n".join(map(line_text, report(self.checkup)))
+            self.main.copy(text, _("the report"))

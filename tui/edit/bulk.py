@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from hermes_browse.store.api import OpenStore
@@ -16,12 +16,12 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
-from ..cleanup.plan_view import LeftOut, along_line, spared_line, totals_line
+from ..cleanup.plan_view import along_line, spared_line, totals_line
 from ..context import Context
 from ..formats import counted
 from ..list.list_model import RowDetails
 from ..store_paths import trash_folder
-from .change_cards import NAMED, SPARED, DeleteCard, ProgressCard
+from .change_cards import KEPT, NAMED, SPARED, DeleteCard, ProgressCard
 
 Result = TypeVar("Result")
 
@@ -47,7 +47,8 @@ class PlanChoices:
     """What the user has chosen for a plan; remembered for the next one."""
 
     rules: str = "older:30d"
-    left_out: LeftOut = field(default_factory=LeftOut)
+    left_out: frozenset[str] = frozenset()
+    """Roots of conversations that the user leaves out."""
     taken: frozenset[str] = frozenset()
     """Tips of conversations that were marked by hand."""
 
@@ -75,6 +76,8 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
     reading thread."""
     plan = planned.plan
     detailed = plan.with_details(store.with_details, NAMED, SPARED)
+    forest = planned.catalog.forest
+    kept = store.with_details([forest.chain_of(child.id) for child in plan.reparented[:KEPT]])
     warning = long_lock_warning(max(each.rows for each in plan.selected))
     stays = [along_line(plan, planned.selection.marks), spared_line(plan)]
     trash = (
@@ -85,7 +88,9 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
     into = _("They go to the trash ({trash}): u restores them, X shows it.").format(trash=trash)
     if location.host is not None:
         into = _("They go to the trash of {name}: u restores them.").format(name=location.host.name)
-    return DeleteCard(detailed, into, totals_line(plan), " · ".join(filter(None, stays)), warning)
+    return DeleteCard(
+        detailed, into, totals_line(plan), " · ".join(filter(None, stays)), kept, warning
+    )
 
 
 def protected(plan: Plan, details: RowDetails) -> str:

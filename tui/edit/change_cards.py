@@ -14,7 +14,7 @@ from textual.widgets import Input, ProgressBar, Static
 
 from hermes_browse.store.edit.titles import LONGEST_TITLE, check_title
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.models import Conversation, Relation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
@@ -25,13 +25,12 @@ from ..shared.text_box import TextBox
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan
-    from hermes_browse.store.sessions.session import Session
 
 NAMED = 12
 """Maximum number of conversations that the card names."""
 SPARED = 6
 """Maximum number of spared ones it names."""
-_ORPHANS = 3
+KEPT = 3
 """Maximum number of kept relatives it names."""
 
 
@@ -127,26 +126,23 @@ def and_more(count: int) -> list[Content]:
     )
 
 
-def _kept(sessions: Sequence[Session]) -> str:
-    """Return a sentence on the conversations that lose their parent: by title if all have one, else
-    their number."""
-    titles = [one_line(each.title, 40) for each in sessions if each.title]
-    count = len(sessions)
-    if len(titles) < count:
-        text = ngettext(
-            "1 related conversation stays, without its parent",
-            "{count:,} related conversations stay, without their parent",
-            count,
-        )
-        return text.format(count=count)
-    names = pgettext("list", ", ").join(titles[:_ORPHANS])
-    if count > _ORPHANS:
+def _kept(conversations: Sequence[Conversation], count: int) -> str:
+    """Return a sentence on the conversations that lose their parent: the first ones by name, with
+    what is peculiar about each, of so many."""
+    names = []
+    for conversation in conversations:
+        name, note = one_line(formats.name(conversation), 40), one_line(conversation.note, 40)
+        if conversation.relation is Relation.UNKNOWN:  # a marked one goes along
+            note = _("possibly a subagent")
+        names.append(f"{name} ({note})" if note else name)
+    listed = pgettext("list", ", ").join(names)
+    if count > len(names):
         more = _("{names} and {count:,} more stay, without their parent")
-        return more.format(names=names, count=count - _ORPHANS)
+        return more.format(names=listed, count=count - len(names))
     text = ngettext(
         "{names} stays, without its parent", "{names} stay, without their parent", count
     )
-    return text.format(names=names)
+    return text.format(names=listed)
 
 
 class DeleteCard(CountCard):
@@ -157,22 +153,24 @@ class DeleteCard(CountCard):
         trash: Sentence on where they go.
         totals: Sentence on the totals.
         spared: Sentence on the spared conversations.
+        kept: The first `KEPT` conversations that stay and lose their parent.
         warning: A further sentence; None for none.
     """
 
     KEYS = DELETING
 
     def __init__(
-        self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None
+        self,
+        plan: Plan,
+        trash: str,
+        totals: str,
+        spared: str,
+        kept: Sequence[Conversation],
+        warning: str | None,
     ) -> None:
         super().__init__(len(plan.selected))
-        self._plan, self._trash, self._totals, self._spared, self._warning = (
-            plan,
-            trash,
-            totals,
-            spared,
-            warning,
-        )
+        self._plan, self._trash, self._totals = plan, trash, totals
+        self._spared, self._kept, self._warning = spared, kept, warning
 
     def words(self, count: int) -> CountWords:
         """Return the texts for this number."""
@@ -232,7 +230,8 @@ class DeleteCard(CountCard):
             )
         lines += and_more(len(plan.selected) - NAMED)
         if plan.reparented:
-            lines.append(Content.styled(f"  {_kept(plan.reparented)}", "dim"))
+            kept = _kept(self._kept, len(plan.reparented))
+            lines.append(Content.styled(f"  {kept}", "dim"))
         if plan.spared:
             lines.append(Content.styled(f"  {self._spared}", "$warning"))
             for spared in plan.spared[:SPARED]:

@@ -6,9 +6,10 @@ The chosen column or hour differs in shape, not only in colour: by a band and an
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from itertools import chain
+from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -23,27 +24,13 @@ from hermes_browse.store.wording import _
 from .. import formats
 from ..shared.calendar import weekday
 from ..shared.stacked_columns import Cell, Picture, edges, gap, runs, stack
-from .series import LOOKS, Series
+from .series import LOOKS, Chart
 
 _SCALE = 7
 """Cells for the numbers on the left."""
 _SHADES = "·░▒▓█"
 _TALL = 40
 """On a screen with this many rows, a day of the week has two."""
-
-
-class Chart(NamedTuple):
-    """The data of a chart, columns from left to right."""
-
-    labels: Sequence[str]
-    """By column."""
-    series: Sequence[Series]
-    """Parts of the columns, lowest first; each has a value for every column."""
-    chosen: int | None = None
-    """The index of the chosen column."""
-    form: Callable[[float], str] = str
-    """Formats a value in few cells."""
-    title: str = ""
 
 
 def lay_out(chart: Chart, width: int) -> range:
@@ -67,28 +54,34 @@ def axis(chart: Chart, shown: range, width: int) -> str:
         end = start + cell_len(text)
         if end <= width and all(end < low or start > high for low, high in taken):
             # One entry per cell; the second one of a wide letter is empty.
-            line[start:end] = [
-                part for letter in text for part in (letter, *[""] * (cell_len(letter) - 1))
-            ]
+            cells = ((letter, *[""] * (cell_len(letter) - 1)) for letter in text)
+            line[start:end] = chain.from_iterable(cells)
             taken.append((start, end))
 
     places, free = edges(len(shown), width), gap(len(shown), width)
+    labels = [chart.labels[index] for index in shown]
     if chart.chosen is not None and chart.chosen in shown:
-        index = chart.chosen - shown.start
-        place = places[index] + (places[index + 1] - places[index] - free - 1) // 2
-        label = chart.labels[chart.chosen]
+        index = shown.index(chart.chosen)
+        label, place = labels[index], (places[index] + places[index + 1] - free - 1) // 2
         if place + cell_len(label) + 2 <= width:
             put(f"▲ {label}", place)
         else:
             put(f"{label} ▲", place - cell_len(label) - 1)
     if shown:
-        last = len(shown) - 1
-        put(chart.labels[shown[0]], 0)
-        put(chart.labels[shown[last]], width - free - cell_len(chart.labels[shown[last]]))
+        put(labels[0], 0)
+        put(labels[-1], width - free - cell_len(labels[-1]))
         step = max(1, -(-24 * len(shown) // width))
-        for index in range(step, last, step):
-            put(chart.labels[shown[index]], places[index])
+        for index in range(step, len(shown) - 1, step):
+            put(labels[index], places[index])
     return "".join(line)
+
+
+@dataclass
+class Chosen(Message):
+    """A column or an hour was clicked."""
+
+    key: str
+    """Of its group."""
 
 
 class BarPlot(Picture):
@@ -98,12 +91,6 @@ class BarPlot(Picture):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
     }
-
-    @dataclass
-    class Chosen(Message):
-        """A column was clicked."""
-
-        index: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -125,75 +112,59 @@ class BarPlot(Picture):
         if chart is None or not chart.labels or height < 2:
             return []
         shown = lay_out(chart, self.room)
-        columns = [[(each.look, each.values[index]) for each in chart.series] for index in shown]
-        band = (
-            chart.chosen - shown.start
-            if chart.chosen is not None and chart.chosen in shown
-            else None
-        )
+        columns = [[(part.look, part.values[index]) for part in chart.series] for index in shown]
+        is_shown = chart.chosen is not None and chart.chosen in shown
+        band = shown.index(chart.chosen or 0) if is_shown else None
+        most = max(sum(value for _look, value in parts) for parts in columns)
+        half = height // 2
+        scale = {0: most, height - half: most * half / height, height: 0.0} if most else {}
+        numbers = [
+            formats.fit(chart.form(scale[row]) if row in scale else "", _SCALE - 1, right=True)
+            for row in range(height + 1)
+        ]
         drawn = stack(columns, self.room, height, exact=True, band=band)
-        most = max(sum(value for _look, value in each) for each in columns)
-        scale = (
-            {0: chart.form(most), height - height // 2: chart.form(most * (height // 2) / height)}
-            if most
-            else {}
-        )
-        rows = [self._legend(chart)]
-        for row, cells in enumerate(drawn):
-            rows.append(
-                [
-                    Cell(formats.fit(scale.get(row, ""), _SCALE - 1, right=True) + " ", "text"),
-                    *runs(cells),
-                ]
-            )
-        zero = formats.fit(chart.form(0.0) if most else "", _SCALE - 1, right=True) + " "
-        rows.append([Cell(zero + axis(chart, shown, self.room), "text")])
-        return rows
+        rows = [
+            [Cell(f"{number} ", "text"), *runs(cells)]
+            for number, cells in zip(numbers, drawn, strict=False)
+        ]
+        below = Cell(f"{numbers[-1]} {axis(chart, shown, self.room)}", "text")
+        return [self._legend(chart), *rows, [below]]
 
     def _legend(self, chart: Chart) -> list[Cell]:
-        cells, named = [Cell(chart.title, "title")], [each for each in chart.series if each.name]
+        """Return the title and the names of the parts; short names are whole."""
+        cells, named = [Cell(chart.title, "title")], [part for part in chart.series if part.name]
         left, rooms = self.size.width - cell_len(chart.title), dict[str, int]()
-        for number, each in enumerate(
-            sorted(named, key=lambda each: cell_len(each.name))
-        ):  # short names whole
-            rooms[each.look] = max(0, min(cell_len(each.name), left // (len(named) - number) - 5))
-            left -= rooms[each.look] + 5
-        for each in named:
-            text = formats.clip(each.name, rooms[each.look])
-            cells += [Cell("   ", "none"), Cell("█", each.look), Cell(f" {text}", "text")]
+        by_length = sorted(named, key=lambda part: cell_len(part.name))
+        for number, part in enumerate(by_length):
+            share = left // (len(named) - number) - 5
+            rooms[part.look] = max(0, min(cell_len(part.name), share))
+            left -= rooms[part.look] + 5
+        for part in named:
+            name = formats.clip(part.name, rooms[part.look])
+            cells += [Cell("   ", "none"), Cell("█", part.look), Cell(f" {name}", "text")]
         return cells
 
     def on_click(self, event: Click) -> None:
-        """Choose a column."""
+        """Choose a column, if columns are rows of the table."""
         event.stop()
-        content = event.get_content_offset(self)
-        if self._chart is None or content is None or content.x < _SCALE:
+        chart, content = self._chart, event.get_content_offset(self)
+        if chart is None or not chart.keys or content is None or content.x < _SCALE:
             return
-        shown = lay_out(self._chart, self.room)
-        if shown:
-            index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
-            self.post_message(self.Chosen(shown[min(index, len(shown) - 1)]))
+        shown = lay_out(chart, self.room)
+        index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
+        self.post_message(Chosen(chart.keys[shown[min(index, len(shown) - 1)]]))
 
 
-def quantiles(values: Sequence[float]) -> list[float]:
+def quantiles(values: Iterable[float]) -> list[float]:
     """Return the quartiles of the values above 0, rising and without duplicates; the last is the
     maximum."""
-    positive = sorted(each for each in values if each > 0)
-    return (
-        sorted({positive[-(-len(positive) * quarter // 4) - 1] for quarter in range(1, 5)})
-        if positive
-        else []
-    )
+    positive = sorted(value for value in values if value > 0)
+    places = (-(-len(positive) * quarter // 4) - 1 for quarter in range(1, 5))
+    return sorted({positive[place] for place in places}) if positive else []
 
 
 class WeekPlot(Widget):
     """Hours of the week as shades, with an arrow at the chosen one."""
-
-    @dataclass
-    class Chosen(Message):
-        """An hour was clicked."""
-
-        key: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -226,37 +197,41 @@ class WeekPlot(Widget):
         return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
     def render(self) -> Text:
-        step, bounds = self._step, quantiles(list(self._values.values()))
+        step, bounds = self._step, quantiles(self._values.values())
         shades = _SHADES[1 + 4 - len(bounds) :]  # the maximum always has the densest
-        style, accent = self._style("primary"), self._style("accent")
         text = Text("      ", no_wrap=True)
         for hour in range(0, 24, 3):
             text.append(f"{hour:02}".ljust(3 * step)[: 3 * step], "dim")
         for day in range(7):
             for line in range(self._lines):
-                text.append(f"\n {set_cell_size(weekday(day) if not line else '', 4)} ", "dim")
+                name = weekday(day) if not line else ""
+                text.append(f"\n {set_cell_size(name, 4)} ", "dim")
                 for hour in range(24):
-                    key = f"{day}-{hour:02}"
-                    value = self._values.get(key, 0.0)
-                    none = "·" if not line else " "
-                    cell = (
-                        shades[bisect_left(bounds, value)] * max(1, step - 1) if value > 0 else none
+                    value = self._values.get(f"{day}-{hour:02}", 0.0)
+                    shade = (
+                        shades[bisect_left(bounds, value)] if value > 0 else " " if line else "·"
                     )
-                    is_chosen = key == self._chosen
-                    text.append(
-                        cell.ljust(max(1, step - 1)),
-                        f"bold {accent}" if is_chosen else style if value > 0 else "dim",
-                    )
-                    if step > 1:
-                        text.append("◂" if is_chosen else " ", accent if is_chosen else "")
+                    self._add_hour(text, f"{day}-{hour:02}", shade, is_used=value > 0)
+        self._add_legend(text, shades, bounds)
+        return text
+
+    def _add_hour(self, text: Text, key: str, shade: str, *, is_used: bool) -> None:
+        """Add the cells of an hour, with an arrow at the chosen one."""
+        width, accent = max(1, self._step - 1), self._style("accent")
+        is_chosen = key == self._chosen
+        look = f"bold {accent}" if is_chosen else self._style("primary") if is_used else "dim"
+        text.append((shade * width if is_used else shade).ljust(width), look)
+        if self._step > 1:
+            text.append("◂" if is_chosen else " ", accent if is_chosen else "")
+
+    def _add_legend(self, text: Text, shades: str, bounds: Sequence[float]) -> None:
         text.append(f"\n      {_SHADES[0]} {_('none')}", "dim")
         for shade, bound in zip(shades, bounds, strict=True):
-            text.append(f"  {shade * 2}", style)
+            text.append(f"  {shade * 2}", self._style("primary"))
             text.append(" " + _("to {value}").format(value=self._form(bound)), "dim")
         note = "   " + _("each shade: a quarter of the hours used")
         if len(bounds) == 4 and cell_len(text.plain.rsplit("\n", 1)[-1] + note) <= self.size.width:
             text.append(note, "dim")
-        return text
 
     def on_click(self, event: Click) -> None:
         """Choose an hour."""
@@ -266,4 +241,4 @@ class WeekPlot(Widget):
             return
         hour, day = (content.x - 6) // self._step, (content.y - 1) // self._lines
         if 0 <= hour < 24 and 0 <= day < 7:
-            self.post_message(self.Chosen(f"{day}-{hour:02}"))
+            self.post_message(Chosen(f"{day}-{hour:02}"))

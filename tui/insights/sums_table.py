@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from hermes_browse.store.insights.periods import UNITS, bucket_from
 from hermes_browse.store.insights.sums import Group
+from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -17,9 +18,12 @@ from ..list.list_rows import NoteRow
 from ..shared.columns import Column, Columns
 from ..shared.stacked_columns import Part
 from ..shared.styled import Line, line_width
-from .words import by_name, cost, label, value_of
+from .adding_up import GroupedSums
+from .series import OTHERS, OWN, STACKS, Stacking
+from .words import by_name, cost, cost_line, label, value_of
 
 _BAR = "▏▎▍▌▋▊▉█"
+_MOST_CONVERSATIONS = 200
 _LEAST_BAR = 8
 """Cells; with less room there is no bar."""
 
@@ -133,6 +137,13 @@ class GroupRow(NamedTuple):
             line += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
         return [*line, (" " * (width - line_width(line)), "plain")]
 
+    def about(self) -> str:
+        """Return its name and its cost, if it has any."""
+        name, group = one_line(self.name, 120), self.group
+        if not group.cost_usd and not group.unknown:
+            return name
+        return " · ".join([name, _("cost {sum}").format(sum=cost_line(group, 0))])
+
 
 def _bar(parts: Sequence[Part], most: float, width: int) -> Line:
     """Draw a bar whose length is the share of `most`, exact to an eighth of a cell; parts meet
@@ -157,28 +168,41 @@ def _bar(parts: Sequence[Part], most: float, width: int) -> Line:
 
 
 def group_rows(
-    groups: Sequence[Group],
-    by: str,
-    metric: str,
-    parts: Callable[[Group], Sequence[Part]],
-    names: Callable[[str], str],
+    answer: GroupedSums, metric: str, name_of: Callable[[str], str]
 ) -> list[GroupRow | NoteRow]:
     """Make sorted rows: times newest first, other groups by value of the metric, as are the bars.
 
-    `parts` returns the parts of a row's bar, `names` the name of a key.
+    `name_of` returns the name of a conversation.
     """
-    if by in UNITS:
-        ordered = sorted(
-            groups, key=lambda each: (bucket_from(each.key, by) is not None, each.key), reverse=True
-        )
+    by, groups = answer.by, list(answer.report.rows)
+    if answer.is_by_time:
+        groups.sort(key=lambda group: (bucket_from(group.key, by) is not None, group.key))
+        groups.reverse()
     else:
-        ordered = sorted(
-            groups, key=lambda each: (-value_of(each, metric), -each.messages, each.key)
-        )
-    named = [one_line(names(each.key), 300) or label(by, each.key) for each in ordered]
-    most = max((value_of(each, metric) for each in ordered), default=0.0)
+        groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
+    is_named = by == "conversation"
+    groups = groups[:_MOST_CONVERSATIONS] if is_named else groups
+    names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
+    named = [one_line(name, 300) for name in names]
+    most = max((value_of(group, metric) for group in groups), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
+    stacking = Stacking(answer, metric)
+
+    def parts(group: Group) -> Sequence[Part]:
+        if answer.is_by_time:
+            return stacking.at(group.key)
+        look = stacking.looks.get(group.key, OTHERS) if by in STACKS else OWN[0]
+        return [(look, value_of(group, metric))]
+
     rows = [
-        GroupRow(each, table, parts(each), name) for each, name in zip(ordered, named, strict=True)
+        GroupRow(group, table, parts(group), name)
+        for group, name in zip(groups, named, strict=True)
     ]
     return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]
+
+
+def newest_first(catalog: Catalog, group: Group) -> list[str]:
+    """Return the roots of the conversations of a group, by their last activity."""
+    conversations = map(catalog.conversation, group.conversations)
+    ordered = sorted(conversations, key=lambda each: (each.last_active or 0.0, each.id))
+    return [conversation.root_id for conversation in reversed(ordered)]

@@ -16,7 +16,15 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..shared import calendar
+from .adding_up import TOOL, GroupedSums, Question
 
+_PERIODS = {
+    "7d": N_("7 days"),
+    "30d": N_("30 days"),
+    "90d": N_("90 days"),
+    "1y": N_("year"),
+    "all": N_("all time"),
+}
 METRICS = (N_("cost"), N_("tokens"), N_("messages"), N_("sessions"))
 TOOL_METRICS = (N_("calls"), N_("failed"))
 _BY = {
@@ -46,6 +54,11 @@ def value_of(group: Group, metric: str) -> float:
         "failed": group.failed,
     }
     return float(values[metric])
+
+
+def first_with_value(total: Group) -> str:
+    """Return the first metric with a value."""
+    return next((metric for metric in METRICS if value_of(total, metric)), METRICS[0])
 
 
 def printed(value: float, metric: str) -> str:
@@ -168,6 +181,28 @@ def tools_line(group: Group) -> str:
         sessions=formats.counted(group.sessions, "session"),
         conversations=formats.counted(len(group.conversations), "conversation"),
     )
+
+
+def sums_lines(answer: GroupedSums, width: int) -> tuple[str, str]:
+    """Return the sums and the cost of an answer, each in a sentence."""
+    total = answer.report.total
+    if answer.by == TOOL:
+        return tools_line(total), _("No store records tokens or cost by tool.")
+    cost_words = cost_line(total, answer.without_session)
+    return tokens_line(total, width), _("cost {sum}").format(sum=cost_words)
+
+
+def period_notes(question: Question, metric: str, now: float) -> list[str]:
+    """Return the period of a question, when it begins, and the metric if no chart names it."""
+    notes = [_(_PERIODS[question.period])]
+    day = first_day(question.period, now)
+    if day is not None:
+        since, month = _("since {day} {month} {year}"), _(calendar.MONTHS[day.month - 1])
+        notes.append(since.format(day=day.day, month=month, year=day.year))
+    if question.by == "hour":
+        by_hour = _("{metric} by {unit}")
+        notes.append(by_hour.format(metric=_(metric), unit=by_name("hour")))
+    return notes
 
 
 _FILTERS = {

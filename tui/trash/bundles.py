@@ -4,6 +4,7 @@ screen of an open one."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from rich.cells import cell_len
@@ -109,28 +110,25 @@ class BundleRow(NamedTuple):
             return _("{title} and {count:,} more").format(title=first, count=more)
         return first or each.title or (each.conversations[0] if each.conversations else each.name)
 
+    @property
+    def _state(self) -> str:
+        bundle = self.bundle
+        if bundle.damage:
+            return _("damaged")
+        if bundle.restored_at is not None:
+            return _("restored")
+        count = len(bundle.conversations)
+        back = sum(tip in bundle.restored for tip in bundle.conversations)
+        return _("{back:,} of {count:,} back").format(back=back, count=count) if back else ""
+
     def spans(self, width: int, now: float) -> Line:
-        each = self.bundle
-        columns = _COLUMNS.text(each, width, now)
-        state = (
-            _("damaged") if each.damage else _("restored") if each.restored_at is not None else ""
-        )
-        back = sum(tip in each.restored for tip in each.conversations)
-        if back and not state:
-            state = _("{back:,} of {count:,} back").format(back=back, count=len(each.conversations))
-        state = state and f"  {state}"
-        name = formats.clip(
-            one_line(self.title, 200), max(width - 5 - cell_len(columns) - cell_len(state), 8)
-        )
-        look = "note" if each.damage else "dim" if each.restored_at is not None else "title"
-        lead = (
-            (" ✓ ", "mark")
-            if self.is_marked
-            else (" ! ", "accent")
-            if each.damage
-            else (" · ", "dim")
-        )
-        return row_line(lead, (name + state, look), columns, width)
+        bundle, state = self.bundle, f"  {self._state}".rstrip()
+        columns = _COLUMNS.text(bundle, width, now)
+        room = max(width - 5 - cell_len(columns) - cell_len(state), 8)
+        name = formats.clip(one_line(self.title, 200), room) + state
+        look = "note" if bundle.damage else "dim" if bundle.restored_at is not None else "title"
+        lead = (" ! ", "accent") if bundle.damage else (" · ", "dim")
+        return row_line((" ✓ ", "mark") if self.is_marked else lead, (name, look), columns, width)
 
 
 _COLUMNS: Columns[Bundle] = Columns(
@@ -142,35 +140,28 @@ _COLUMNS: Columns[Bundle] = Columns(
 
 def contents(row: BundleRow, now: float) -> Content:
     """Format the contents of a bundle: its facts and the names of its conversations."""
-    bundle = row.bundle
+    bundle, day = row.bundle, formats.day(row.bundle.created_at)
     lines = [Content.styled(one_line(row.title, 200), "bold")]
     if bundle.damage:
         damage = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
         lines.append(Content.styled(damage, "$error"))
-    day, clock = formats.day(bundle.created_at), formats.clock(bundle.created_at)
-    conversations = formats.counted(len(bundle.conversations), "conversation")
-    sessions, messages = (
+    counts = (
+        formats.counted(len(bundle.conversations), "conversation"),
         formats.counted(len(bundle.sessions), "session"),
         formats.counted(bundle.messages, "message"),
     )
-    facts = [
-        f"{conversations} · {sessions} · {messages}",
-        _("deleted {day}, {clock} · {size}").format(
-            day=day, clock=clock, size=formats.size(bundle.bytes)
-        ),
-    ]
+    clock, size = formats.clock(bundle.created_at), formats.size(bundle.bytes)
+    deleted = _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=size)
+    facts = [" · ".join(counts), deleted]
     if bundle.restored_at is not None:
         text = _("restored {day}; its file stays in the trash until it is deleted for good")
         facts.append(text.format(day=formats.day(bundle.restored_at)))
-    facts += [
-        _("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "",
-        bundle.name,
-        "",
-    ]
+    store = one_line(bundle.store, 300)
+    facts += [_("from {store}").format(store=store) if store else "", bundle.name, ""]
     lines += [Content.styled(fact, "dim") for fact in facts]
-    for at, tip in enumerate(bundle.conversations[:_LISTED]):
-        title = bundle.titles[at] if at < len(bundle.titles) else None
-        lines.append(_line_of(row, tip, title, now))
+    titles = chain(bundle.titles, repeat(None))
+    named = zip(bundle.conversations[:_LISTED], titles, strict=False)
+    lines += [_line_of(row, tip, title, now) for tip, title in named]
     return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])
 
 
@@ -197,20 +188,17 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
     Returns:
         The message.
     """
-    sessions = tuple(session for each in restored for session in each.sessions)
-    notes = [*(note for each in restored for note in each.notes), *more]
-
+    sessions = [session for each in restored for session in each.sessions]
+    notes = [note for each in restored for note in each.notes]
     # An undo deletes only the sessions that were not in the store before.
-    new = tuple(
-        session for each in restored for session in each.sessions if session not in each.there
-    )
+    new = [session for each in restored for session in each.sessions if session not in each.there]
 
     def back() -> tuple[str, tuple[str, ...]]:
         folder, files = trash_folder(main.location), sessions_folder(main.location)
         done = delete(main.store, new, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
-    message = " · ".join([describe_restored(restored), *notes])
+    message = " · ".join([describe_restored(restored), *notes, *more])
     if new:
         main.edits.done(Undoable(message, back), sessions)
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
@@ -101,12 +100,8 @@ class TrashScreen(SubScreen):
     def _read_bundle_names(self, bundles: Sequence[Bundle]) -> None:
         """Read the conversations of small bundles, one after another; large ones are read when they
         are opened."""
-        small = [
-            each
-            for each in bundles
-            if each.bytes < _SMALL and not each.damage and each.name not in self._deleted
-        ]
-        if small:
+        unread = (bundle for bundle in bundles if bundle.name not in self._deleted)
+        if small := [bundle for bundle in unread if bundle.bytes < _SMALL and not bundle.damage]:
             self.start("names", self._read_deleted, small)
 
     async def _read_deleted(self, bundles: Sequence[Bundle]) -> None:
@@ -120,30 +115,25 @@ class TrashScreen(SubScreen):
             self._show()
 
     def _show(self) -> None:
-        size = formats.size(sum(each.bytes for each in self._bundles))
+        size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
-        summary = _("{bundles} · {size} in {folder}").format(
-            bundles=count, size=size, folder=self._folder
-        )
-        title = " " + _("trash") + "  "
-        self.line("header").update(
-            Content.assemble((title, "bold"), (one_line(summary, 300), "dim"))
-        )
+        summary = _("{bundles} · {size} in {folder}")
+        summary = summary.format(bundles=count, size=size, folder=self._folder)
+        title = f" {_('trash')}  ", "bold"
+        self.line("header").update(Content.assemble(title, (one_line(summary, 300), "dim")))
         rows = [
-            BundleRow(each, each.name in self._marked, self._deleted.get(each.name, ()))
-            for each in self._bundles
+            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, ()))
+            for bundle in self._bundles
         ]
-        empty = [NoteRow(_("The trash is empty."))]
-        self.bundles.show(FixedRows(rows or empty))
-        if self._current is not None:
-            self._show_contents(contents(self._current, self.main.clock()))
-        if not rows:
-            self._show_contents(
-                Content.styled(_("Deleted conversations come here, complete."), "dim")
-            )
+        self.bundles.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
+        self._show_contents()
 
-    def _show_contents(self, content: Content) -> None:
-        self.query_one("#contents", WrappedText).update(content)
+    def _show_contents(self) -> None:
+        row, about = self._current, self.query_one("#contents", WrappedText)
+        if row is not None:
+            about.update(contents(row, self.main.clock()))
+        elif not self._bundles:
+            about.update(Content.styled(_("Deleted conversations come here, complete."), "dim"))
 
     @property
     def _current(self) -> BundleRow | None:
@@ -159,36 +149,32 @@ class TrashScreen(SubScreen):
         """Show the contents of the bundle under the cursor."""
         event.stop()
         if isinstance(event.row, BundleRow):
-            self._show_contents(contents(event.row, self.main.clock()))
+            self._show_contents()
             self._read_bundle_names([event.row.bundle])
 
     @on(ConversationList.Selected, "#bundles")
     def selected(self, event: ConversationList.Selected) -> None:
         """Open a bundle."""
         event.stop()
-        if not isinstance(event.row, BundleRow) or self._is_opening:
-            return
-        bundle, title = event.row.bundle, event.row.title
-        main, lines = self.main, max(self.size.height, 20)
-        now = main.clock()
+        if isinstance(event.row, BundleRow) and not self._is_opening:
+            self._is_opening = True
+            self.say(_("reading {name} …").format(name=event.row.bundle.name))
+            self.start("bundle", self._open, event.row)
 
-        def prepare() -> tuple[Catalog, list[Conversation]]:
+    async def _open(self, row: BundleRow) -> None:
+        bundle, now, lines = row.bundle, self.main.clock(), max(self.size.height, 20)
+
+        def read() -> tuple[Catalog, list[Conversation]]:
             read_bundle_facts(bundle.path)
             return read_first(Store(bundle.path), now, lines, View.ALL)
 
-        async def open_bundle() -> None:
-            try:
-                first, shown = await self.call(prepare)
-            finally:
-                self._is_opening = False
-            if self.is_current:
-                self.app.push_screen(
-                    BundleScreen(main, bundle, first, shown, title), self._came_back
-                )
-
-        self._is_opening = True
-        self.say(_("reading {name} …").format(name=bundle.name))
-        self.start("bundle", open_bundle)
+        try:
+            first, shown = await self.call(read)
+        finally:
+            self._is_opening = False
+        if self.is_current:
+            screen = BundleScreen(self.main, bundle, first, shown, row.title)
+            self.app.push_screen(screen, self._came_back)
 
     def _came_back(self, _result: object) -> None:
         """Read the trash again: something may have been restored."""
@@ -205,61 +191,57 @@ class TrashScreen(SubScreen):
 
     def action_restore(self) -> None:
         """Restore the marked bundles, or the current one."""
-        bundles = self._targets()
-        if not bundles:
-            return
-        context, folder = self.main, self._folder
-        store, now, files = context.store, context.clock(), sessions_folder(context.location)
-        text = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", len(bundles))
-        self.say(text.format(count=len(bundles)))
-        progress = self._show_progress(bundles)
+        if bundles := self._targets():
+            count = len(bundles)
+            text = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", count)
+            self.say(text.format(count=count))
+            self.main.start_write(self._restore, bundles, self._show_progress(bundles))
 
-        def tell(number: int, stage: Stage) -> None:
-            if progress is not None:
-                share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
-                text = _("{number:,} of {total:,} · {stage}")
-                text = text.format(number=number, total=len(bundles), stage=stage.words)
-                context.writes.tell(progress.show, share, text)
+    async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard | None) -> None:
+        main, folder, restored = self.main, self._folder, list[Restored]()
+        files, now, stopping = sessions_folder(main.location), main.clock(), main.writes.stopping
+        is_single = len(bundles) == 1
+        failure: BrowseError | None = None
 
         def stop() -> bool:
-            return context.writes.stopping.is_set() or (
-                progress is not None and progress.stopped.is_set()
+            return stopping.is_set() or (progress is not None and progress.stopped.is_set())
+
+        def put_back(number: int, bundle: Bundle) -> Restored:
+            def tell(stage: Stage) -> None:
+                if progress is not None:
+                    share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
+                    text = _("{number:,} of {total:,} · {stage}")
+                    text = text.format(number=number, total=len(bundles), stage=stage.words)
+                    main.writes.tell(progress.show, share, text)
+
+            return restore(
+                main.store,
+                folder,
+                bundle.name,
+                now=now,
+                sessions_folder=files,
+                tell=tell,
+                stop=stop,
+                check=is_single,
             )
 
-        put_back = partial(
-            restore,
-            store,
-            folder,
-            now=now,
-            sessions_folder=files,
-            stop=stop,
-            check=len(bundles) == 1,
-        )
-
-        def work() -> tuple[list[Restored], BrowseError | None, tuple[str, ...]]:
-            done: list[Restored] = []
-            failure: BrowseError | None = None
-            for number, each in enumerate(bundles):
-                try:
-                    done.append(put_back(each.name, tell=partial(tell, number)))
-                except BrowseError as error:
-                    failure = error
-                    break
-            return done, failure, check_index(store) if done and len(bundles) > 1 else ()
-
-        async def put_all_back() -> None:
-            restored, error, notes = await context.write(work)
-            if progress is not None:
-                progress.finish()
-            if restored:
-                tell_restored(self.main, restored, notes)
-            if error is not None:
-                context.failed(error)
-            self._marked.clear()
-            if self.is_whole:
-                self._read()
-
-        context.start_write(put_all_back)
+        try:
+            for number, bundle in enumerate(bundles):
+                restored.append(await main.write(partial(put_back, number, bundle)))
+        except BrowseError as error:
+            failure = error
+        notes: Sequence[str] = ()
+        if restored and not is_single:
+            notes = await main.write(partial(check_index, main.store))
+        if progress is not None:
+            progress.finish()
+        if restored:
+            tell_restored(main, restored, notes)
+        if failure is not None:
+            main.failed(failure)
+        self._marked.clear()
+        if self.is_whole:
+            self._read()
 
     def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
         messages = sum(each.messages for each in bundles)
@@ -273,29 +255,26 @@ class TrashScreen(SubScreen):
 
     def action_check(self) -> None:
         """Verify the checksum of a bundle."""
-        if self._current is None:
-            return
-        folder, name = self._folder, self._current.bundle.name
+        if self._current is not None:
+            name = self._current.bundle.name
+            self.say(_("reading {name} …").format(name=name))
+            self.start("check", self._check, name)
 
-        self.say(_("reading {name} …").format(name=name))
-        self.start("check", self._check, folder, name)
-
-    async def _check(self, folder: Path, name: str) -> None:
-        facts = await self.write(lambda: verify(find(folder, name)))
+    async def _check(self, name: str) -> None:
+        facts = await self.write(lambda: verify(find(self._folder, name)))
         text = _("{name} is complete: {count:,} messages, the checksum matches")
         self.say(text.format(name=name, count=facts.messages))
 
     def action_drop(self) -> None:
         """Remove the marked bundles, or the current one, for good after a confirmation."""
         bundles = self._targets()
-        if not bundles:
-            return
 
         def decided(go: bool | None) -> None:
             if go:
                 self.start_write(self._drop, bundles)
 
-        self.app.push_screen(DropCard(bundles), decided)
+        if bundles:
+            self.app.push_screen(DropCard(bundles), decided)
 
     async def _drop(self, bundles: Sequence[Bundle]) -> None:
         folder, count = self._folder, len(bundles)
