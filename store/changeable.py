@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from . import later
 from .call import Leased, call, change, changing
 from .connection.connect import Store
 from .hermes.homes import sessions_folder, trash_folder
-from .trash.progress import Tell, never, quiet
+from .trash.progress import Progress, Tell, never, quiet
 from .wording import _
 
 if TYPE_CHECKING:
-    from .cleanup.bulk import Carrying, Outcome
-    from .cleanup.plan import Plan, Planned
+    from .cleanup.bulk import Outcome, Step
+    from .cleanup.plan import Plan
     from .edit.delete import Deleted
     from .edit.delete_plan import DeletePlan
     from .edit.flags import Change
@@ -73,9 +73,9 @@ class Changeable(Leased):
         tell: Tell = quiet,
     ) -> Deleted:
         """Move conversations to the trash, all of them or none."""
-        folder = sessions_folder(self.location)
+        folder, progress = sessions_folder(self.location), Progress(stopped, tell)
         return later.delete.delete(
-            self.store, session_ids, self.trash, sessions_folder=folder, stop=stopped, tell=tell
+            self.store, session_ids, self.trash, sessions_folder=folder, progress=progress
         )
 
     @changing
@@ -97,8 +97,7 @@ class Changeable(Leased):
             sessions_folder=sessions_folder(self.location),
             only=only,
             check=check,
-            stop=stopped,
-            tell=tell,
+            progress=Progress(stopped, tell),
         )
 
     @call
@@ -122,23 +121,23 @@ class Changeable(Leased):
         with Store(later.shelf.find(self.trash, name)).reader() as reader:
             return later.delete_plan.sessions_with(reader, texts, time.time())
 
-    def archive_planned(self, plan: Plan, **how: Unpack[Carrying]) -> Outcome[Change]:
+    def archive_planned(self, plan: Plan) -> Outcome[Change]:
         """Archive the conversations of a plan; those that it spares stay, even members of a
         lineage."""
-        spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
+        return later.bulk.archive_planned(plan, self.archive)
 
-        def archive(planned: Sequence[Planned]) -> Change:
-            return self.archive([each.conversation.id for each in planned], spared=spared)
-
-        return later.bulk.carry_out(self.store, plan, archive, **how)
-
-    def clean_up(self, plan: Plan, catalog: Catalog, **how: Unpack[Carrying]) -> Outcome[Deleted]:
+    def clean_up(
+        self,
+        plan: Plan,
+        catalog: Catalog,
+        *,
+        tell: Callable[[Step], object] = quiet,
+        stop: Callable[[], bool] = never,
+    ) -> Outcome[Deleted]:
         """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
         if self.far is None:
             folder = sessions_folder(self.location)
-            return later.bulk.delete_planned(self.store, plan, catalog, self.trash, folder, **how)
-
-        def delete(planned: Sequence[Planned]) -> Deleted:
-            return self.delete([each.conversation.id for each in planned])
-
-        return later.bulk.carry_out(self.store, plan, delete, **how)
+            return later.bulk.delete_planned(
+                self.store, plan, catalog, self.trash, folder, tell=tell, stop=stop
+            )
+        return later.bulk.delete_elsewhere(self.far, plan, self.delete, tell=tell, stop=stop)

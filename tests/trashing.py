@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import T0, make_store, tool_call
@@ -18,6 +19,7 @@ from hermes_browse.store.edit import guards
 from hermes_browse.store.edit import restore as restoring
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.trash.progress import Progress, never, quiet
 
 NOW = T0 + 200 * 86_400.0
 """Half a year after the rows of test stores: nothing is live."""
@@ -124,14 +126,18 @@ def matches(path: Path, word: str, index: str = "messages_fts") -> list[int]:
         return [row[0] for row in rows.fetchall()]
 
 
-def remove(path: Path, *ids: str, **settings: object) -> Deleted:
+def remove(path: Path, *ids: str, **settings: Any) -> Deleted:
     """Delete conversations into the folder `trash` beside the store."""
-    return delete(Store(path), ids, path.parent / "trash", **{"now": NOW, **settings})  # type: ignore[arg-type]
+    progress = Progress(settings.pop("stop", never), settings.pop("tell", quiet))
+    return delete(
+        Store(path), ids, path.parent / "trash", progress=progress, **{"now": NOW, **settings}
+    )
 
 
-def put_back(path: Path, name: str, **settings: object) -> Restored:
+def put_back(path: Path, name: str, **settings: Any) -> Restored:
     """Restore a bundle from the folder `trash` beside the store."""
-    return restore(Store(path), path.parent / "trash", name, **{"now": NOW, **settings})  # type: ignore[arg-type]
+    progress = Progress(settings.pop("stop", never), settings.pop("tell", quiet))
+    return restore(Store(path), path.parent / "trash", name, progress=progress, **settings)
 
 
 def in_trash(folder: Path) -> list[str]:

@@ -1,35 +1,26 @@
-"""Archive or delete the conversations of a plan in small units, with pauses for other writers."""
+"""Archive the conversations of a plan, or delete them in portions, with pauses for other writers."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Generic, NamedTuple, TypedDict, TypeVar, Unpack
+from typing import Generic, NamedTuple, TypeVar
 
-from ..connection.connect import Store
+from ..connection.connect import Far, Store
 from ..connection.reader import Reader
 from ..edit.delete import Deleted, deleting
-from ..edit.delete_plan import DeletePlan, plan_delete
+from ..edit.delete_plan import DeletePlan, sort_deletes
+from ..edit.flags import Change
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.protection import SpareReason
-from ..trash.progress import EVERY, Progress, Stage, never
+from ..trash.progress import EVERY, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Plan, Planned, Spared, first_change
 
 Result = TypeVar("Result")
-Unit = Callable[[Sequence[Planned]], Result]
-"""Archives or deletes a few conversations in one transaction, all of them or none.
-
-Raises:
-    RefusedError: One of them must not be touched; the others may still be done, one by one.
-    WriteInDoubtError, WriteUnverifiedError: They may have been done; the rest is left.
-    BrowseError: Nothing was changed; the rest is left.
-"""
-
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
 """Start and end of each stage of a delete as a share of its time; the search index takes most of
 it."""
@@ -78,15 +69,8 @@ class Step(NamedTuple):
         return " · ".join(parts)
 
 
-class Carrying(TypedDict, total=False):
-    """How a plan is carried out."""
-
-    pause: Callable[[float], object]
-    """Sleeps for a number of seconds."""
-    tell: Callable[[Step], object]
-    """Receives a report after each portion."""
-    stop: Callable[[], bool]
-    """Polled between portions."""
+Tell = Callable[[Step], object]
+"""Receives a report, on the working thread."""
 
 
 class Outcome(NamedTuple, Generic[Result]):
@@ -95,7 +79,7 @@ class Outcome(NamedTuple, Generic[Result]):
     plan: Plan
     """What was done, and what was spared before and meanwhile."""
     results: tuple[Result, ...]
-    """Of each unit, in order."""
+    """Of each portion elsewhere, else of the whole."""
     refused: int
     """Spared meanwhile."""
     left: int = 0
@@ -103,7 +87,7 @@ class Outcome(NamedTuple, Generic[Result]):
     error: BrowseError | None = None
     """What ended it early; what was done before stays done."""
     doubtful: int = 0
-    """In a unit whose commit failed, or that did not read back: `error` says what is known of
+    """In a portion whose commit failed, or that did not read back: `error` says what is known of
     them."""
 
     def sentence(self, verb: str) -> str:
@@ -124,109 +108,82 @@ class Outcome(NamedTuple, Generic[Result]):
 class _Run:
     """A plan that is carried out in portions, with reports."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        *,
-        pause: Callable[[float], object] = time.sleep,
-        tell: Callable[[Step], object] = lambda step: None,
-        stop: Callable[[], bool] = never,
-    ) -> None:
-        self._plan, self._pause, self._tell, self.stop = plan, pause, tell, stop
+    def __init__(self, plan: Plan, tell: Tell, stop: Callable[[], bool]) -> None:
+        self._plan, self._tell, self._stop = plan, tell, stop
         self._began = time.monotonic()
         self._stage: Stage | None = None
-        self._portions: Portions[Planned] = Portions((), lambda each: each.rows, never)
-        self.spared: list[Spared] = []
-
-    def run(
-        self,
-        planned: Sequence[Planned],
-        work: Callable[[list[Planned]], None],
-        version: Callable[[], object],
-    ) -> None:
-        """Do the work on conversations; `version` is as of `Portions`."""
-        self._portions = Portions(
-            planned,
-            lambda each: each.rows,
-            version,
-            self._pause,
-            self.stop,
-            self._report,
-            spares=True,
+        self.progress = Progress(stop, self._tell_stage)
+        self.portions: Portions[Planned] = Portions(
+            plan.selected, lambda planned: planned.rows, stop, self._report, spares=True
         )
-        self._portions.run(work)
 
-    @property
-    def done(self) -> Sequence[Planned]:
-        """The conversations that are done."""
-        return self._portions.done
-
-    def tell_stage(self, stage: Stage) -> None:
-        """Report progress within a portion."""
+    def _tell_stage(self, stage: Stage) -> None:
         if stage.total >= EVERY:  # too fast to read for fewer messages
             self._stage = stage
             self._report(is_waiting=False)
 
     def _report(self, is_waiting: bool) -> None:
-        done = len(self.done) + len(self._portions.spared)
+        done = len(self.portions.done) + len(self.portions.spared)
         seconds = time.monotonic() - self._began
         inside = None if is_waiting else self._stage
         self._tell(Step(done, len(self._plan.selected), seconds, inside, is_waiting))
-
-    def spare(self, planned: Planned, why: RefusedError) -> None:
-        """Leave out a conversation that must not be touched any more."""
-        why.is_unchanged = False  # the others are done
-        self.spared.append(Spared(planned.conversation, SpareReason("changed", why.sentence)))
 
     def outcome(self, act: Callable[[], None], results: Sequence[Result]) -> Outcome[Result]:
         """Carry out the plan by `act`, which adds to `results`."""
         error: BrowseError | None = None
         try:
             act()
-        except QueryInterruptedError as failed:
-            error = None if self.stop() else failed
         except BrowseError as failed:
-            error = failed
-        for planned, why in self._portions.spared:
-            self.spare(planned, why)
-        done, doubtful = self.done, self._portions.doubtful
+            was_stopped = isinstance(failed, QueryInterruptedError) and self._stop()
+            error = None if was_stopped else failed
+        done, plan = self.portions.done, self._plan
         if error is not None and done:
             error.is_unchanged = False  # it speaks of its own portion alone
-        plan, spared = self._plan, self.spared
-        left = len(plan.selected) - len(done) - len(spared) - doubtful
-        carried_out = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
-        return Outcome(carried_out, tuple(results), len(spared), left, error, doubtful)
+        spared = list(plan.spared)
+        for planned, why in self.portions.spared:
+            reason = SpareReason("changed", why.sentence)
+            spared.append(Spared(planned.conversation, reason))
+        return Outcome(
+            plan._replace(selected=tuple(done), spared=tuple(spared)),
+            tuple(results),
+            len(self.portions.spared),
+            self.portions.left,
+            error,
+            self.portions.doubtful,
+        )
 
 
-def carry_out(
-    store: Store, plan: Plan, unit: Unit[Result], **how: Unpack[Carrying]
-) -> Outcome[Result]:
-    """Carry out a plan. If interrupted, each conversation is either done or unchanged.
+def archive_planned(plan: Plan, archive: Callable[..., Change]) -> Outcome[Change]:
+    """Archive the conversations of a plan in one transaction by `flags.archive` of its store; those
+    that the plan spares stay, even members of a lineage."""
+    spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
+    tips = [planned.conversation.id for planned in plan.selected]
+    return Outcome(plan, (archive(tips, spared=spared),), 0)
 
-    After each unit, pause for as long as the unit took, so that a gateway can write. A unit that
-    finds the store busy is retried many times, since a clean-up is not urgent.
+
+def delete_elsewhere(
+    far: Far,
+    plan: Plan,
+    delete: Callable[[list[str]], Deleted],
+    *,
+    tell: Tell = quiet,
+    stop: Callable[[], bool] = never,
+) -> Outcome[Deleted]:
+    """Delete the conversations of a plan on another machine, by `delete` of its store in portions.
+
+    After each portion, pause for as long as that took, so that a gateway can write. A store that is
+    busy is tried many times, since a clean-up is not urgent. Reports and stops are as of
+    `delete_planned`.
     """
-    run = _Run(plan, **how)
-    results: list[Result] = []
+    run = _Run(plan, tell, stop)
+    results: list[Deleted] = []
 
     def work(conversations: list[Planned]) -> None:
-        if (far := store.far()) is not None:
-            why = far.call("why_changed", (conversations,), {})
-        else:
-            with store.reader() as reader:
-                why = first_change(reader, conversations)
-        if why is not None:
+        if (why := far.call("why_changed", (conversations,), {})) is not None:
             raise RefusedError(str(why))
-        results.append(unit(conversations))
+        results.append(delete([planned.conversation.id for planned in conversations]))
 
-    def act() -> None:
-        # This reader is held open and never read from. Without a gateway, each connection of each
-        # unit would be the only one, and SQLite would make the index of the log anew from the whole
-        # log, which grows with every unit.
-        with nullcontext() if store.is_elsewhere else closing(store.open()):
-            run.run(plan.selected, work, object)  # a pause after each portion
-
-    return run.outcome(act, results)
+    return run.outcome(lambda: run.portions.run(work, object), results)
 
 
 def delete_planned(
@@ -235,64 +192,66 @@ def delete_planned(
     catalog: Catalog,
     trash: Path,
     sessions_folder: Path | None,
-    **how: Unpack[Carrying],
+    *,
+    tell: Tell = quiet,
+    stop: Callable[[], bool] = never,
 ) -> Outcome[Deleted]:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.
 
-    `catalog` is the one that the plan was made from; the other arguments are as of `delete` and
-    `carry_out`. It pauses only while another process writes.
+    If interrupted, each conversation is either done or unchanged. It pauses only while another
+    process writes.
+
+    Args:
+        store: That of the plan.
+        plan: What is to be done.
+        catalog: The one that the plan was made from.
+        trash: The folder of the bundles.
+        sessions_folder: As of `delete`.
+        tell: Receives a report after each portion.
+        stop: Polled between portions.
     """
-    run = _Run(plan, **how)
-    results: list[Deleted] = []
+    run = _Run(plan, tell, stop)
+    portions, results = run.portions, list[Deleted]()
 
     def act() -> None:
         with store.reader() as reader:
-            plans = _plan_deletes(reader, catalog, run, plan.selected)
+            plans = _plan_deletes(reader, catalog, portions)
             if not plans:
                 return
-            progress = Progress(run.stop, run.tell_stage)
+            planned, now = list(plans.values()), time.time()
+            begun = deleting(store, reader, planned, trash, now, sessions_folder, run.progress)
             try:
-                with deleting(
-                    store,
-                    reader,
-                    list(plans.values()),
-                    trash,
-                    time.time(),
-                    sessions_folder,
-                    progress,
-                ) as work:
-                    run.run(
-                        [each for each in plan.selected if each.conversation.id in plans],
+                with begun as work:
+                    portions.run(
                         lambda some: work.delete([plans[each.conversation.id] for each in some]),
                         work.writer.version,
                     )
             finally:
-                if run.done:
+                if portions.done:
                     results.append(work.finish())
 
     return run.outcome(act, results)
 
 
 def _plan_deletes(
-    reader: Reader, catalog: Catalog, run: _Run, selected: Sequence[Planned]
+    reader: Reader, catalog: Catalog, portions: Portions[Planned]
 ) -> dict[str, DeletePlan]:
-    """Plan the delete of each conversation that may still be touched, by its id."""
-    plans: dict[str, DeletePlan] = {}
-    taken: set[str] = set()
-    now = time.time()
-    for each in selected:
-        try:
-            if (why := first_change(reader, [each])) is not None:
-                raise RefusedError(why)
-            (plan,) = plan_delete(reader, catalog, [each.conversation.id], now)
-        except RefusedError as refused:
-            run.spare(each, refused)
-            continue
-        sessions = tuple(session for session in plan.sessions if session not in taken)
-        taken.update(sessions)
-        plans[each.conversation.id] = plan._replace(sessions=sessions)
-    return plans
+    """Plan the delete of each conversation that may still be touched, by its id; spare the
+    others."""
+    changed = {
+        planned.conversation.id: RefusedError(why)
+        for planned in portions.items
+        if (why := first_change(reader, [planned])) is not None
+    }
+    ids = [planned.conversation.id for planned in portions.items]
+    unchanged = [id for id in ids if id not in changed]
+    plans, refused = sort_deletes(reader, catalog, unchanged, time.time())
+    reasons = changed | refused
+    for planned in portions.items:
+        if planned.conversation.id in reasons:
+            portions.spared.append((planned, reasons[planned.conversation.id]))
+    return {plan.conversation.id: plan for plan in plans}
 
 
 def _clock(seconds: float) -> str:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from ..connection.reader import Reader
-from ..edit.delete_plan import affected_by_delete
+from ..edit.delete_plan import DeletePlan, affected_by_delete
 from ..messages.transcript import count_stored_rows
 from ..search.scope import compile_filters, roots_in
 from ..search.terms import fold
@@ -40,6 +40,8 @@ class Planned(NamedTuple):
     standing: Standing
     subagents: tuple[Session, ...]
     """Sessions that a delete removes with it; an archive leaves them alone."""
+    orphaned: tuple[Session, ...]
+    """Sessions that a delete leaves without a parent."""
     own: Sizes
     """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of
     messages."""
@@ -79,6 +81,10 @@ class Planned(NamedTuple):
     def cost_usd(self) -> float | None:
         """Cost of its segments and subagents; None if none is known."""
         return known_sum(session.cost_usd for session in self.sessions)
+
+    def alone(self) -> Planned:
+        """Return it without its subagents."""
+        return self._replace(subagents=(), of_subagents=Sizes())
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Planned:
         """Fill in sizes, given by session id; unchanged if one is missing."""
@@ -128,8 +134,13 @@ class Plan(NamedTuple):
     selected: tuple[Planned, ...] = ()
     """Longest idle first."""
     spared: tuple[Spared, ...] = ()
-    reparented: tuple[Session, ...] = ()
-    """Sessions that stay and lose their parent in a delete."""
+
+    @property
+    def reparented(self) -> tuple[Session, ...]:
+        """Sessions that stay and lose their parent in a delete."""
+        deleted = {session.id for planned in self.selected for session in planned.sessions}
+        orphaned = (session for planned in self.selected for session in planned.orphaned)
+        return tuple(session for session in orphaned if session.id not in deleted)
 
     def without_archived(self) -> Plan:
         """Leave out conversations that are archived already: an undo must not unarchive them."""
@@ -171,32 +182,23 @@ class Plan(NamedTuple):
             selected=tuple(map(completed, self.selected)), spared=tuple(map(completed, self.spared))
         )
 
-    def narrowed(self, catalog: Catalog, left_out: Container[str]) -> Plan:
+    def narrowed(self, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
-        selected = tuple(
-            each for each in self.selected if each.conversation.root_id not in left_out
-        )
-        if len(selected) == len(self.selected):
-            return self
-        return self._replace(selected=selected, reparented=_reparented(catalog, selected))
+        selected = (each for each in self.selected if each.conversation.root_id not in left_out)
+        return self._replace(selected=tuple(selected))
 
     def totals(self, *, is_archive: bool = False) -> Totals:
         """Add up the conversations that would go. An archive leaves subagents alone, and frees
         nothing."""
-        sizes = added(each.own if is_archive else each.sizes for each in self.selected)
-        sessions = [
-            each.conversation.segments if is_archive else each.sessions for each in self.selected
-        ]
-        costs = (
-            each.conversation.cost_usd if is_archive else each.cost_usd for each in self.selected
-        )
+        going = [planned.alone() if is_archive else planned for planned in self.selected]
+        sizes = added(planned.sizes for planned in going)
         is_freeing = not is_archive and sizes.total > 0
         return Totals(
             conversations=len(self.selected),
-            sessions=sum(map(len, sessions)),
+            sessions=sum(len(planned.sessions) for planned in going),
             messages=sizes.rows,
             bytes=sizes.total,
-            cost_usd=known_sum(costs),
+            cost_usd=known_sum(planned.cost_usd for planned in going),
             messages_shown=sizes.shown,
             free_bytes=sizes.free_bytes if is_freeing else 0,
             given_back_bytes=sizes.given_back_bytes if is_freeing else 0,
@@ -259,80 +261,55 @@ def make_plan(
         return Plan()
     sizes = known if known is not None else {}
     forest, busy = catalog.forest, read_busy(reader, now)
-    going: dict[str, tuple[Conversation, tuple[Session, ...]]] = {}
+    going: dict[str, DeletePlan] = {}
     along: set[str] = set()
     spared: list[Spared] = []
     chosen, marked = _candidates(reader, catalog, selection, now, sizes)
     for conversation in chosen:
         root = conversation.root_id
-        dependents = affected_by_delete(forest, [root]).dependent
+        delete = affected_by_delete(forest, root)
         why = why_spared(
-            conversation, dependents, selection.states, forest, busy, now, is_marked=root in marked
-        )
-        if why is not None:
+            conversation, delete.dependent, selection.states, forest, busy, now,
+            is_marked=root in marked,
+        )  # fmt: skip
+        if why is None:
+            going[root] = delete
+            along.update(dependent.root_id for dependent in delete.dependent)
+        else:
             spared.append(Spared(conversation, why))
-            continue
-        subagents = (segment for dependent in dependents for segment in dependent.segments)
-        going[root] = conversation, tuple(subagents)
-        along.update(dependent.root_id for dependent in dependents)
-    for root in along:  # dependents have no entry of their own
-        going.pop(root, None)
-    sessions = [
-        session
-        for conversation, subagents in going.values()
-        for session in (*conversation.segments, *subagents)
-    ]
+    # Dependents have no entry of their own.
+    deletes = [delete for root, delete in going.items() if root not in along]
+    sessions = [forest.sessions[id] for delete in deletes for id in delete.sessions]
     counts = forget_changed(reader, sessions, sizes)
     if measure_sizes:
         measure(reader, sessions, known=sizes)
 
-    def rows(sessions: Iterable[Session]) -> Sizes:
-        return Sizes(rows=sum(counts[session.id] for session in sessions))
-
-    selected = [
-        Planned(
-            conversation._replace(size=None),
-            standing(conversation, now, 0.0),
-            subagents,
-            rows(conversation.segments),
-            rows(subagents),
-        ).measured(sizes)
-        for conversation, subagents in going.values()
-    ]
+    selected = [_planned(delete, now, counts).measured(sizes) for delete in deletes]
     selected.sort(key=lambda each: last_use(each.conversation))
     if selection.has_goal:
         file = read_file_space(reader, 0)
         goal = selection.goal(file.file_bytes - file.free_bytes)
         selected = _until_freed(reader, selected, goal, marked, sizes)
     spared.sort(key=lambda each: last_use(each.conversation))
-    return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
+    return Plan(tuple(selected), tuple(spared))
 
 
-def _reparented(catalog: Catalog, selected: Iterable[Planned]) -> tuple[Session, ...]:
-    """List the sessions that stay and lose their parent, in the order of the plan."""
-    deleted = dict.fromkeys(session_id for each in selected for session_id in each.session_ids)
-    return tuple(
-        child
-        for each in deleted
-        for child in catalog.forest.children_of(each)
-        if child.id not in deleted
+def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Planned:
+    """Return what would go, not yet measured; `counts` are the messages of each session."""
+    conversation = delete.conversation
+    subagents = tuple(segment for other in delete.dependent for segment in other.segments)
+    own, of_subagents = (
+        Sizes(rows=sum(counts[session.id] for session in sessions))
+        for sessions in (conversation.segments, subagents)
     )
-
-
-def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned]:
-    """Sort parents before their children, so that the catalog stays valid for those not yet
-    deleted."""
-    forest = catalog.forest
-
-    def depth(planned: Planned) -> int:
-        seen: set[str] = set()  # ends a cycle
-        ancestor: Conversation | None = forest.chain_of(planned.conversation.root_id)
-        while ancestor is not None and ancestor.root_id not in seen:
-            seen.add(ancestor.root_id)
-            ancestor = forest.parent_chain(ancestor)
-        return len(seen)
-
-    return sorted(selected, key=depth)
+    return Planned(
+        conversation._replace(size=None),
+        standing(conversation, now, 0.0),
+        subagents,
+        delete.orphaned,
+        own,
+        of_subagents,
+    )
 
 
 def first_change(reader: Reader, conversations: Sequence[Planned]) -> str | None:

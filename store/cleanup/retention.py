@@ -35,26 +35,10 @@ REAPED = "startup_orphan_reap"
 """The `end_reason` of sessions that Hermes closed; their age counts from then."""
 
 
-class Release(NamedTuple):
-    """What the Hermes of a schema does."""
-
-    by_activity: bool = False
-    """Age counts from the last activity; in older ones from the start."""
-    reaps: bool = False
-    """It closes stale open sessions, and counts their age from then."""
-    pins_hold: bool = False
-    """It surely spares pins: 0.20.5 does, 0.20.4 does not, and both write schema 26."""
-    whole_chains: bool = False
-    """It keeps earlier segments as long as a later one; older ones delete them."""
-
-
-_RELEASES = {
-    31: Release(True, True, True, True),
-    30: Release(True, True, True),
-    25: Release(True),
-    0: Release(),
-}
-"""By the first schema, newest first."""
+_BY_ACTIVITY, _REAPS, _WHOLE_CHAINS = 25, 30, 31
+"""First schemas whose Hermes counts the age of a session from its last activity, not its start;
+closes stale open ones, and surely spares pins (0.20.5 does, 0.20.4 does not, and both write schema
+26); and keeps earlier segments as long as a later one."""
 
 
 class Forecast(NamedTuple):
@@ -84,14 +68,21 @@ class RetentionRules:
     """Ids with a live turn lease or compression lock, which Hermes' automatic clean-up skips."""
 
     @property
-    def release(self) -> Release:
-        """What this Hermes does."""
-        return next(release for first, release in _RELEASES.items() if first <= self.schema_version)
-
-    @property
     def pins_hold(self) -> bool:
         """Whether a pin surely saves a conversation. Archiving does not save it."""
-        return self.can_pin and self.release.pins_hold
+        return self.can_pin and self._reaps
+
+    @property
+    def _by_activity(self) -> bool:
+        return self.schema_version >= _BY_ACTIVITY
+
+    @property
+    def _reaps(self) -> bool:
+        return self.schema_version >= _REAPS
+
+    @property
+    def _whole_chains(self) -> bool:
+        return self.schema_version >= _WHOLE_CHAINS
 
     @property
     def _keep(self) -> float | None:
@@ -130,24 +121,23 @@ class RetentionRules:
 
     def _unprotected(self, conversation: Conversation) -> Sequence[Session]:
         """Return the segments by whose age Hermes deletes, without those that a pin protects."""
-        if self.release.whole_chains:
+        if self._whole_chains:
             return () if conversation.pinned else (conversation.tip,)
-        pins_hold = self.release.pins_hold
-        return [each for each in conversation.segments if not (each.pinned and pins_hold)]
+        return [each for each in conversation.segments if not (each.pinned and self._reaps)]
 
     def _ends(self, session: Session) -> float | None:
         """Return the Unix seconds from which the age of an ended session counts; None for an open
         one or one without times."""
-        age_from = session.last_active if self.release.by_activity else session.started_at
+        age_from = session.last_active if self._by_activity else session.started_at
         if session.ended_at is None or age_from is None:
             return None
-        is_reaped = self.release.reaps and session.end_reason == REAPED
+        is_reaped = self._reaps and session.end_reason == REAPED
         return max(age_from, session.ended_at) if is_reaped else age_from
 
     def _closes_after(self, session: Session) -> float | None:
         """Return the Unix seconds from which the idleness of an open session of automation counts;
         None for all others, which Hermes does not close."""
-        is_reaped = self.release.reaps and session.source in REAPED_SOURCES
+        is_reaped = self._reaps and session.source in REAPED_SOURCES
         if session.ended_at is not None or not is_reaped:
             return None
         if session.started_at is None or session.last_active is None:
@@ -155,16 +145,15 @@ class RetentionRules:
         return max(session.started_at, session.last_active)
 
     def _why_due(self, conversation: Conversation) -> str:
-        release = self.release
-        is_one = release.whole_chains or len(conversation.segments) == 1
+        is_one = self._whole_chains or len(conversation.segments) == 1
         words = {
             (True, True): _("ended: deleted {days:,} days after its last activity"),
             (True, False): _("ended: deleted {days:,} days after its start"),
             (False, True): _("its segments ended: deleted {days:,} days after its last activity"),
             (False, False): _("its segments ended: deleted {days:,} days after its start"),
-        }[is_one, release.by_activity]
+        }[is_one, self._by_activity]
         reason = words.format(days=self.retention.retention_days)
-        if not conversation.pinned or release.pins_hold:
+        if not conversation.pinned or self._reaps:
             return reason
         unsure = _("{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too")
         return unsure.format(reason=reason)
@@ -181,15 +170,15 @@ class RetentionRules:
 
     def closing(self, catalog: Catalog) -> list[str]:
         """List the ids of the open sessions of automation that Hermes would close now."""
-        keep, release = self._keep, self.release
+        keep = self._keep
         closing: list[str] = []
         for conversation in catalog.forest.chains() if keep is not None else ():
             is_pinned = False
             for segment in conversation.segments:
                 # In 0.22 the pin of a segment also covers the segments after it.
-                is_pinned = segment.pinned or (is_pinned and release.whole_chains)
+                is_pinned = segment.pinned or (is_pinned and self._whole_chains)
                 idle = self._closes_after(segment)
-                is_spared = (is_pinned and release.pins_hold) or segment.id in self.busy
+                is_spared = (is_pinned and self._reaps) or segment.id in self.busy
                 if idle is not None and idle + (keep or 0.0) < self.now and not is_spared:
                     closing.append(segment.id)
         return sorted(closing)

@@ -8,19 +8,17 @@ without it. Archived and open conversations are left out unless a filter names t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..ages import parse_when
-from ..amounts import parse_bytes, parse_count, parse_money
+from ..amounts import parse_bytes
 from ..search.filters import BY_KEY, Filter, share_of
 from ..search.query import EMPTY, MOST, Query, QueryProblem, like_filters, parse
 from ..search.terms import fold
 from ..wording import _
 
 _AGE = r'older:(?:"[^"]*"|\S*)'
-_AMOUNTS: Mapping[str, Callable[[str], float]] = {"cost": parse_money, "size": parse_bytes}
-"""How the value of a filter is read; those of the others are counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ def parse_line(text: str, now: float) -> Query:
     `now` is in Unix seconds, for ages and dates.
     """
     query = parse(text, now=now, for_cleanup=True)
-    problems = [*query.problems, *_contradictions(query)]
+    problems = list(query.problems)
     if len(text) > MOST:
         too_long = _("longer than {most:,} characters").format(most=MOST)
         problems.append(QueryProblem(MOST, len(text), too_long, True))
@@ -102,34 +100,11 @@ def parse_line(text: str, now: float) -> Query:
             reason = _("{key}: cannot be excluded").format(key=each.key)
         elif kind.reads_messages(each, now):
             reason = _("{filter} chooses messages, a clean-up whole conversations")
-            reason = reason.format(filter=_written(each))
+            reason = reason.format(filter=f"{each.key}{each.op}{each.value}")
         else:
             continue
         problems.append(QueryProblem(each.start, each.end, reason, True))
     return replace(query, problems=tuple(sorted(problems, key=lambda each: each.start)))
-
-
-def _written(part: Filter) -> str:
-    return f"{part.key}{part.op}{part.value}"
-
-
-def _amount(part: Filter) -> float:
-    return _AMOUNTS.get(part.key, parse_count)(part.value)
-
-
-def _contradictions(query: Query) -> Iterator[QueryProblem]:
-    """Yield a problem for each pair of bounds between which there is nothing: a typing error."""
-    bounds = [each for each in query.filters if each.op not in (":", "=") and not each.negated]
-    for key in dict.fromkeys(each.key for each in bounds):
-        lower = [each for each in bounds if each.key == key and each.op.startswith(">")]
-        upper = [each for each in bounds if each.key == key and each.op.startswith("<")]
-        if not lower or not upper:
-            continue
-        low, high = max(lower, key=_amount), min(upper, key=_amount)
-        if _amount(low) > _amount(high):
-            reason = _("nothing is both {above} and {below}")
-            reason = reason.format(above=_written(low), below=_written(high))
-            yield QueryProblem(high.start, high.end, reason, True)
 
 
 def toggled(text: str, word: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -25,12 +25,11 @@ from ..sessions.models import Conversation
 from ..text import one_line
 from ..trash.bundle import SavedConversation
 from ..trash.copying import WrittenBundle, check_room, write_bundle
-from ..trash.progress import NOBODY, Progress, Stage, Tell, never, quiet, summary
+from ..trash.progress import NOBODY, Progress, summary
 from ..trash.session_files import SessionFile, find_files, remove_files
 from ..trash.shelf import Bundle, BundleMarks, describe, discard, sweep, write_marks
-from ..trash.tables import RowFate
 from ..wording import _
-from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete
+from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete, plans_of
 from .delete_rows import (
     attach,
     check_gone,
@@ -54,13 +53,9 @@ class Deleted(NamedTuple):
     """A delete that was done; restoring the bundle undoes it."""
 
     bundle: Bundle
-    conversations: tuple[str, ...]
-    """Tips of the requested conversations."""
-    sessions: tuple[str, ...]
-    """All deleted sessions, segments and subagents."""
+    """With the conversations and sessions that are gone."""
     reparented: tuple[str, ...]
     """Sessions that remain and have lost their parent."""
-    messages: int
     files: tuple[str, ...]
     """Names of files of Hermes that were moved to the bundle."""
     notes: tuple[str, ...]
@@ -69,9 +64,8 @@ class Deleted(NamedTuple):
     @property
     def sentence(self) -> str:
         """Summary in the past tense."""
-        return summary(
-            _("deleted {sessions}, {messages} to the trash"), len(self.sessions), self.messages
-        )
+        words = _("deleted {sessions}, {messages} to the trash")
+        return summary(words, len(self.bundle.sessions), self.bundle.messages)
 
 
 def delete(
@@ -80,10 +74,8 @@ def delete(
     trash: Path,
     *,
     now: float | None = None,
-    catalog: Catalog | None = None,
     sessions_folder: Path | None = None,
-    stop: Callable[[], bool] = never,
-    tell: Tell = quiet,
+    progress: Progress = NOBODY,
 ) -> Deleted:
     """Move conversations to the trash, all of them in one bundle and one transaction, or none.
 
@@ -94,11 +86,8 @@ def delete(
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
         now: Unix seconds; default the clock.
-        catalog: Of the whole store; may be slightly out of date, since whatever has changed is
-            refused.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
-        stop: Polled between statements until the rows are deleted.
-        tell: Receives progress reports.
+        progress: Receives reports, and is asked for a stop until the rows are deleted.
 
     Raises:
         RefusedError: Protected, changed meanwhile, or the trash cannot take it; nothing was
@@ -112,10 +101,7 @@ def delete(
     """
     moment = time.time() if now is None else now
     with store.reader() as reader:
-        if catalog is None:
-            catalog = read_catalog(reader, moment)
-        plans = plan_delete(reader, catalog, session_ids, moment)
-        progress = Progress(stop, tell)
+        plans = plan_delete(reader, read_catalog(reader, moment), session_ids, moment)
         with deleting(store, reader, plans, trash, moment, sessions_folder, progress) as work:
             work.delete(plans)
     return work.finish()
@@ -136,6 +122,10 @@ def deleting(
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
     The reader that the plans were made with is closed, but only when the store is open again:
     without any other connection, SQLite would make the index of the log anew from the whole log.
+
+    Raises:
+        RefusedError: It is not safe, or a session that the plans do not list would lose its parent:
+            a new child may be a continuation.
     """
     with contextlib.ExitStack() as after, writing(store, NEEDS) as writer:
         reader.close()
@@ -147,7 +137,15 @@ def deleting(
         bundle, files = _write(writer.reader, plans, trash, now, sessions_folder, progress)
         work = Deleting(store, writer, version, plans, bundle, files, progress)
         after.callback(work.mark)
-        work.begin()
+        planned = {session.id for plan in plans for session in plan.orphaned}
+        if not planned.issuperset(bundle.reparented):
+            sentence = _("The conversation has changed meanwhile: it has another child.")
+            raise RefusedError(sentence, is_unchanged=True)
+        check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
+        write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
+        attach(writer, bundle.path)
+        count_changes(writer, bundle.layout)
+        progress.begin("deleting", bundle.facts.messages)
         yield work
 
 
@@ -167,39 +165,18 @@ class Deleting:
     doubtful: Sequence[DeletePlan] = ()
     """Those of a portion whose commit failed, or that did not read back."""
 
-    def begin(self) -> None:
-        """Mark that the delete is under way, and attach the bundle.
-
-        Raises:
-            RefusedError: A session that the plan did not list would lose its parent: a new child
-                may be a continuation.
-        """
-        planned = {session.id for plan in self.plans for session in plan.orphaned}
-        if not planned.issuperset(self.bundle.reparented):
-            raise RefusedError(
-                _("The conversation has changed meanwhile: it has another child."),
-                is_unchanged=True,
-            )
-        layout = self.bundle.layout
-        written = {part.table.name for part in layout.of(RowFate.TAKEN, RowFate.SHARED)}
-        check_triggers(self.writer.rows, written)
-        write_marks(self.bundle.path, BundleMarks(deleting=os.getpid()))
-        attach(self.writer, self.bundle.path)
-        count_changes(self.writer, layout)
-
     def delete(self, plans: Sequence[DeletePlan]) -> None:
         """Delete some of the conversations in one transaction."""
         sessions = [session for plan in plans for session in plan.sessions]
         roots = [root for plan in plans for root in plan.family_roots]
-        layout, facts = self.bundle.layout, self.bundle.facts
-        deleted = sum(plan.messages for plan in self.done)
+        layout = self.bundle.layout
 
         def work(tx: Writer) -> None:
             check_not_busy(tx, [*sessions, *roots])
             choose(tx, sessions)
             if tx.version() != self.copied:
                 check_unchanged(tx, layout)
-            delete_rows(tx, layout, self.progress, Stage("deleting", deleted, facts.messages))
+            delete_rows(tx, layout, self.progress)
 
         def verify(reader: Reader, _none: None) -> None:
             check_gone(reader, self.bundle.path, layout, sessions)
@@ -212,16 +189,17 @@ class Deleting:
                 holds = _(
                     "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
                 )
-                error.remedy = holds.format(name=facts.name)
+                error.remedy = holds.format(name=self.bundle.facts.name)
             raise
         self.done += plans
 
     def mark(self) -> None:
         """Mark beside the bundle what is still in the store; without anything else, remove it."""
         path, sessions = self.bundle.path, self.bundle.facts.sessions
-        gone = [*self.done, *self.doubtful]
+        gone = {plan.conversation.id for plan in (*self.done, *self.doubtful)}
         if gone:
-            kept = [plan.conversation.id for plan in self.plans if plan not in gone]
+            tips = (plan.conversation.id for plan in self.plans)
+            kept = [tip for tip in tips if tip not in gone]
             write_marks(path, BundleMarks(kept=tuple(kept)))
             return
         with contextlib.suppress(BrowseError), self.store.reader() as reader:
@@ -231,19 +209,11 @@ class Deleting:
 
     def finish(self) -> Deleted:
         """Remove the files of the deleted sessions; return what was done."""
+        bundle = describe(self.bundle.path)
         sessions = {session for plan in self.done for session in plan.sessions}
         files = [file for file in self.files if file.session in sessions]
-        notes = remove_files(files)
-        bundle = describe(self.bundle.path)
-        return Deleted(
-            bundle=bundle,
-            conversations=bundle.conversations,
-            sessions=bundle.sessions,
-            reparented=self.bundle.reparented,
-            messages=bundle.messages,
-            files=tuple(file.path.name for file in files),
-            notes=tuple(notes),
-        )
+        names = tuple(file.path.name for file in files)
+        return Deleted(bundle, self.bundle.reparented, names, tuple(remove_files(files)))
 
 
 def copy_to_trash(
@@ -265,7 +235,8 @@ def copy_to_trash(
         StoreError: The store cannot be read.
     """
     with store.reader() as reader:
-        plans = divide(reader, catalog.forest, [each.id for each in conversations])
+        tips = [conversation.id for conversation in conversations]
+        plans = divide(reader, plans_of(catalog.forest, tips))
         bundle, _files = _write(reader, plans, trash, now, sessions_folder, NOBODY)
         return describe(bundle.path)
 
@@ -283,9 +254,8 @@ def _write(
         words = one_line(read_preview(reader, plans[0].conversation.segments), PREVIEW) or None
         saved[0] = saved[0]._replace(title=words)
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
-    messages = sum(plan.messages for plan in plans)
-    bundle = write_bundle(reader, saved, files, trash, now, progress, messages=messages)
-    return bundle, files
+    progress.begin("saving", sum(plan.messages for plan in plans))
+    return write_bundle(reader, saved, files, trash, now, progress), files
 
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:

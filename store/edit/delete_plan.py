@@ -8,7 +8,7 @@ because of an inherited marker.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,12 +18,12 @@ from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Relation
+from ..sessions.protection import why_protected
 from ..sessions.resolve import resolve_session
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy, read_sessions
 from ..text import one_line
 from ..wording import _
-from .guards import protected
 
 PREVIEW = 60
 """Length of a title or first words in a sentence."""
@@ -39,13 +39,12 @@ _children: WeakKeyDictionary[Forest, dict[str, list[str]]] = WeakKeyDictionary()
 thousands."""
 
 
-class Affected(NamedTuple):
-    """The sessions of a delete."""
+class DeletePlan(NamedTuple):
+    """The delete of one conversation."""
 
-    requested: tuple[Conversation, ...]
-    """The requested conversations."""
+    conversation: Conversation
     dependent: tuple[Conversation, ...]
-    """Deleted with them: subagents, nested ones too, and stale siblings."""
+    """Deleted with it: subagents, nested ones too, and stale siblings."""
     sessions: tuple[str, ...]
     """Ids of all segments of both."""
     orphaned: tuple[Session, ...]
@@ -53,6 +52,8 @@ class Affected(NamedTuple):
     family_roots: tuple[str, ...]
     """Ids of the topmost sessions above these conversations. Hermes stores a turn lease under that
     id (0.20)."""
+    messages: int = 0
+    """Rows of `messages` that go, shown or not; filled in by `divide`."""
 
 
 def _is_dependent(chain: Conversation, deleted: Container[str | None]) -> bool:
@@ -82,125 +83,122 @@ def _children_by_session(forest: Forest) -> dict[str, list[str]]:
     return children
 
 
-def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
-    """Find all sessions of a delete of the conversations that some sessions belong to.
+def affected_by_delete(forest: Forest, session_id: str) -> DeletePlan:
+    """Find all sessions of a delete of the conversation that a session belongs to.
 
     The forest must have all sessions of the store: a subagent is found by its marker, wherever its
     parent link leads.
 
     Raises:
-        KeyError: A session is not in the forest.
+        NotFoundError: There is no such session.
     """
+    if session_id not in forest.sessions:
+        sentence = _("There is no session {session} in this store.")
+        raise NotFoundError(sentence.format(session=session_id))
     children = _children_by_session(forest)
-    chains = {chain.root.id: chain for chain in map(forest.chain_of, session_ids)}
-    requested, found = tuple(chains.values()), list(chains.values())
-    deleted: set[str | None] = {segment.id for chain in found for segment in chain.segments}
+    found = [forest.chain_of(session_id)]
+    deleted: set[str | None] = {segment.id for segment in found[0].segments}
     for segment in (segment for chain in found for segment in chain.segments):  # `found` grows
-        for root in children.get(segment.id, ()):
-            child = forest.chain_of(root)
-            if root not in chains and _is_dependent(child, deleted):
-                chains[root] = child
+        for child in map(forest.chain_of, children.get(segment.id, ())):
+            if child.root.id not in deleted and _is_dependent(child, deleted):
                 found.append(child)
-                deleted.update(each.id for each in child.segments)
+                deleted.update(segment.id for segment in child.segments)
     sessions = tuple(segment.id for chain in found for segment in chain.segments)
     children_left = (child for session in sessions for child in forest.children_of(session))
-    return Affected(
-        requested=requested,
-        dependent=tuple(found[len(requested) :]),
+    return DeletePlan(
+        conversation=found[0],
+        dependent=tuple(found[1:]),
         sessions=sessions,
         orphaned=tuple(child for child in children_left if child.id not in deleted),
         family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in found})),
     )
 
 
+def plans_of(forest: Forest, session_ids: Iterable[str]) -> list[DeletePlan]:
+    """Return the plan for each of the conversations that some sessions belong to; errors as of
+    `affected_by_delete`."""
+    plans = (affected_by_delete(forest, session) for session in session_ids)
+    return list({plan.conversation.root.id: plan for plan in plans}.values())
+
+
 def sessions_with(reader: Reader, texts: Iterable[str], now: float) -> tuple[str, ...]:
     """Return the sessions of conversations, named as for `resolve_session`, and of what would be
     deleted with them."""
     session_ids = [resolve_session(reader, text) for text in texts]
-    return affected_by_delete(read_catalog(reader, now).forest, session_ids).sessions
+    plans = plans_of(read_catalog(reader, now).forest, session_ids)
+    return tuple(session for plan in plans for session in plan.sessions)
 
 
-class DeletePlan(NamedTuple):
-    """The delete of one conversation."""
-
-    conversation: Conversation
-    sessions: tuple[str, ...]
-    """Those that go: its own and those of what depends on it."""
-    orphaned: tuple[Session, ...]
-    """See `Affected`, also the next."""
-    family_roots: tuple[str, ...]
-    messages: int
-    """Rows of `messages` that go, shown or not."""
-
-
-def divide(reader: Reader, forest: Forest, session_ids: Iterable[str]) -> list[DeletePlan]:
-    """Find what goes with each of the conversations that some sessions belong to; what would go
-    with several of them goes with the first.
-
-    Raises:
-        NotFoundError: There is no such session.
-    """
-    plans: dict[str, DeletePlan] = {}
+def divide(reader: Reader, plans: Iterable[DeletePlan]) -> list[DeletePlan]:
+    """Count the messages of plans; what would go with several of them goes with the first."""
     taken: set[str] = set()
-    for session in session_ids:
-        if session not in forest.sessions:
-            sentence = _("There is no session {session} in this store.")
-            raise NotFoundError(sentence.format(session=session))
-        affected = affected_by_delete(forest, [session])
-        (conversation,) = affected.requested
-        if conversation.root.id in plans:
-            continue
-        sessions = tuple(each for each in affected.sessions if each not in taken)
-        taken.update(sessions)
-        plans[conversation.root.id] = DeletePlan(
-            conversation, sessions, affected.orphaned, affected.family_roots, 0
-        )
+    divided = []
+    for plan in plans:
+        own = tuple(session for session in plan.sessions if session not in taken)
+        taken.update(own)
+        divided.append(plan._replace(sessions=own))
     counts = count_stored_rows(reader, list(taken))
     return [
         plan._replace(messages=sum(counts.get(session, 0) for session in plan.sessions))
-        for plan in plans.values()
+        for plan in divided
     ]
 
 
-def plan_delete(
-    reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float
-) -> list[DeletePlan]:
+def sort_deletes(
+    reader: Reader, catalog: Catalog, session_ids: Iterable[str], now: float
+) -> tuple[list[DeletePlan], dict[str, RefusedError]]:
     """Plan a delete of the conversations that some sessions belong to, by a catalog of the whole
-    store.
+    store; return the plans, and for each protected conversation, by its id, why it stays.
 
     `now` is in Unix seconds.
 
     Raises:
         NotFoundError: There is no such session.
-        RefusedError: One of the conversations is protected.
     """
-    plans = divide(reader, catalog.forest, session_ids)
+    plans, busy = plans_of(catalog.forest, session_ids), read_busy(reader, now)
     sessions = [session for plan in plans for session in plan.sessions]
-    busy = read_busy(reader)
     # Read again: the catalog may be a minute old and lack a pin or a turn since then.
     present = Forest(read_sessions(reader, sessions, busy=busy), now)
-    fresh = Catalog(present, exact=False)
-    for root, reason in protected(reader, fresh, now).items():
-        raise _refusal(catalog, present.chain_of(root).tip.id, reason)
+    reasons: dict[str, str] = {}
+    for chain in present.chains():
+        above = catalog.forest.chain_of(chain.root.id).parent_root_id
+        member = chain._replace(parent_root_id=above)
+        if (why := why_protected(catalog.forest, member, busy, now)) is not None:
+            reasons |= dict.fromkeys([segment.id for segment in chain.segments], why.words)
+    refused: dict[str, RefusedError] = {}
+    kept: list[DeletePlan] = []
     for plan in plans:
-        for root in busy.intersection(plan.family_roots):
-            leased = _("a turn is running in its family ({root})")
-            raise _refusal(catalog, plan.conversation.tip.id, leased.format(root=root))
-    return [_without_gone(plan, present.sessions) for plan in plans]
+        conversation = plan.conversation
+        held = [session for session in plan.sessions if session in reasons]
+        if held:
+            refused[conversation.id] = _refusal(catalog, held[0], reasons[held[0]])
+            continue
+        # Subagents may have been deleted since the catalog was read, as by a clean-up.
+        own = {segment.id for segment in conversation.segments}
+        left = (each for each in plan.sessions if each in own or each in present.sessions)
+        kept.append(plan._replace(sessions=tuple(left)))
+    return divide(reader, kept), refused
 
 
-def _without_gone(plan: DeletePlan, present: Container[str]) -> DeletePlan:
-    """Leave out dependent sessions that were deleted since the catalog was read, as in a
-    clean-up."""
-    own = {segment.id for segment in plan.conversation.segments}
-    kept = tuple(each for each in plan.sessions if each in present or each in own)
-    return plan._replace(sessions=kept)
+def plan_delete(
+    reader: Reader, catalog: Catalog, session_ids: Iterable[str], now: float
+) -> list[DeletePlan]:
+    """Plan a delete of all the conversations or none; as `sort_deletes`.
+
+    Raises:
+        RefusedError: One of the conversations is protected.
+    """
+    plans, refused = sort_deletes(reader, catalog, session_ids, now)
+    for error in refused.values():
+        raise error
+    return plans
 
 
-def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:
-    conversation = catalog.of_session(tip)
-    title = conversation.title if conversation is not None else None
-    named = f"“{one_line(title, PREVIEW)}” ({tip})" if title else tip
+def _refusal(catalog: Catalog, session: str, reason: str) -> RefusedError:
+    conversation = catalog.forest.chain_of(session)
+    named = conversation.id
+    if conversation.title:
+        named = f"“{one_line(conversation.title, PREVIEW)}” ({named})"
     sentence = _("{conversation} stays: {reason}.")
     return RefusedError(sentence.format(conversation=named, reason=reason), is_unchanged=True)
 

@@ -16,14 +16,13 @@ from ..connection.stored_values import as_int
 from ..errors import RefusedError, StoreRefusedError, WriteUnverifiedError
 from ..text import as_text, one_line
 from ..trash.bundle import read_only_uri
-from ..trash.progress import EVERY, Progress, Stage
+from ..trash.progress import EVERY, Progress
 from ..trash.tables import (
     CHILDREN,
     CHOSEN,
     PARENT,
     Layout,
     Part,
-    RowFate,
     differs,
     equal,
     prompt_columns,
@@ -80,7 +79,7 @@ def check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
 
 def check_unchanged(tx: Writer, layout: Layout) -> None:
     """Refuse if the rows of the chosen sessions are not those of the bundle."""
-    for part in layout.of(RowFate.TAKEN):
+    for part in layout.taken:
         table, columns = part.table, part.table.columns
         same = equal(columns)
         if table.name == "sessions" and layout.has_parents:
@@ -110,14 +109,13 @@ def _count_in_bundle(tx: Writer, part: Part) -> int:
     return _count(tx, f"{part.table.bundle} WHERE {part.where('b')}")
 
 
-def delete_rows(tx: Writer, layout: Layout, progress: Progress, stage: Stage) -> None:
+def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
     """Delete all rows of the chosen sessions, and their prompts that no other session uses.
 
     Args:
         tx: In a transaction.
         layout: Of the store.
         progress: Polled for a stop; receives reports.
-        stage: What was deleted before.
 
     Raises:
         StoreRefusedError: Other rows would go than those of the bundle.
@@ -130,7 +128,7 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress, stage: Stage) ->
         tx.execute(f"UPDATE main.sessions SET {PARENT} = NULL WHERE {PARENT} IN ({CHOSEN})")
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
     # substring index read (0.22).
-    for part in reversed(layout.of(RowFate.TAKEN)):
+    for part in reversed(layout.taken):
         progress.check()
         delete = f"DELETE FROM {part.table.main} WHERE"
         expected[part.table.name] = _count_in_bundle(tx, part)
@@ -139,10 +137,10 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress, stage: Stage) ->
             continue
         some = f"SELECT m._rowid_ FROM {part.table.main} WHERE {part.where('m')} LIMIT {EVERY}"
         while count := tx.execute(f"{delete} _rowid_ IN ({some})"):
-            stage = stage._replace(done=stage.done + count)
-            progress.tell(stage)
-            progress.check()
-    for part in layout.of(RowFate.SHARED):
+            progress.add(count)
+    for part in layout.parts:
+        if not part.is_shared:
+            continue
         used = " OR ".join(
             f"s.{name} = m.hash" for name in prompt_columns(tx.schema.session_columns)
         )
@@ -170,7 +168,7 @@ def check_gone(reader: Reader, path: Path, layout: Layout, sessions: Sequence[st
     """Raise WriteUnverifiedError if a deleted row is still in the store; `path` is the bundle's."""
     attach(reader, path)
     chosen = "WITH chosen AS (SELECT id FROM bundle.sessions WHERE id IN ({keys}))"
-    for part in layout.of(RowFate.TAKEN):
+    for part in layout.taken:
         left = f"{chosen} SELECT 1 FROM {part.table.main} WHERE {part.where('m')} LIMIT 1"
         if reader.rows_in(left, sessions):
             raise WriteUnverifiedError(

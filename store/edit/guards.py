@@ -1,5 +1,4 @@
-"""Checks before a write: whether the store may be written to, and which conversations are
-protected."""
+"""Checks before a write: whether the store may be written to."""
 
 from __future__ import annotations
 
@@ -12,9 +11,6 @@ from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN, Schema
 from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
-from ..sessions.catalog import Catalog
-from ..sessions.protection import why_protected
-from ..sessions.session_rows import read_busy
 from ..wording import _
 from .known_triggers import check_triggers
 
@@ -161,17 +157,3 @@ def check_search_triggers(reader: Reader) -> None:
                 needs.format(what=f"{name[:1].upper()}{name[1:]}", said=error.__cause__),
                 remedy=_("Use Hermes' own commands for this store."),
             ) from error
-
-
-def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
-    """Return the reasons why conversations are protected, by the id of their root segment.
-
-    Leases and locks are read again from the store, since they come and go within a turn. `now` is
-    in Unix seconds.
-    """
-    busy = read_busy(reader, now)
-    found = {
-        chain.root.id: why_protected(catalog.forest, chain, busy, now)
-        for chain in catalog.forest.chains()
-    }
-    return {root: why.words for root, why in found.items() if why is not None}

@@ -44,9 +44,6 @@ class Portions(Generic[T]):
 
     items: Sequence[T]
     rows_of: Callable[[T], int]
-    version: Callable[[], object]
-    """Returns something else once another process has committed to the store."""
-    pause: Callable[[float], object] = time.sleep
     stop: Callable[[], bool] = never
     tell: Callable[[bool], object] = lambda is_waiting: None
     """Receives a report after each portion; True: another program holds the store."""
@@ -62,23 +59,24 @@ class Portions(Generic[T]):
         """Items that were not begun."""
         return len(self.items) - len(self.done) - len(self.spared) - self.doubtful
 
-    def run(self, work: Callable[[list[T]], None]) -> None:
-        """Do the work on all items; whatever it raises ends it, and what was done before stays
-        done.
+    def run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
+        """Do the work on all items that are not spared yet; whatever it raises ends it, and what
+        was done before stays done.
 
-        `work` is one transaction, all of its items or none.
+        Args:
+            work: One transaction, all of its items or none.
+            version: Returns something else once another process has committed to the store.
         """
-        queue, size, version = list(self.items), FEW_ROWS, self.version()
+        spared = {id(item) for item, _why in self.spared}
+        queue = [item for item in self.items if id(item) not in spared]
+        size, before = FEW_ROWS, version()
         while queue and not self.stop():
-            portion, has_waited = self._next(queue, size), False
-            began = time.monotonic()
+            sums = accumulate(map(self.rows_of, queue[:MOST_AT_ONCE]))
+            portion = queue[: max(1, sum(total <= size for total in sums))]
+            began, has_waited = time.monotonic(), False
             try:
                 has_waited = self._try(work, portion)
                 self.done += portion
-            except QueryInterruptedError:
-                if self.stop() and self.done:
-                    return
-                raise
             except RefusedError as refused:
                 if not self.spares or isinstance(refused, StoreRefusedError):
                     raise
@@ -87,34 +85,29 @@ class Portions(Generic[T]):
                     continue
                 self.spared.append((portion[0], refused))
             del queue[: len(portion)]
-            before, version = version, self.version()
+            after = version()
             self.tell(False)
-            if has_waited or before != version:
+            size = min(MOST_ROWS, size * 2)
+            if has_waited or before != after:
                 size = FEW_ROWS
-                self.pause(min(_LONGEST_PAUSE, time.monotonic() - began))
-            else:
-                size = min(MOST_ROWS, size * 2)
+                time.sleep(min(_LONGEST_PAUSE, time.monotonic() - began))
+            before = after
 
     def _try(self, work: Callable[[list[T]], None], portion: list[T]) -> bool:
         """Do the work on a portion as soon as the store is free; return whether it was not."""
         tries = BUSY_TRIES_LATER if self.done else BUSY_TRIES if self.spares else 1
-        for attempt in range(1, tries + 1):
+        for attempt in range(tries):
             try:
                 work(portion)
-                return attempt > 1
+                return attempt > 0
             except StoreBusyError:
-                if attempt == tries:
+                if attempt == tries - 1:
                     raise
-                self.tell(True)
-                self.pause(BUSY_PAUSE)
-                if self.stop():
-                    raise QueryInterruptedError(_("Stopped."), is_unchanged=True) from None
             except (WriteInDoubtError, WriteUnverifiedError):
                 self.doubtful = len(portion)
                 raise
+            self.tell(True)
+            time.sleep(BUSY_PAUSE)
+            if self.stop():
+                raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
         raise AssertionError("unreachable")
-
-    def _next(self, queue: Sequence[T], most_rows: int) -> list[T]:
-        """Return the first items: at least one, and together no more rows than that."""
-        sums = accumulate(map(self.rows_of, queue[:MOST_AT_ONCE]))
-        return list(queue[: max(1, sum(total <= most_rows for total in sums))])

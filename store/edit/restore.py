@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError
 from ..trash.bundle import BundleFacts, opened, origin_of, verify
 from ..trash.copying import check_room
-from ..trash.links import bundles_of, read_links
-from ..trash.progress import Progress, Stage, Tell, never, quiet, summary
+from ..trash.links import read_links
+from ..trash.progress import NOBODY, Progress, summary
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
 from ..wording import _, ngettext
@@ -83,11 +83,9 @@ def restore(
     trash: Path,
     name: str,
     *,
-    now: float | None = None,
     sessions_folder: Path | None = None,
     any_store: bool = False,
-    stop: Callable[[], bool] = never,
-    tell: Tell = quiet,
+    progress: Progress = NOBODY,
     check: bool = True,
     only: Collection[str] | None = None,
 ) -> Restored:
@@ -99,11 +97,9 @@ def restore(
 
     Args:
         trash: The folder of the bundles.
-        now: Unix seconds; default the clock.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
         any_store: Allow another store than the one the bundle is from.
-        stop: Polled between statements until all rows are inserted.
-        tell: Receives progress reports.
+        progress: Receives reports, and is asked for a stop until all rows are inserted.
         check: Compare the search index with the rows; after several bundles `check_index` does so
             once.
         only: Ids of the sessions to restore; None for all. The bundle keeps every row in any case,
@@ -119,7 +115,7 @@ def restore(
         WriteInDoubtError: The commit failed; the sentence says what the store holds now, and it can
             be tried again.
     """
-    path, progress = find(trash, name), Progress(stop, tell)
+    path = find(trash, name)
     facts = verify(path, progress)
     listed = read_marks(path).listed(facts)
     requested = {s for each in listed for s in each.sessions if only is None or s in only}
@@ -133,37 +129,35 @@ def restore(
         rows = RestoredRows(writer, path, progress)
         check_triggers(writer.rows, rows.written)
         comparison = rows.compare(writer, requested)
-        refused = [
-            _("Session {session} was not restored: {reason}.").format(
-                session=session, reason=reason
-            )
-            for session, reason in comparison.refused.items()
+        restored = requested - comparison.refused.keys()
+        notes += [
+            _("Session {session} was not restored: {reason}.").format(session=session, reason=why)
+            for session, why in comparison.refused.items()
         ]
-        restored, links = requested - comparison.refused.keys(), list[str]()
         if restored:
-            recorded = read_links(trash, facts.origin, sorted(restored))
+            links, deleted = read_links(trash, facts.origin)
+            links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
             choose(writer, sorted(restored), "wanted")
-            _insert(writer, facts, rows, comparison, recorded, stop)
+            _insert(writer, facts, rows, comparison, links, progress)
+            bundles = {id: name for id, name in deleted.items() if id not in comparison.refused}
             try:
-                links = _notes_of_links(writer, trash, facts, rows, comparison)
+                notes += [*rows.notes, *unlinked(writer, rows, bundles)]
             except BrowseError as error:
                 raise unverified(error) from error
     with opened(path) as bundle:
         files = put_back(bundle, sessions_folder, restored | comparison.file_owners)
     if not restored and not files.written:
-        session, reason = next(iter(comparison.refused.items()))
-        sentence = _("Session {session} is not restored: {reason}.")
-        raise RefusedError(sentence.format(session=session, reason=reason), is_unchanged=True)
+        raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
     index_notes = check_index(store) if check and restored else ()
     if not comparison.refused or only is not None:
-        mark_restored(path, facts, time.time() if now is None else now, restored)
+        mark_restored(path, facts, time.time(), restored)
     return Restored(
         facts.name,
         tuple(session for session in facts.sessions if session in restored),
         sum(comparison.messages[session] for session in restored),
         files.there,
         bool(restored) and not (index_notes or files.notes),
-        (*notes, *refused, *rows.notes, *links, *index_notes, *files.notes),
+        (*notes, *index_notes, *files.notes),
         comparison.there,
     )
 
@@ -173,8 +167,8 @@ def _insert(
     facts: BundleFacts,
     rows: RestoredRows,
     comparison: Comparison,
-    recorded: dict[object, object],
-    stop: Callable[[], bool],
+    links: Iterable[Row],
+    progress: Progress,
 ) -> None:
     """Insert what is missing of the wanted sessions, in portions, and link all of them."""
     missing = comparison.messages.keys() - comparison.there - comparison.refused.keys()
@@ -184,8 +178,8 @@ def _insert(
     def count(group: Sequence[str]) -> int:
         return sum(comparison.messages[session] for session in group)
 
-    rows.stage = Stage("restoring", 0, sum(map(count, groups)))
-    portions = Portions(groups, count, writer.version, stop=stop)
+    progress.begin("restoring", sum(map(count, groups)))
+    portions = Portions(groups, count, progress.stop)
 
     def insert(some: list[list[str]]) -> None:
         sessions = [session for group in some for session in group]
@@ -195,12 +189,12 @@ def _insert(
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
                 _check_there(tx)
-                link(tx, rows, recorded)
+                link(tx, rows, links)
 
-        writer.run(work, lambda reader, _none: rows.check(reader, sessions), stop=stop)
+        writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
     try:
-        portions.run(insert)
+        portions.run(insert, writer.version)
         if portions.left:
             raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
     except BrowseError as error:
@@ -217,33 +211,6 @@ def _check_there(tx: Writer) -> None:
             remedy=_("Try again."),
             is_unchanged=True,
         )
-
-
-def _notes_of_links(
-    tx: Writer, trash: Path, facts: BundleFacts, rows: RestoredRows, comparison: Comparison
-) -> list[str]:
-    """Return a sentence for each reference to or from restored sessions that could not be set."""
-    found = unlinked(tx, rows)
-    others = {each.other for each in found} - comparison.refused.keys()
-    bundles = bundles_of(trash, facts.origin, sorted(others))
-    notes = []
-    for each in found:
-        bundle = bundles.get(each.other)
-        if each.has_moved or (not each.is_child and bundle is None):
-            note = _("{child} was a child of {parent}; it is gone or has another parent now.")
-        elif not each.is_child:
-            note = _(
-                "{child}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again."
-            )
-        elif bundle is not None:
-            note = _(
-                "{child} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
-                "again."
-            )
-        else:
-            note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
-        notes.append(note.format(child=each.child, parent=each.parent, bundle=bundle))
-    return notes
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
 
+from ..connection.reader import Row
 from ..text import as_text
 from ..trash.tables import CHILDREN, PARENT
+from ..wording import _
 from .restore_rows import WANTED, RestoredRows
 from .transaction import Writer
 
 
-class Unlinked(NamedTuple):
-    """A link of the bundle that the store does not have after a restore."""
-
-    child: str
-    parent: str
-    is_child: bool
-    """Whether the child is of the bundle, not the parent alone."""
-    has_moved: bool
-    """Whether the child is in the store, and was given another parent."""
-
-    @property
-    def other(self) -> str:
-        """The one of both that is not of the bundle."""
-        return self.parent if self.is_child else self.child
-
-
-def link(tx: Writer, rows: RestoredRows, recorded: Mapping[object, object]) -> None:
+def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
     """Set empty parents of the wanted sessions, and of their children.
 
-    `recorded` has parents by child, of any of the store's sessions, as in `links.db`.
+    `recorded` has pairs of child and parent, of any of the store's sessions, as in `links.db`.
     """
     if not rows.has_parents:
         return
@@ -44,7 +29,7 @@ def link(tx: Writer, rows: RestoredRows, recorded: Mapping[object, object]) -> N
             "INSERT OR IGNORE INTO temp.links "
             f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
         )
-    for pair in recorded.items():
+    for pair in recorded:
         tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
     tx.execute(
         f"UPDATE main.sessions SET {PARENT} = "
@@ -54,17 +39,31 @@ def link(tx: Writer, rows: RestoredRows, recorded: Mapping[object, object]) -> N
     )
 
 
-def unlinked(tx: Writer, rows: RestoredRows) -> list[Unlinked]:
-    """Return the links of the bundle, of wanted sessions, that could not be set."""
+def unlinked(tx: Writer, rows: RestoredRows, bundles: Mapping[object, str]) -> Iterator[str]:
+    """Yield a sentence for each link of the wanted sessions in the bundle that could not be set.
+
+    `bundles` has the bundle of each session that is in the trash.
+    """
     if not rows.has_parents:
-        return []
-    found = tx.rows(
+        return
+    for child, parent, is_child, has_moved in tx.rows(
         f"SELECT l.child, l.parent, l.child IN ({WANTED}) AS is_child, "
         f"m.id IS NOT NULL AND (l.child NOT IN ({WANTED}) OR m.{PARENT} IS NOT NULL) "
         "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
         f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
-    )
-    return [
-        Unlinked(as_text(child) or "", as_text(parent) or "", bool(is_child), bool(has_moved))
-        for child, parent, is_child, has_moved in found
-    ]
+    ):
+        bundle = bundles.get(parent if is_child else child)
+        if has_moved or not (is_child or bundle):
+            note = _("{child} was a child of {parent}; it is gone or has another parent now.")
+        elif not is_child:
+            note = _(
+                "{child}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again."
+            )
+        elif bundle:
+            note = _(
+                "{child} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
+                "again."
+            )
+        else:
+            note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
+        yield note.format(child=as_text(child), parent=as_text(parent), bundle=bundle)

@@ -16,11 +16,10 @@ from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import RefusedError, WriteUnverifiedError
 from ..text import as_text
-from ..trash.progress import EVERY, Progress, Stage
+from ..trash.progress import EVERY, Progress
 from ..trash.tables import (
     PARENT,
     Part,
-    RowFate,
     Table,
     differs,
     equal,
@@ -66,13 +65,11 @@ class RestoredRows:
         """By table, the columns that both have."""
         self.notes: list[str] = []
         """A sentence for each difference from the bundle."""
-        self.stage = Stage("restoring", 0, 0)
         self._left: dict[str, int] = {}
         """By table, how many rows of the last transaction the store does not have alike."""
         for name, columns in saved.items():
             self._compare_columns(tx, name, columns)
-        owned = self._layout.of(RowFate.SHARED, RowFate.TAKEN)
-        self._parts = [part for part in owned if part.table.name in self._columns]
+        self._parts = [part for part in self._layout.parts if part.table.name in self._columns]
         self.written = {part.table.name for part in self._parts}
         """Tables that are written to."""
         self.has_parents = self._layout.has_parents
@@ -181,8 +178,7 @@ class RestoredRows:
                 count = self._insert(tx, part.table, rows)
                 if part.table.name == "messages":
                     self._empty_filled(tx, part.table, rows)
-                    self.stage = self.stage._replace(done=self.stage.done + count)
-                    self._progress.tell(self.stage)
+                    self._progress.add(count)
             if part.table.name not in _STRICT:
                 self._note_left(tx, part)
         self._cut_missing_parents(tx)
@@ -239,7 +235,7 @@ class RestoredRows:
         """Name the rows whose key is in use, or that a newer Hermes wants another column of."""
         rows = tx.rows(part.table.unlike(part.where("b"), self._same(part.table)))
         self._left[part.table.name] = len(rows)
-        if part.fate is RowFate.TAKEN:
+        if not part.is_shared:
             note = _(
                 "A row of {table} ({key}) exists already, or cannot be stored here, and was left alone."
             )

@@ -30,7 +30,6 @@ from ..connection.reader import DATA_VERSION, Reader, Row, rows_in
 from ..connection.schema import read_again
 from ..errors import (
     BrowseError,
-    QueryInterruptedError,
     RefusedError,
     StoreBusyError,
     StoreError,
@@ -39,7 +38,6 @@ from ..errors import (
     WriteInDoubtError,
     WriteUnverifiedError,
 )
-from ..trash.progress import never
 from ..wording import _
 from .guards import Needs, check_version, check_writable
 
@@ -71,8 +69,6 @@ class Writer:
         """A connection that only reads, and sees what was committed."""
         self.schema = reader.schema
         """Columns, tables and search indexes of this file."""
-        self.has_begun = False
-        """Whether there was a transaction."""
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Run a statement and fetch all its rows."""
@@ -101,8 +97,6 @@ class Writer:
         self,
         work: Callable[[Writer], T],
         verify: Callable[[Reader, T], None],
-        *,
-        stop: Callable[[], bool] = never,
     ) -> T:
         """Run `work` in one transaction, commit, verify what was committed, and return the result
         of `work`.
@@ -110,7 +104,6 @@ class Writer:
         Args:
             work: Changes rows; any exception it raises rolls the transaction back.
             verify: Reads what was committed; raises WriteUnverifiedError if it is not as intended.
-            stop: Polled while waiting for the lock and before the commit; True cancels.
 
         Raises:
             StoreBusyError: Others did not release the store in time; nothing was changed.
@@ -119,12 +112,10 @@ class Writer:
             WriteInDoubtError: The commit failed; the sentence says what the store holds now. There
                 can be no further transaction.
         """
-        self._begin(stop)
-        self.has_begun = True
+        self._begin()
         try:
             self._check_unchanged()
             result = work(self)
-            _check_stop(stop)
         except BaseException:
             self._roll_back()
             raise
@@ -132,12 +123,11 @@ class Writer:
         self._verify(lambda reader: verify(reader, result))
         return result
 
-    def _begin(self, stop: Callable[[], bool]) -> None:
+    def _begin(self) -> None:
         """Take the write lock in short attempts: during one long wait, all other writers would get
         ahead."""
         deadline, is_waiting = time.monotonic() + PATIENCE, False
         while True:
-            _check_stop(stop)
             try:
                 self.rows("BEGIN IMMEDIATE")
                 break
@@ -218,11 +208,10 @@ def write(
     verify: Callable[[Reader, T], None],
     *,
     needs: Needs = _NO_NEEDS,
-    stop: Callable[[], bool] = never,
 ) -> T:
     """Run one transaction: as `writing` and `Writer.run`."""
     with writing(store, needs) as writer:
-        return writer.run(work, verify, stop=stop)
+        return writer.run(work, verify)
 
 
 @contextmanager
@@ -260,16 +249,9 @@ def writing(
                 yield writer
             except BaseException:
                 connection.close()
-                # Only then a journal is ours; with one from before, the store could not have been
-                # read.
-                if writer.has_begun:
-                    _finish_rollback(store)
+                # A journal is ours: with one from before, the store could not have been read.
+                _finish_rollback(store)
                 raise
-
-
-def _check_stop(stop: Callable[[], bool]) -> None:
-    if stop():
-        raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
 
 
 def _finish_rollback(store: Store) -> None:

@@ -120,7 +120,7 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
     bundle = next((each for each in bundles if set(ids) <= set(each.sessions)), None)
     if bundle is None or _sessions(lease, ids):
         return None
-    return Deleted(bundle, tuple(ids), bundle.sessions, (), bundle.messages, (), ())
+    return Deleted(bundle, (), (), ())
 
 
 def _named(host: str, answer: Any) -> Any:

@@ -33,9 +33,9 @@ from .bundle import (
     origin_of,
 )
 from .links import record_links
-from .progress import NOBODY, Progress, Stage
+from .progress import NOBODY, Progress
 from .session_files import SessionFile, make_folder, private, save_files
-from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, RowFate, equal, find_layout, names_of
+from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024
 """Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
@@ -90,8 +90,6 @@ def write_bundle(
     trash: Path,
     now: float,
     progress: Progress = NOBODY,
-    *,
-    messages: int = 0,
 ) -> WrittenBundle:
     """Copy all rows and files of some conversations into the trash; the store is only read.
 
@@ -104,7 +102,6 @@ def write_bundle(
         trash: The folder of the bundles; created if missing.
         now: Unix seconds.
         progress: Checked for a stop between statements, and receives reports.
-        messages: Approximate number of messages, for the reports only.
 
     Raises:
         RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a
@@ -120,7 +117,7 @@ def write_bundle(
     try:
         make_folder(trash)
         open(partial, "xb", opener=private).close()
-        copy = _Copy(reader.path, partial, layout, progress, messages)
+        copy = _Copy(reader.path, partial, layout, progress)
         with contextlib.closing(copy.connection):
             copy.copy_rows([session for each in conversations for session in each.sessions])
             reparented = copy.copy_children()
@@ -173,11 +170,9 @@ class _Copy:
     """The connection that copies: the store as `main`, to be read only, and the new file as
     `bundle`."""
 
-    def __init__(
-        self, store: Path, path: Path, layout: Layout, progress: Progress, messages: int
-    ) -> None:
+    def __init__(self, store: Path, path: Path, layout: Layout, progress: Progress) -> None:
         self._layout, self._progress, self._folder = layout, progress, path.parent
-        self._stage, self._size = Stage("saving", 0, messages), 100
+        self._size = 100
         self.connection = sqlite3.connect(
             f"{store.absolute().as_uri()}?mode=ro",
             uri=True,
@@ -218,7 +213,6 @@ class _Copy:
 
     def copy_rows(self, sessions: Sequence[str]) -> None:
         """Copy the rows of all tables, and compare them with the store."""
-        self._progress.tell(self._stage)
         for some in chunks(sessions, _SESSIONS_AT_ONCE):
             self._choose(some)
             for part in self._layout.parts:
@@ -238,15 +232,14 @@ class _Copy:
             )
             self._check(table.name, self.query(table.unlike(f"b._rowid_ IN ({picked})", same)))
             if table.name == "messages":
-                self._stage = self._stage._replace(done=self._stage.done + count)
-                self._progress.tell(self._stage)
+                self._progress.add(count)
         for key in self._layout.references_of(table.name):
             self._execute(
                 "INSERT OR IGNORE INTO bundle.bundle_dangling SELECT ?, ?, b._rowid_ "
                 f"FROM {table.bundle} WHERE {part.where('b')} AND {key.dangling('b')}",
                 [table.name, key.column],
             )
-        if part.fate is RowFate.TAKEN:
+        if not part.is_shared:
             in_store = f"SELECT count(*) FROM {table.main} WHERE {part.where('m')}"
             in_bundle = f"SELECT count(*) FROM {table.bundle} WHERE {part.where('b')}"
             self._check(table.name, self.query(f"{in_store} EXCEPT {in_bundle}"))

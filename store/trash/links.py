@@ -11,11 +11,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.reader import Row, rows_in
+from ..connection.reader import Row
 from ..files import open_regular
 from ..wording import _
 from .bundle import SUFFIX, BundleFacts, Origin, TrashError
@@ -102,18 +102,19 @@ def record_links(
         ) from error
 
 
-def read_links(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[object, object]:
-    """Return the recorded parents by child, where one of both is among the sessions.
+def read_links(trash: Path, origin: Origin) -> tuple[list[Row], dict[object, str]]:
+    """Return all recorded pairs of child and parent of a store, and which bundle holds which
+    session, of those that are in the trash.
 
     Raises:
         TrashError: The file cannot be read.
     """
-    select = f"SELECT child, parent FROM links WHERE {_OWN} AND"
     try:
         with _opened(trash) as connection:
-            of_children = _select(connection, f"{select} child IN ({{keys}})", origin, sessions)
-            of_parents = _select(connection, f"{select} parent IN ({{keys}})", origin, sessions)
-            return of_children | of_parents
+            links, deleted = (
+                connection.execute(f"SELECT {columns} WHERE {_OWN}", _store(origin)).fetchall()
+                for columns in ("child, parent FROM links", "session, bundle FROM deleted")
+            )
     except (OSError, *SQLITE_ERRORS) as error:
         sentence = _("{file} in the trash cannot be read ({reason}).")
         raise TrashError(
@@ -121,23 +122,5 @@ def read_links(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[obj
             remedy=_("If it is damaged, move it away: then families are not linked again."),
             is_unchanged=True,
         ) from error
-
-
-def bundles_of(trash: Path, origin: Origin, sessions: Sequence[str]) -> dict[object, object]:
-    """Return which bundle holds each of some sessions, of those that are there and known."""
-    select = f"SELECT session, bundle FROM deleted WHERE {_OWN} AND session IN ({{keys}})"
-    try:
-        with _opened(trash) as connection:
-            found = _select(connection, select, origin, sessions)
-    except (OSError, *SQLITE_ERRORS):
-        return {}  # a sentence does not name a bundle then
-    return {id: name for id, name in found.items() if (trash / f"{name}{SUFFIX}").exists()}
-
-
-def _select(
-    connection: sqlite3.Connection, sql: str, origin: Origin, keys: Sequence[str]
-) -> dict[object, object]:
-    def rows(statement: str, parameters: Sequence[object]) -> list[Row]:
-        return connection.execute(statement, parameters).fetchall()
-
-    return {row[0]: row[1] for row in rows_in(rows, sql, keys, _store(origin))}
+    there = {path.stem for path in trash.glob(f"*{SUFFIX}")}
+    return links, {session: name for session, name in deleted if name in there}

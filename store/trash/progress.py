@@ -13,7 +13,6 @@ EVERY = 500
 
 _WORDS = {
     "saving": N_("saving {done:,} of {total:,} messages"),
-    "checking": N_("checking {done:,} of {total:,} messages"),
     "deleting": N_("deleting {done:,} of {total:,} messages"),
     "restoring": N_("restoring {done:,} of {total:,} messages"),
 }
@@ -23,7 +22,7 @@ class Stage(NamedTuple):
     """Progress of one stage of the work, in messages."""
 
     name: str
-    """`saving`, `checking`, `deleting` or `restoring`."""
+    """`saving`, `deleting` or `restoring`."""
     done: int
     total: int
 
@@ -37,7 +36,7 @@ Tell = Callable[[Stage], object]
 """Receives a report, on the working thread."""
 
 
-def quiet(stage: Stage) -> None:
+def quiet(report: object) -> None:
     """Ignore a report."""
 
 
@@ -46,11 +45,23 @@ def never() -> bool:
     return False
 
 
-class Progress(NamedTuple):
-    """Callbacks of the work: whether to stop, and for reports."""
+class Progress:
+    """How far one piece of work is, and whether it is to stop."""
 
-    stop: Callable[[], bool] = never
-    tell: Tell = quiet
+    def __init__(self, stop: Callable[[], bool] = never, tell: Tell = quiet) -> None:
+        self.stop = stop
+        self._tell, self._stage = tell, Stage("saving", 0, 0)
+
+    def begin(self, name: str, messages: int) -> None:
+        """Begin a stage of so many messages."""
+        self._stage = Stage(name, 0, messages)
+        self._tell(self._stage)
+
+    def add(self, messages: int) -> None:
+        """Report further messages, and stop if requested; see `check`."""
+        self._stage = self._stage._replace(done=self._stage.done + messages)
+        self._tell(self._stage)
+        self.check()
 
     def check(self) -> None:
         """Stop between two statements if requested.

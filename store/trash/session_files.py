@@ -23,8 +23,13 @@ from ..files import open_regular, sync_folder
 from ..wording import _
 
 _PLAIN = re.compile(r"(?!\.\.?$)[A-Za-z0-9_.-]+")
-_DUMP = re.compile(r"request_dump_(.+)_\d{8}_\d{6}_\d{6}\.json")
-"""A request that failed, with the session and the time of it (0.13 to 0.22)."""
+_OWNED = (
+    re.compile(r"(.+)\.jsonl?"),
+    re.compile(r"session_(.+)\.json"),
+    re.compile(r"request_dump_(.+)_\d{8}_\d{6}_\d{6}\.json"),
+)
+"""Names of files, with the session; the last is a request that failed, with the time of it (0.13 to
+0.22)."""
 _MODE = 0o777
 
 
@@ -52,16 +57,15 @@ class SessionFile(NamedTuple):
     """Device, inode, size and mtime in nanoseconds."""
 
 
-def _names(session: str) -> tuple[str, ...]:
-    """Return the names of a session's files, except request dumps."""
-    return f"{session}.json", f"{session}.jsonl", f"session_{session}.json"
-
-
-def is_name_of(name: str, session: str) -> bool:
-    """Return whether a session may have a file with this name."""
-    dump = _DUMP.fullmatch(name)
-    is_own = name in _names(session) or (dump is not None and dump[1] == session)
-    return is_own and all(map(_PLAIN.fullmatch, (name, session)))
+def owners(name: str) -> list[str]:
+    """Return the sessions that may have a file with this name."""
+    if not _PLAIN.fullmatch(name):
+        return []
+    return [
+        found[1]
+        for each in _OWNED
+        if (found := each.fullmatch(name)) and _PLAIN.fullmatch(found[1])
+    ]
 
 
 def _stat(path: Path) -> tuple[int, int, int, int] | None:
@@ -82,17 +86,14 @@ def find_files(folder: Path | None, sessions: Sequence[str]) -> list[SessionFile
         names = sorted(os.listdir(folder)) if folder is not None else []
     except OSError:
         return []
-    owners = {name: session for session in sessions for name in _names(session)}
-    dumps = filter(None, map(_DUMP.fullmatch, names))
-    owners |= {dump[0]: dump[1] for dump in dumps if f"{dump[1]}.json" in owners}
+    wanted = set(sessions)
+    own = {name: session for name in names for session in owners(name) if session in wanted}
     found: list[SessionFile] = []
-    for name in names:
-        if name not in owners or not is_name_of(name, owners[name]):
-            continue
+    for name, session in own.items():
         assert folder is not None
         path = folder / name
         if (state := _stat(path)) is not None:
-            found.append(SessionFile(path, owners[name], state))
+            found.append(SessionFile(path, session, state))
     return found
 
 
@@ -158,7 +159,7 @@ def put_back(
     for row, session, name, mode, mtime_ns in own:
         assert folder is not None
         target = folder / str(name)
-        if not is_name_of(str(name), session):
+        if session not in owners(str(name)):
             no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
             notes.append(no_name.format(name=name))
             continue

@@ -241,9 +241,7 @@ def find(trash: Path, name: str) -> Path:
         TrashError: It is of a version whose bundles are not read any more.
     """
     paths = _paths(trash)
-    matching = (
-        [name] if name in paths else [each for each in paths if name and each.startswith(name)]
-    )
+    matching = [each for each in paths if name and each.startswith(name)]
     if len(matching) != 1:
         sentence = (
             _("Several bundles begin with “{name}”.")
@@ -299,7 +297,7 @@ def discard(path: Path) -> None:
     links go.
 
     Raises:
-        TrashError: It cannot be removed, or not all that stands beside it.
+        TrashError: It cannot be removed.
     """
     try:
         path.unlink()
@@ -308,18 +306,11 @@ def discard(path: Path) -> None:
         raise TrashError(sentence.format(path=path, reason=error.strerror)) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(path.parent)
-    try:
+    with contextlib.suppress(OSError):  # `sweep` removes what is left; no word of a chat is in it
         path.with_suffix(SUM).unlink(missing_ok=True)
         path.with_suffix(MARKS).unlink(missing_ok=True)
         if not _paths(path.parent):
             (path.parent / LINKS).unlink(missing_ok=True)
-    except OSError as error:
-        raise TrashError(
-            _(
-                "{name} is out of the trash, but some of its files are still on the disk, in {path}."
-            ).format(name=path.stem, path=path.parent),
-            remedy=_("The next delete, or the next bundle that is dropped, removes them too."),
-        ) from error
 
 
 def sweep(trash: Path, now: float) -> None:

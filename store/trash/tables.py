@@ -1,15 +1,15 @@
 """Find the rows of all tables that belong to sessions, and compare rows of a store with a bundle.
 
-Tables are discovered by their foreign keys and by the names that Hermes gives to columns with
-session ids, so that a table that Hermes makes only when it is needed is found too. In all SQL the
-store is `main` and its row is `m`, the bundle is `bundle` and its row is `b`.
+Tables are discovered by their foreign keys, so that a table that Hermes makes only when it is needed
+is found too. Rows that only name a session (locks, leases, routing, delegations) stay in the store,
+as in Hermes (0.16 to 0.22). In all SQL the store is `main` and its row is `m`, the bundle is
+`bundle` and its row is `b`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from enum import StrEnum
 from itertools import groupby
 from typing import NamedTuple
 
@@ -30,12 +30,6 @@ CHILDREN = sql_name("cleared " + f"sessions.{PARENT}")
 """Table of a bundle with the sessions that stayed: `id`, and the parent that each of them `was`
 given."""
 
-_NAMES_OF_IDS = frozenset([
-    "session_id", "conversation_id", "parent_session_id", "origin_session", "origin_session_id",
-    "origin_ui_session_id",
-])  # fmt: skip
-"""Columns that hold a session's id without a foreign key (locks, leases, delegations; 0.16 to
-0.22)."""
 _IS_INDEX = (
     "t.sql LIKE 'CREATE VIRTUAL%' OR EXISTS (SELECT 1 FROM main.sqlite_master AS v "
     "WHERE v.sql LIKE 'CREATE VIRTUAL%' AND t.name IN (v.name || '_data', v.name || '_idx', "
@@ -43,17 +37,6 @@ _IS_INDEX = (
 )
 """Whether a table is one of FTS5, or one in which that keeps an index."""
 _WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b[^)]*$", re.IGNORECASE)
-
-
-class RowFate(StrEnum):
-    """The effect of a delete on rows."""
-
-    TAKEN = "taken"
-    """Deleted with the sessions they belong to."""
-    SHARED = "shared"
-    """Deleted once no session uses them: system prompts (0.20 and later)."""
-    MENTIONED = "mentioned"
-    """Left in the store, as by Hermes; the bundle has a copy for the record."""
 
 
 class Table(NamedTuple):
@@ -124,7 +107,8 @@ class Part(NamedTuple):
     table: Table
     condition: str
     """SQL with `{row}` for the row and `{schema}` for that of the tables in it."""
-    fate: RowFate
+    is_shared: bool = False
+    """Deleted once no session uses them: system prompts (0.20 and later)."""
 
     def where(self, row: str) -> str:
         """Return the condition for the rows `m` of the store, or `b` of the bundle."""
@@ -140,9 +124,10 @@ class Layout(NamedTuple):
     parts: tuple[Part, ...]
     """In the order in which rows can be restored: referenced tables first."""
 
-    def of(self, *fates: RowFate) -> list[Part]:
-        """Return the parts with one of these fates."""
-        return [part for part in self.parts if part.fate in fates]
+    @property
+    def taken(self) -> list[Part]:
+        """The parts that are deleted with their sessions."""
+        return [part for part in self.parts if not part.is_shared]
 
     def references_of(self, table: str) -> list[ForeignKey]:
         """Return the foreign keys of a table."""
@@ -211,15 +196,8 @@ def find_layout(query: Query, known: Container[str] | None = None) -> Layout:
     has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
     if PARENT in tables["sessions"].columns and not has_key:  # in salvaged stores
         references.append(ForeignKey("sessions", PARENT, "sessions", "id", ""))
-    parts = [*_shared(tables, known), *_taken(tables, references)]
-    if "state_meta" in tables and "key" in tables["state_meta"].columns:
-        # The goal that the user set for a session, keyed by its id; Hermes does not delete it
-        # (0.19).
-        goals = "{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"
-        parts.append(Part(tables["state_meta"], goals, RowFate.TAKEN))
-    known = {part.table.name for part in parts}
-    others = [table for name, table in tables.items() if name not in known]
-    parts += [part for table in others for part in _mentioned(table, tables["sessions"])]
+    users = prompt_columns(tables["sessions"].columns if known is None else known)
+    parts = [*_shared(tables, users), *_taken(tables, references)]
     for part in parts:
         if not part.table.has_rowid:
             sentence = _(
@@ -251,8 +229,12 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
         if key.table != "messages":
             condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
             conditions.setdefault(key.table, []).append(condition)
+    if "state_meta" in tables:
+        # The goal that the user set for a session, keyed by its id; Hermes does not delete it
+        # (0.19).
+        conditions["state_meta"] = ["{row}.\"key\" IN (SELECT 'goal:' || id FROM chosen)"]
     for name, some in conditions.items():
-        yield Part(tables[name], f"({' OR '.join(some)})", RowFate.TAKEN)
+        yield Part(tables[name], f"({' OR '.join(some)})")
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
@@ -261,34 +243,15 @@ def prompt_columns(session_columns: Container[str]) -> list[str]:
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
-def _of_chosen(column: str, session_column: str) -> str:
-    """Return the condition for rows whose column has a value of the chosen sessions."""
-    return (
-        f'{{row}}."{column}" IN (SELECT s."{session_column}" FROM {{schema}}.sessions AS s '
+def _shared(tables: dict[str, Table], users: Iterable[str]) -> Iterator[Part]:
+    """Yield the system prompts that sessions name in some of their columns."""
+    used = " OR ".join(
+        f'{{row}}."hash" IN (SELECT s."{column}" FROM {{schema}}.sessions AS s '
         f"WHERE s.id IN ({CHOSEN}))"
+        for column in users
     )
-
-
-def _shared(tables: dict[str, Table], known: Container[str] | None) -> Iterator[Part]:
-    prompts = tables.get("system_prompts")
-    users = prompt_columns(tables["sessions"].columns)
-    if known is not None:
-        users = [column for column in users if column in known]
-    if prompts is not None and prompts.key == ("hash",) and users:
-        used = " OR ".join(_of_chosen("hash", column) for column in users)
-        yield Part(prompts, f"({used})", RowFate.SHARED)
-
-
-def _mentioned(table: Table, sessions: Table) -> Iterator[Part]:
-    ids = [column for column in table.columns if column in _NAMES_OF_IDS]
-    conditions = [f'{{row}}."{column}" IN ({CHOSEN})' for column in ids]
-    if "session_key" in table.columns and "session_key" in sessions.columns:
-        conditions.append(_of_chosen("session_key", "session_key"))
-    if "entry_json" in table.columns:
-        is_named = "instr({row}.\"entry_json\", '\"' || id || '\"') > 0"
-        conditions.append(f"EXISTS (SELECT 1 FROM chosen WHERE id <> '' AND {is_named})")
-    if conditions:
-        yield Part(table, f"({' OR '.join(conditions)})", RowFate.MENTIONED)
+    if used and "system_prompts" in tables:
+        yield Part(tables["system_prompts"], f"({used})", is_shared=True)
 
 
 def names_of(columns: Sequence[str], prefix: str = "") -> str:

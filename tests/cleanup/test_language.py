@@ -47,8 +47,6 @@ from hermes_browse.store.sessions.session import Session
         ("before:2026", "before:2026 chooses messages"),
         ("is:rewound", "is:rewound chooses messages"),
         ("has:image", "has:image chooses messages"),
-        ("msgs>10 msgs<5 msgs<9", "nothing is both msgs>10 and msgs<5"),
-        ("size>=2k size<=1k", "nothing is both size>=2k and size<=1k"),
         ('title:"open', "an unpaired quotation mark"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from builders import hostile_store, make_store
 from pruning import NOW, Fixture, aged, chosen, expected, family, opened, said
 
-from hermes_browse.store.cleanup.plan import Plan, make_plan, parents_first
+from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.cleanup.spared import Standing
 
@@ -297,28 +297,9 @@ def test_a_hostile_store_has_a_plan(tmp_path: Path) -> None:
     assert plan.totals().messages > 10
 
 
-def test_parents_come_first(tmp_path: Path) -> None:
-    """In a delete of both, whichever was used last; rings end."""
-    rows = [
-        aged("leaf", 90, parent_session_id="mid", model_config='{"_branched_from": "mid"}'),
-        aged("mid", 80, parent_session_id="top", model_config='{"_branched_from": "top"}'),
-        aged("top", 70),
-        aged("ring1", 60, parent_session_id="ring2"),
-        aged("ring2", 60, parent_session_id="ring1"),
-    ]
-    path = make_store(
-        tmp_path / "state.db", "31", rows, [said(str(each["id"]), 50) for each in rows]
-    )
-    with opened(path) as (reader, catalog):
-        plan = make_plan(reader, catalog, chosen("", *(str(each["id"]) for each in rows)), NOW)
-        order = [each.conversation.id for each in parents_first(catalog, plan.selected)]
-    assert [each for each in order if not each.startswith("ring")] == ["top", "mid", "leaf"]
-    assert len(order) == len(plan.selected)
-
-
 def test_no_rule_reads_nothing(tmp_path: Path) -> None:
     """An empty plan without a look at the messages."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         before = reader.statements
-        assert make_plan(reader, catalog, chosen(), NOW) == Plan((), (), ())
+        assert make_plan(reader, catalog, chosen(), NOW) == Plan()
         assert reader.statements == before

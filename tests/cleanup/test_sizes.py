@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from pruning import Fixture, aged, family, opened
 from hermes_browse.store.cleanup import sizes as module
 from hermes_browse.store.cleanup.sizes import REASONING, added, measure
 from hermes_browse.store.cleanup.space_map import read_file_space, read_space_map
-from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.connection.stored_values import as_int
 from hermes_browse.store.insights.sums import read_statistics
 
@@ -69,28 +67,6 @@ def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.Mon
         prompts = reader.value("SELECT sum(length(CAST(system_prompt AS BLOB))) FROM sessions")
     assert added(whole.values()).rows == 3000 == total.messages
     assert added(whole.values()).content - as_int(prompts) == total.bytes
-
-
-def test_what_is_fetched_grows_with_the_sessions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Bytes are added up by SQLite: a row for each session comes back, and none for a message."""
-    path = big_store(tmp_path / "state.db", 50, 5000)
-    fetched: list[int] = []
-    plain = Reader.rows
-
-    def rows(
-        reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-    ) -> list[Row]:
-        found = plain(reader, sql, parameters)
-        fetched.append(len(found))
-        return found
-
-    with opened(path) as (reader, catalog):
-        monkeypatch.setattr(Reader, "rows", rows)
-        found = measure(reader, catalog.forest.sessions.values())
-    assert added(found.values()).rows == 5000
-    assert sum(fetched) <= 4 * 50 + 1 and len(fetched) < 10  # counts, shown, prompts, sums; indexes
 
 
 def test_each_column_with_text_counts(tmp_path: Path) -> None:

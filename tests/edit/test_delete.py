@@ -65,8 +65,8 @@ def test_every_conversation_of_a_real_store_goes_and_comes_back(
         back = put_back(path, done.bundle.name)
         assert (
             back.verified
-            and set(back.sessions) == set(done.sessions)
-            and back.messages == done.messages
+            and set(back.sessions) == set(done.bundle.sessions)
+            and back.messages == done.bundle.messages
         )
         assert health(path) == sound
         assert back.notes == () and dump(path) == before, (
@@ -100,7 +100,11 @@ def test_every_shape_of_store(tmp_path: Path, shape: str, journal: str) -> None:
             ("branch",), ("other",),
         ]  # fmt: skip
         assert connection.execute("PRAGMA journal_mode").fetchone() == (journal,)
-    assert set(done.sessions) == FAMILY and done.reparented == ("branch",) and done.messages == 24
+    assert (
+        set(done.bundle.sessions) == FAMILY
+        and done.reparented == ("branch",)
+        and done.bundle.messages == 24
+    )
     assert done.sentence == "deleted 6 sessions, 24 messages to the trash"
     back = put_back(path, done.bundle.name)
     assert back.notes == () and back.sentence == "restored 6 sessions, 24 messages"
@@ -141,7 +145,7 @@ def test_any_segment_stands_for_its_conversation(tmp_path: Path) -> None:
     for number, names in enumerate((("root",), ("next",), ("tip",), ("root", "tip", "next"))):
         (tmp_path / str(number)).mkdir()
         path = family(tmp_path / str(number) / "state.db")
-        assert set(remove(path, *names).sessions) == FAMILY
+        assert set(remove(path, *names).bundle.sessions) == FAMILY
 
 
 def test_prompts_go_with_their_last_user(tmp_path: Path) -> None:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-import resource
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import big_store
-from effort import slow_but
-from trashing import NOW, dump, family, health, in_trash, opened, put_back, remove
+from trashing import NOW, dump, family, in_trash, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -28,73 +23,6 @@ from hermes_browse.store.errors import (
     WriteUnverifiedError,
 )
 from hermes_browse.store.trash.shelf import list_bundles
-
-_DELETE = """
-import sys
-from pathlib import Path
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.restore import restore
-try:
-    if sys.argv[3] == "restore":
-        restore(Store(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[4])
-    else:
-        delete(Store(Path(sys.argv[1])), sys.argv[3:], Path(sys.argv[2]), now=1784538000.0)
-except BrowseError as error:
-    print(error)
-    sys.exit(error.exit_code)
-"""
-
-
-def limited(path: Path, limit: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A delete or restore in a process none of whose files may become larger than so many bytes."""
-    return subprocess.run(
-        [sys.executable, "-c", _DELETE, str(path), str(path.parent / "trash"), *arguments],
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-    )
-
-
-@pytest.mark.parametrize("journal", ["wal", "delete"])
-@pytest.mark.parametrize("limit", slow_but([500_000], [2_000, 500_000]))
-def test_no_room(tmp_path: Path, journal: str, limit: int) -> None:
-    """For the bundle, or, once that is written, for the store: nothing is deleted, and no bundle is
-    left."""
-    path = big_store(tmp_path / "state.db", 20, 2000)
-    with opened(path) as connection:
-        connection.execute(f"PRAGMA journal_mode = {journal}")
-        ids = [
-            row[0]
-            for row in connection.execute("SELECT id FROM sessions WHERE source IS NOT 'subagent'")
-        ]
-        connection.execute(
-            "UPDATE messages SET content = 'quay ' || id"
-        )  # small in a bundle, not in a log
-    before, sound = dump(path), health(path)
-    done = limited(path, limit, *ids)
-    assert done.returncode in (1, 3, 5), done.stderr
-    assert "nothing was" in done.stdout.lower() and "Traceback" not in done.stderr
-    if (
-        journal == "delete"
-    ):  # with a log, SQLite itself wants a file that is larger than the smaller limit
-        assert ("trash" in done.stdout) is (limit == 2_000)
-    assert dump(path) == before and health(path) == sound
-    assert in_trash(tmp_path) == []
-
-
-def test_no_room_for_a_restore(tmp_path: Path) -> None:
-    """Nothing is put back, and the bundle stays."""
-    path = big_store(tmp_path / "state.db", 20, 2000)
-    with opened(path) as connection:
-        ids = [row[0] for row in connection.execute("SELECT id FROM sessions")]
-    name = remove(path, *ids).bundle.name
-    gone = dump(path)
-    done = limited(path, 50_000, "restore", name)
-    said = "Nothing was changed" in done.stdout or "does not have the change" in done.stdout
-    assert done.returncode in (1, 3, 5) and said, done.stdout + done.stderr
-    assert dump(path) == gone and [each.name for each in list_bundles(tmp_path / "trash")] == [name]
 
 
 def test_a_store_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from builders import T0
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.edit.delete_plan import Affected, affected_by_delete
+from hermes_browse.store.edit.delete_plan import DeletePlan, affected_by_delete
+from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session
 
@@ -28,9 +29,9 @@ def ended(
     return one._replace(end_reason=reason, ended_at=one.started_at)
 
 
-def affected(*sessions: Session, of: str = "a1") -> Affected:
+def affected(*sessions: Session, of: str = "a1") -> DeletePlan:
     """What a delete of one takes."""
-    return affected_by_delete(Forest(sessions), [of])
+    return affected_by_delete(Forest(sessions), of)
 
 
 def test_all_segments_and_what_lost_a_race() -> None:
@@ -99,9 +100,7 @@ def test_markers_that_lead_back() -> None:
         session("b2", "a1", delegate_from="a1"),
         session("c3", "b2", delegate_from="b2"),
     )
-    assert sorted(found.sessions) == ["a1", "b2", "c3"] and [
-        chain.root.id for chain in found.requested
-    ] == ["a1"]
+    assert sorted(found.sessions) == ["a1", "b2", "c3"] and found.conversation.root.id == "a1"
 
 
 def test_a_subagent_alone_leaves_its_parent() -> None:
@@ -112,7 +111,7 @@ def test_a_subagent_alone_leaves_its_parent() -> None:
 
 def test_what_is_no_session_is_an_error() -> None:
     """The caller has looked it up before."""
-    with pytest.raises(KeyError):
+    with pytest.raises(NotFoundError):
         affected(session("a1"), of="b")
 
 
@@ -132,7 +131,7 @@ def test_any_family_is_parted_cleanly(sessions: list[Session], data: st.DataObje
     """Whole conversations go, and all others stay; whoever loses a parent is named, rings or
     not."""
     forest = Forest(sessions)
-    found = affected_by_delete(forest, [data.draw(st.sampled_from([each.id for each in sessions]))])
+    found = affected_by_delete(forest, data.draw(st.sampled_from([each.id for each in sessions])))
     gone = set(found.sessions)
     assert len(found.sessions) == len(gone)
     for chain in forest.chains():

@@ -9,6 +9,7 @@ from builders import T0
 from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
@@ -53,15 +54,16 @@ def test_a_turn_in_the_family_protects_a_branch(tmp_path: Path) -> None:
     remove(path, "other")
 
 
-def test_an_old_catalog_knows_no_pin(tmp_path: Path) -> None:
+def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a clean-up planned minutes ago is looked at anew."""
     path = family(tmp_path / "state.db")
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
+    monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
     with opened(path) as connection:
         connection.execute("UPDATE sessions SET pinned = 1 WHERE id = 'tip'")
     with pytest.raises(RefusedError, match="pinned"):
-        remove(path, "root", catalog=catalog)
+        remove(path, "root")
     with opened(path) as connection:
         connection.execute("UPDATE sessions SET pinned = 0")
         connection.execute(
@@ -69,8 +71,9 @@ def test_an_old_catalog_knows_no_pin(tmp_path: Path) -> None:
             [T0],
         )
     with pytest.raises(RefusedError, match="another child"):
-        remove(path, "root", catalog=catalog)
+        remove(path, "root")
     assert list_bundles(tmp_path / "trash") == []
+    monkeypatch.undo()
     assert "late" in remove(path, "root").reparented
 
 
@@ -85,21 +88,22 @@ def test_ids_that_are_no_text_are_refused(tmp_path: Path) -> None:
         remove(path, "a")
 
 
-def test_an_old_catalog_knows_what_has_gone_since(tmp_path: Path) -> None:
+def test_an_old_catalog_knows_what_has_gone_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A clean-up takes a branch, or what would have gone along, before its parent; all of it can
     come back."""
     path = family(tmp_path / "state.db")
     before = dump(path)
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
-    names = [
-        remove(path, each, catalog=catalog).bundle.name for each in ("branch", "stale", "nested")
-    ]
-    last = remove(path, "tip", catalog=catalog)
-    assert set(last.sessions) == FAMILY - {"stale", "nested"} and last.reparented == ()
+    monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
+    names = [remove(path, each).bundle.name for each in ("branch", "stale", "nested")]
+    last = remove(path, "tip")
+    assert set(last.bundle.sessions) == FAMILY - {"stale", "nested"} and last.reparented == ()
     for name in (last.bundle.name, *reversed(names)):
         put_back(path, name)
     assert dump(path) == before
     with pytest.raises(RefusedError, match="gone"):
         remove(path, "tip")
-        remove(path, "tip", catalog=catalog)
+        remove(path, "tip")

@@ -65,27 +65,6 @@ def ids_of(path: Path) -> list[str]:
         return [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
 
 
-def test_archiving(pair: Pair) -> None:
-    """Every session archived or brought back, in both; the one difference is 0.22's own note, which
-    0.19 leaves."""
-    ours, theirs = pair
-    db = hermes_state.SessionDB(theirs)
-    for number, session in enumerate(ids_of(ours)):
-        archived = number % 3 != 2
-        change = (flags.archive if archived else flags.unarchive)(Store(ours), [session])
-        assert db.set_session_archived(session, archived)
-        assert (
-            without(ours, "auto_archived")["sessions"]
-            == without(theirs, "auto_archived")["sessions"]
-        ), session
-        assert all(
-            row.after["archived"] == archived for row in change.rows if "archived" in row.after
-        )
-    db.close()
-    assert without(ours, "auto_archived") == without(theirs, "auto_archived")
-    assert health(ours) == health(theirs)
-
-
 TITLES = (
     "Plain", "  two \t words\r\n", "Fix auth bug", "Fix auth bug #2", "a\u200bb\u202e", "x" * 100, "y" * 101, "", " ",
     "plain", "\ud800", "\x1b[31mred", "\x85next", "Trip plan", "'; DROP TABLE sessions;--", "%",

@@ -4,7 +4,6 @@ they hung."""
 from __future__ import annotations
 
 import json
-import shutil
 from itertools import permutations
 from pathlib import Path
 
@@ -40,29 +39,6 @@ def three(path: Path) -> Path:
         [{"session_id": each, "content": f"lantern {each}"} for each in ("top", "mid", "low")],
         "delete",
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dropped", [False, True])
-def test_three_generations_in_every_order(tmp_path: Path, dropped: bool) -> None:
-    """With bundles that stay, and with each dropped as soon as it is back."""
-    pristine = three(tmp_path / "pristine.db")
-    before = dump(pristine)
-    for number, (went, back) in enumerate(
-        (went, back)
-        for went in permutations(("top", "mid", "low"))
-        for back in permutations(("top", "mid", "low"))
-    ):
-        path = tmp_path / str(number) / "state.db"
-        path.parent.mkdir()
-        shutil.copy(pristine, path)
-        trash = path.parent / "trash"
-        names = {each: remove(path, each, now=NOW + at).bundle.name for at, each in enumerate(went)}
-        for each in back:
-            assert put_back(path, names[each], any_store=True).verified
-            if dropped:
-                drop(trash, names[each])
-        assert dump(path) == before, (went, back)
 
 
 @pytest.mark.parametrize("back", list(permutations(("top", "mid", "low"))))
@@ -199,11 +175,11 @@ def test_any_family_in_any_order(
         elif bundles:
             bundle = bundles[number % len(bundles)]
             if step == "restore":
-                put_back(path, bundle.name, now=clock)
+                put_back(path, bundle.name)
             elif step == "drop" and set(bundle.sessions) <= set(present):
                 drop(trash, bundle.name)
     names = [each.name for each in list_bundles(trash)]
     chance.shuffle(names)  # type: ignore[attr-defined]
     for name in names:
-        assert put_back(path, name, now=clock).verified
+        assert put_back(path, name).verified
     assert dump(path) == before

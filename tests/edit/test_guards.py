@@ -26,6 +26,8 @@ from hermes_browse.store.errors import (
     WriteUnverifiedError,
 )
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.protection import why_protected
+from hermes_browse.store.sessions.session_rows import read_busy
 
 NOW = T0 + 100 * 86_400.0
 NEEDS = Needs(frozenset({"sessions", "messages"}))
@@ -221,7 +223,11 @@ def test_a_trigger_that_meddles_is_found_out(path: Path, monkeypatch: pytest.Mon
 def reasons(path: Path, now: float = NOW) -> dict[str, str]:
     """What is protected."""
     with Store(path).reader() as reader:
-        return guards.protected(reader, read_catalog(reader, now), now)
+        forest, busy = read_catalog(reader, now).forest, read_busy(reader, now)
+        found = {
+            chain.root.id: why_protected(forest, chain, busy, now) for chain in forest.chains()
+        }
+    return {root: why.words for root, why in found.items() if why is not None}
 
 
 def test_protected_conversations(tmp_path: Path) -> None:
@@ -257,8 +263,7 @@ def test_what_is_live_may_be_marked_by_name(
     """Hermes archives and pins what is in use, too; only a delete would take something from it."""
     path = fixture_store("state-v31")
     leased = "20260119_170000_888102"
-    with Store(path).reader() as reader:
-        assert leased in guards.protected(reader, read_catalog(reader, T0), T0)
+    assert leased in reasons(path, T0)
     before = dump(path)
     assert flags.archive(Store(path), [leased]).session_ids == (leased,)
     assert dump(path) != before

@@ -83,7 +83,7 @@ def test_tables_of_others_are_theirs(tmp_path: Path) -> None:
         "CREATE TABLE plugin (n)",
         "CREATE TRIGGER own AFTER INSERT ON plugin BEGIN DELETE FROM plugin; END",
     )
-    assert remove(path, "tip").sessions
+    assert remove(path, "tip").bundle.sessions
 
 
 @pytest.mark.parametrize("name", shapes.NAMES)

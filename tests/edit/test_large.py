@@ -11,14 +11,12 @@ from pathlib import Path
 import pytest
 from builders import make_store
 from pruning import NOW, aged, chosen
-from trashing import dump, health, opened, put_back, remove
+from trashing import dump, health, put_back, remove
 
 from hermes_browse.store.cleanup.bulk import Step, delete_planned
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash.progress import Stage
-from hermes_browse.store.trash.shelf import list_bundles
 
 MANY = 5_000
 
@@ -51,30 +49,6 @@ def test_every_stage_is_told(path: Path) -> None:
     assert dump(path) == before and set(health(path).values()) == {"ok"}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["saving", "deleting"])
-def test_stopped_in_every_stage(path: Path, name: str) -> None:
-    """Nothing is changed, no bundle is left; while it is saved no transaction has begun."""
-    before = dump(path)
-    seen: list[str] = []
-
-    def stop() -> bool:
-        return name in seen
-
-    def tell(stage: Stage) -> None:
-        if name != "deleting":
-            with opened(path) as other:  # nobody is kept from writing while the bundle is made
-                other.execute("BEGIN IMMEDIATE")
-                other.execute("ROLLBACK")
-        if stage.done:
-            seen.append(stage.name)
-
-    with pytest.raises(QueryInterruptedError):
-        remove(path, "big", stop=stop, tell=tell)
-    assert set(seen[:-1]) <= {"saving", "deleting"} and seen[-1] == name
-    assert dump(path) == before and list_bundles(path.parent / "trash") == []
-
-
 def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
     """It is left as it was, which is no failure; the steps tell how far it was."""
     before, stopped, steps = dump(path), [], []
@@ -95,7 +69,6 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
         catalog,
         path.parent / "trash",
         None,
-        pause=lambda _: None,
         tell=tell,
         stop=lambda: bool(stopped),
     )

@@ -15,10 +15,9 @@ from trashing import dump
 from writing import NEEDS, check, handles, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.transaction import Writer, write
+from hermes_browse.store.edit.transaction import Writer, write, writing
 from hermes_browse.store.errors import (
     BrowseError,
-    QueryInterruptedError,
     RefusedError,
     StoreMissingError,
     WriteFailedError,
@@ -122,25 +121,6 @@ def test_no_room_on_the_disk(path: Path) -> None:
     assert dump(path) == before
 
 
-def test_stopped_before_and_after_the_work(path: Path) -> None:
-    """Up to the commit it can be stopped."""
-    before = dump(path)
-    done: list[str] = []
-    with pytest.raises(QueryInterruptedError, match="Nothing was changed"):
-        write(
-            Store(path), lambda unit: done.append(retitle(unit)), lambda *_: None, stop=lambda: True
-        )
-    assert done == []
-    with pytest.raises(QueryInterruptedError, match="Nothing was changed"):
-        write(
-            Store(path),
-            lambda unit: done.append(retitle(unit)),
-            lambda *_: None,
-            stop=lambda: bool(done),
-        )
-    assert done == ["Quay"] and dump(path) == before
-
-
 def test_what_does_not_read_back_is_told(path: Path) -> None:
     """By the verifier's own words; where it cannot read at all, that is said."""
     store = Store(path)
@@ -162,14 +142,12 @@ def test_replaced_before_the_transaction(path: Path) -> None:
     """Another file by the same name is not the one that was looked at."""
     copy = Path(shutil.copy(path, path.parent / "copy.db"))
     before = dump(copy)
-
-    def stop() -> bool:
-        if copy.exists():
-            os.replace(copy, path)
-        return False
-
-    with pytest.raises(RefusedError, match=r"replaced.*Nothing was changed"):
-        write(Store(path), retitle, check, stop=stop)
+    with (
+        pytest.raises(RefusedError, match=r"replaced.*Nothing was changed"),
+        writing(Store(path)) as writer,
+    ):
+        os.replace(copy, path)
+        writer.run(retitle, check)
     for leftover in path.parent.glob("state.db-*"):
         leftover.unlink()  # the log of the file that is gone
     assert dump(path) == before
@@ -184,14 +162,13 @@ def test_replaced_during_the_transaction(path: Path) -> None:
 
 def test_new_tables_since_the_guards_looked(path: Path) -> None:
     """Hermes migrates a file when it opens it: what was checked then is checked anew."""
-
-    def stop() -> bool:
-        with closing(sqlite3.connect(path)) as hermes:
-            hermes.execute("CREATE TABLE IF NOT EXISTS new_table (id)")
-        return False
-
-    with pytest.raises(RefusedError, match=r"just been changed.*Nothing was changed"):
-        write(Store(path), retitle, check, stop=stop)
+    with (
+        pytest.raises(RefusedError, match=r"just been changed.*Nothing was changed"),
+        writing(Store(path)) as writer,
+        closing(sqlite3.connect(path)) as hermes,
+    ):
+        hermes.execute("CREATE TABLE new_table (id)")
+        writer.run(retitle, check)
     assert write(Store(path), retitle, check) == "Quay"
 
 

@@ -433,7 +433,7 @@ def test_the_connection_is_lost_after_a_delete(
     server.cut_at = b'"answer": ['
     deleted = open_store(store).delete([session])
     assert not _exists(hermes_home, session)
-    assert session in deleted.sessions and deleted.bundle.name
+    assert session in deleted.bundle.sessions and deleted.bundle.name
     assert server.connections == 2
     open_store(store).restore(deleted.bundle.name)
     assert _exists(hermes_home, session)

@@ -202,7 +202,7 @@ def test_flags_titles_and_deletes_go_through_the_program_there(
         far.undo(renamed.change)
         assert conversations() == before
         deleted = far.delete([tip])
-        assert tip in deleted.sessions and tip not in conversations()
+        assert tip in deleted.bundle.sessions and tip not in conversations()
         assert [each.name for each in far.deletions()] == [deleted.bundle.name]
         restored = far.restore(deleted.bundle.name)
         assert restored.verified and conversations() == before and far.check_index() == ()

@@ -258,7 +258,7 @@ def test_the_browser_with_each_key(server: RealServer) -> None:
                 assert newest in change.session_ids
                 assert newest in opened.undo(change).session_ids
                 deleted = opened.delete([newest])
-                assert newest in deleted.sessions
+                assert newest in deleted.bundle.sessions
                 assert newest in opened.restore(deleted.bundle.name).sessions
     finally:
         links.close()

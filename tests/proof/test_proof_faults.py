@@ -180,7 +180,7 @@ def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> 
         assert not bundle.damage, what
         try:
             restore(
-                store, trash_of(copy), bundle.name, now=NOW, sessions_folder=files, any_store=True
+                store, trash_of(copy), bundle.name, sessions_folder=files, any_store=True
             )
         except BrowseError as error:
             raise AssertionError((what, str(error))) from error

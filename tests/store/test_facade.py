@@ -100,7 +100,7 @@ def test_it_is_cleaned_up(store: OpenStore) -> None:
     assert planned <= {each.id for each in store.conversations("is:archived")}
     outcome = store.clean_up(store.plan(selection, catalog, moment), catalog)
     (deleted,) = outcome.results
-    assert planned == set(deleted.conversations)
+    assert planned == set(deleted.bundle.conversations)
     assert not planned & {each.id for each in store.conversations()}
 
 

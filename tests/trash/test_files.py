@@ -12,7 +12,7 @@ from effort import slow_but
 from trashing import NOW, dump, family, opened, put_back, remove
 
 from hermes_browse.store.edit import delete as deleting
-from hermes_browse.store.trash.session_files import find_files, is_name_of
+from hermes_browse.store.trash.session_files import find_files, owners
 
 MINE = (
     "tip.json",
@@ -214,7 +214,7 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path: Path, session: str)
     )  # fmt: skip
     before = dump(path)
     done = remove(path, session, sessions_folder=home / "sessions")
-    assert done.sessions == (session,) and done.files == ()
+    assert done.bundle.sessions == (session,) and done.files == ()
     assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
     assert {file: file.read_text() for file in kept} == kept
     assert put_back(path, done.bundle.name).sessions == (session,)
@@ -259,4 +259,4 @@ def test_a_file_that_is_written_meanwhile_stays(
 )
 def test_names_in_a_manifest_are_data_too(name: str, session: str, fits: bool) -> None:
     """A changed manifest writes no other file."""
-    assert is_name_of(name, session) is fits
+    assert (session in owners(name)) is fits

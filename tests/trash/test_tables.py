@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 import shapes
-from builders import make_store
-from trashing import FAMILY, NOW, dump, family, opened, put_back, remove, rows
+from trashing import FAMILY, dump, family, opened, put_back, remove, rows
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.trash.tables import Layout, RowFate, find_layout
+from hermes_browse.store.trash.tables import Layout, find_layout
 
 
 def layout_of(path: Path, *statements: str) -> Layout:
@@ -44,14 +43,9 @@ def test_all_tables_of_hermes_are_found(tmp_path: Path) -> None:
     found = rows_of(path, *sorted(FAMILY))
     assert found == {
         "system_prompts": 2, "sessions": 6, "messages": 24, "session_model_usage": 1, "state_meta": 1,
-        "async_delegations": 1, "compression_locks": 1, "conversation_generations": 1, "gateway_routing": 1,
-        "session_turn_leases": 1,
     }  # fmt: skip
-    fates = {part.table.name: part.fate for part in layout_of(path).parts}
-    taken = {table for table, fate in fates.items() if fate is RowFate.TAKEN}
+    taken = {part.table.name for part in layout_of(path).taken}
     assert taken == {"sessions", "messages", "session_model_usage", "state_meta"}
-    assert fates["system_prompts"] is RowFate.SHARED
-    assert fates["async_delegations"] is fates["gateway_routing"] is RowFate.MENTIONED
 
 
 @pytest.mark.parametrize("shape", shapes.NAMES)
@@ -72,8 +66,7 @@ UNKNOWN = (
 
 
 def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
-    """By foreign key to sessions or messages, of any shape; those that only name a session are
-    copied and stay."""
+    """By foreign key to sessions or messages, of any shape; those that only name a session stay."""
     path = family(tmp_path / "state.db")
     with opened(path) as connection:
         for each in UNKNOWN:
@@ -86,7 +79,7 @@ def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
         connection.execute("INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')")
     before = dump(path)
     found = rows_of(path, *sorted(FAMILY))
-    assert (found["notes"], found["stars"], found["remarks"], found['odd " name']) == (2, 2, 1, 1)
+    assert (found["notes"], found["stars"], found['odd " name']) == (2, 2, 1)
     done = remove(path, "root")
     with opened(path, "ro") as connection:
         assert connection.execute("SELECT note FROM notes").fetchall() == [("b",)]
@@ -115,21 +108,6 @@ def test_what_cannot_be_undone_is_refused(tmp_path: Path, statement: str) -> Non
     with pytest.raises(RefusedError):
         remove(path, "tip")
     assert dump(path) == before and not list((tmp_path / "trash").glob("*"))
-
-
-def test_ids_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
-    """Routing names a session in JSON: an id that is part of another's, or empty, names nothing."""
-    rows = [{"scope": "", "session_key": key, "entry_json": text, "updated_at": NOW} for key, text in (
-        ("k", '{"session_id": "abc"}'), ("l", '{"session_id": ""}'))]  # fmt: skip
-    path = make_store(
-        tmp_path / "state.db",
-        "22",
-        [{"id": "a"}, {"id": "abc"}, {"id": ""}],
-        tables={"gateway_routing": rows},
-    )
-    assert "gateway_routing" not in rows_of(path, "a")
-    assert "gateway_routing" not in rows_of(path, "")
-    assert rows_of(path, "abc")["gateway_routing"] == 1
 
 
 def test_links_leave_out_what_goes_itself(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup.bulk import Outcome, Step
-from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, parents_first
+from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.cleanup.spared import count_reasons
@@ -172,12 +172,11 @@ def _refusal(totals: Totals, *, is_archive: bool) -> RefusedError:
 
 
 def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
-    """Archive or delete the conversations of a plan, children after their parents."""
+    """Archive or delete the conversations of a plan."""
     store = context.store
-    plan = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
     if context.arguments.archive:
         store.close()
-        archived = carry_out(plan, partial(store.archive_planned, plan))
+        archived = store.archive_planned(plan)
         note(archived.sentence(_("archived")))
         return _Done(archived.plan)
     before = store.file_space().free_bytes
@@ -209,7 +208,7 @@ def carry_out(plan: Plan, work: Callable[..., Outcome[Done]]) -> Outcome[Done]:
         report(step)
 
     try:
-        outcome = work(tell=tell, pause=time.sleep)
+        outcome = work(tell=tell)
     except KeyboardInterrupt:
         _note_stopped(done, len(plan.selected))
         raise

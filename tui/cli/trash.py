@@ -14,6 +14,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
 from hermes_browse.store.wording import _, ngettext, pgettext
 
@@ -55,9 +56,12 @@ class DeleteCommand(Subcommand):
         for sentence in deleted.notes:
             note(context.advice(sentence))
         if context.json:
-            document = fields(deleted, "reparented", "conversations", "messages", "files", "notes")
-            bundle = {"deleted": deleted.sessions, "bundle": bundle_json(deleted.bundle)}
-            context.print_json(document | bundle)
+            bundle = deleted.bundle
+            document = fields(deleted, "reparented", "files", "notes")
+            document |= fields(bundle, "conversations", "messages")
+            context.print_json(
+                document | {"deleted": bundle.sessions, "bundle": bundle_json(bundle)}
+            )
         else:
             _print_deleted(context, deleted)
         return 0
@@ -225,7 +229,7 @@ def _restored(
         any_store=True,
         check=check,
         only=only,
-        tell=telling(),
+        progress=Progress(tell=telling()),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.bulk import Outcome, Step
-from hermes_browse.store.cleanup.plan import Plan, parents_first
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.hermes.homes import Location
@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext
 
-from ..cleanup.plan_view import along_line, spared_line, totals_line
+from ..cleanup.plan_lines import along_line, spared_line, totals_line
 from ..context import Context
 from ..formats import counted
 from ..list.list_model import RowDetails
@@ -110,12 +110,13 @@ async def carry_out(
     context: Context,
     planned: PreparedPlan,
     work: Callable[..., Outcome[Result]],
-    *,
-    is_archive: bool = False,
 ) -> Outcome[Result]:
     """Carry a plan out by `work`, which takes it, and show how far that is."""
     plan, stopping = planned.plan, context.writes.stopping
-    title = _title(len(plan.selected), is_archive=is_archive)
+    count = len(plan.selected)
+    title = ngettext(
+        "Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count
+    ).format(count=count)
     context.say(f"{title} …")  # also behind a card, which may be closed before the end
     progress = _progress_card(plan, title)
     if progress is not None:
@@ -131,25 +132,12 @@ async def carry_out(
         return stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
     def carry() -> Outcome[Result]:
-        ordered = plan._replace(selected=tuple(parents_first(planned.catalog, plan.selected)))
-        return work(ordered, pause=stopping.wait, tell=tell, stop=stop)
+        return work(plan, tell=tell, stop=stop)
 
     outcome = await context.write(carry)
     if progress is not None:
         progress.finish()
     return outcome
-
-
-def _title(count: int, *, is_archive: bool) -> str:
-    if is_archive:
-        title = ngettext("Archiving 1 conversation", "Archiving {count:,} conversations", count)
-    else:
-        title = ngettext(
-            "Moving 1 conversation to the trash",
-            "Moving {count:,} conversations to the trash",
-            count,
-        )
-    return title.format(count=count)
 
 
 def _progress_card(plan: Plan, title: str) -> ProgressCard | None:

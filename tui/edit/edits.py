@@ -272,7 +272,7 @@ class Edits:
             main.say(protected(planned.plan, main.details))
             return
         store = main.opened()
-        outcome = await carry_out(main, planned, store.archive_planned, is_archive=True)
+        outcome = await main.write(partial(store.archive_planned, planned.plan))
         undo = undo_changes(store, outcome.results)
         self._carried_out(outcome, spared_words(outcome, _("archived")), undo)
 

@@ -75,7 +75,7 @@ def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
             continue
         touched += done.sessions
         messages += done.messages
-        conversations += len(set(deleted.conversations).intersection(done.sessions))
+        conversations += len(set(deleted.bundle.conversations).intersection(done.sessions))
         notes += done.notes
         left.remove(deleted)
     if refused and not touched:

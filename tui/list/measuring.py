@@ -82,7 +82,7 @@ class _Pass:
             sessions: Sequence[Session] = chain.segments
             if self.sort is Sort.SIZE:
                 sessions = [
-                    forest.sessions[each] for each in affected_by_delete(forest, [root]).sessions
+                    forest.sessions[each] for each in affected_by_delete(forest, root).sessions
                 ]
             state = (
                 sum(each.message_count for each in sessions),

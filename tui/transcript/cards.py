@@ -376,7 +376,7 @@ async def _show_details(context: Context, app: App[Any], conversation: Conversat
         if detailed.size is None and catalog.of_session(detailed.id) is not None:
             forest = catalog.forest
             sessions = [
-                forest.sessions[each] for each in affected_by_delete(forest, [detailed.id]).sessions
+                forest.sessions[each] for each in affected_by_delete(forest, detailed.id).sessions
             ]
             detailed = detailed._replace(size=added(store.measure(sessions).values()).total)
         if store.store.is_several:  # each has rules of its own

@@ -16,12 +16,13 @@ from textual.widgets import Static
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.delete_plan import affected_by_delete
+from hermes_browse.store.edit.delete_plan import affected_by_delete, plans_of
 from hermes_browse.store.edit.restore import Restored, describe_restored, restore
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -77,7 +78,7 @@ def read_deleted(bundle: Bundle, now: float) -> list[DeletedConversation]:
         conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
         detailed = store.with_details(conversations)
     return [
-        DeletedConversation(each, affected_by_delete(catalog.forest, [each.id]).sessions)
+        DeletedConversation(each, affected_by_delete(catalog.forest, each.id).sessions)
         for each in detailed
     ]
 
@@ -196,7 +197,7 @@ def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence
     def back() -> tuple[str, tuple[str, ...]]:
         folder, files = trash_folder(main.location), sessions_folder(main.location)
         done = delete(main.store, new, folder, sessions_folder=files)
-        return done.sentence, done.sessions
+        return done.sentence, done.bundle.sessions
 
     message = " · ".join([describe_restored(restored), *notes, *more])
     if new:
@@ -280,14 +281,15 @@ class BundleScreen(MainScreen):
     async def _put_back(self, conversations: Sequence[Conversation]) -> None:
         beside, store, name = self._beside, self.store, self._bundle.name
         trash, files = trash_folder(beside.location), sessions_folder(beside.location)
-        now, stop = beside.clock(), beside.writes.stopping.is_set
+        now, progress = beside.clock(), Progress(beside.writes.stopping.is_set)
 
         def work() -> Restored:
             with open_store(store) as lease:
                 forest = lease.catalog(now).forest
-            only = affected_by_delete(forest, [each.id for each in conversations]).sessions
+            plans = plans_of(forest, [each.id for each in conversations])
+            only = [session for plan in plans for session in plan.sessions]
             return restore(
-                beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop
+                beside.store, trash, name, sessions_folder=files, only=only, progress=progress
             )
 
         message = tell_restored(beside, [await beside.write(work)], ())

@@ -17,7 +17,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.bundle import read_bundle_facts, verify
-from hermes_browse.store.trash.progress import Stage
+from hermes_browse.store.trash.progress import Progress, Stage
 from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -199,7 +199,7 @@ class TrashScreen(SubScreen):
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard | None) -> None:
         main, folder, restored = self.main, self._folder, list[Restored]()
-        files, now, stopping = sessions_folder(main.location), main.clock(), main.writes.stopping
+        files, stopping = sessions_folder(main.location), main.writes.stopping
         is_single = len(bundles) == 1
         failure: BrowseError | None = None
 
@@ -218,10 +218,8 @@ class TrashScreen(SubScreen):
                 main.store,
                 folder,
                 bundle.name,
-                now=now,
                 sessions_folder=files,
-                tell=tell,
-                stop=stop,
+                progress=Progress(stop, tell),
                 check=is_single,
             )
 
