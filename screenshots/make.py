@@ -32,6 +32,8 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "cleanup": ((120, 36), "hermes-dark", ("P",)),
     "cleanup-narrow": ((80, 24), "hermes-light", ("P",)),
     "insights": ((120, 36), "hermes-dark", ("I",)),
+    "changes": ((120, 36), "hermes-dark", ("F",)),
+    "run": ((120, 36), "hermes-dark", ("B",)),
     "wide": ((200, 60), "hermes-dark", ()),
 }
 """Name → size, theme and the keys that lead there."""

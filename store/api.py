@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from .hermes.resume_command import ResumePlan
     from .hosts.link import Links
     from .legacy.transcript_files import Count
+    from .run.marks import RunMark
+    from .run.run import Run
     from .search.found import Suggestion
     from .search.query import Query
     from .sessions.catalog import Catalog
@@ -173,6 +175,17 @@ class OpenStore(Measurable, Changeable):
         contexts = later.model_context.Contexts(self.compactions(segments), segments)
         given = later.model_context.context_of(self.reader, contexts, message_id, prompt=prompt)
         return given, later.model_context.memory_of(contexts.history, given)
+
+    # What it did
+
+    file_changes = read(later.changes.read_changes)
+    prompt_before = read(later.blame.prompt_before)
+
+    @call
+    def run(self, session_id: str, now: float) -> tuple[Run, tuple[RunMark, ...]]:
+        """Read how the conversation of a session went, and what stands out in it."""
+        run = later.run.read_run(self.reader, session_id, now)
+        return run, later.marks.find_marks(self.reader, run)
 
     # Resuming
 

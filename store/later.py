@@ -8,6 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .changes import blame as blame
+    from .changes import changes as changes
     from .cleanup import bulk as bulk
     from .cleanup import plan as plan
     from .cleanup import retention as retention
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from .messages import preview as preview
     from .messages import recap as recap
     from .messages import transcript as transcript
+    from .run import marks as marks
+    from .run import run as run
     from .search import coverage as coverage
     from .search import filters as filters
     from .search import found as found
@@ -57,6 +61,7 @@ if TYPE_CHECKING:
     from .trash import shelf as shelf
 
 _PACKAGES = {
+    **dict.fromkeys(("blame", "changes"), "changes"),
     **dict.fromkeys(
         (
             "bulk",
@@ -129,6 +134,7 @@ _PACKAGES = {
         ),
         "messages",
     ),
+    **dict.fromkeys(("marks", "run"), "run"),
     **dict.fromkeys(
         (
             "coverage",

@@ -208,6 +208,7 @@ _COUNTED: dict[str, Callable[[int], str]] = {
     "call": lambda count: ngettext("1 call", "{count:,} calls", count),
     "answer": lambda count: ngettext("1 answer", "{count:,} answers", count),
     "file": lambda count: ngettext("1 file", "{count:,} files", count),
+    "edit": lambda count: ngettext("1 edit", "{count:,} edits", count),
     "turn": lambda count: ngettext("1 turn", "{count:,} turns", count),
     "line": lambda count: ngettext("1 line", "{count:,} lines", count),
     "image": lambda count: ngettext("1 image", "{count:,} images", count),

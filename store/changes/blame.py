@@ -78,7 +78,11 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     replay.file(path)
     replay_uses(reader, replay, telling, catalog.sessions)
     owners = _owners(replay.file(path).versions, text)
-    prompts = {edit: _prompt_before(reader, edit) for _line, edit in owners if edit is not None}
+    prompts = {
+        edit: prompt_before(reader, edit.session_id, edit.message_id)
+        for _line, edit in owners
+        if edit is not None
+    }
     return [
         BlameLine(number, line.rstrip("\r\n"), edit, prompts[edit] if edit is not None else None)
         for number, (line, edit) in enumerate(owners, 1)
@@ -142,8 +146,8 @@ def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | Non
     }
 
 
-def _prompt_before(reader: Reader, edit: Edit) -> ChatMessage | None:
-    """Return the last message of the user before an edit, in its session or in those above."""
+def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessage | None:
+    """Return the last message of the user before another, in its session or in those above."""
     schema = reader.schema
     role, parent = schema.message("role"), schema.session("parent_session_id")
     prompts = (
@@ -151,13 +155,13 @@ def _prompt_before(reader: Reader, edit: Edit) -> ChatMessage | None:
         f"AND m.id < ? ORDER BY m.id DESC LIMIT {_PROMPTS}"
     )
     above = f"SELECT {parent} FROM sessions s WHERE s.id = ?"
-    session_id: str | None = edit.session_id
+    at: str | None = session_id
     for _step in range(_DEPTH):
-        ids = [as_int(row[0]) for row in reader.rows(prompts, [session_id, edit.message_id])]
+        ids = [as_int(row[0]) for row in reader.rows(prompts, [at, message_id])]
         for message in read_messages_of(reader, ids):
             if message.said and not message.is_hidden:
                 return message
-        session_id = as_text(reader.value(above, [session_id]))
-        if session_id is None:
+        at = as_text(reader.value(above, [at]))
+        if at is None:
             break
     return None

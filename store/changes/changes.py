@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,10 +131,14 @@ def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     """Return the calls that say something about the files that are changed."""
     edited = " ".join(use.arguments for use in uses if use.name in ("execute_code", *EDITORS))
 
+    @cache
+    def is_edited(name: str) -> bool:
+        return name in edited
+
     def is_telling(use: ToolUse) -> bool:
         if use.name != "read_file":
             return use.name in FILE_TOOLS
-        return posixpath.basename(str(as_mapping(use.arguments).get("path"))) in edited
+        return is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
 
     return list(filter(is_telling, uses))
 
@@ -169,6 +174,19 @@ def file_change(
         is_known_before=is_known_before,
         diff=tuple(diff),
     )
+
+
+def diff_text(files: Iterable[FileChange]) -> str:
+    """Return the diffs of files as text; one that is not known whole is commented out."""
+    text = "".join(map(_one_diff, files))
+    return text.encode("utf-8", "replace").decode("utf-8")  # JSON may hold lone surrogates
+
+
+def _one_diff(change: FileChange) -> str:
+    lines = [line.text for line in change.diff]
+    if not change.is_exact:
+        lines = [line if line.startswith("# ") else f"# {line}" for line in lines]
+    return "".join(lines)
 
 
 def _commands(uses: Sequence[ToolUse]) -> Iterator[ShellCommand]:

@@ -31,6 +31,8 @@ from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
+from ..run.marks import RunMark
+from ..run.run import Run
 from ..search.found import Found, Suggestion
 from ..search.hit_page import HitPage
 from ..search.query import Query, parse
@@ -46,6 +48,7 @@ STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
 LONG = {
     *("messages", "raw_message", "system_prompt", "image", "stored_session", "stored_messages"),
+    *("file_changes", "run", "prompt_before"),
 }
 """Calls whose answers hold whole texts; such an answer may come in windows."""
 WINDOW = 8_000_000
@@ -64,6 +67,8 @@ _TYPES = {
             Restored,
             ResumePlan,
             RetentionRules,
+            Run,
+            RunMark,
             Selection,
             Sizes,
             SpaceMap,
@@ -275,6 +280,8 @@ def _conversations(value: object) -> Iterable[Conversation]:
     if isinstance(value, Plan):
         selected = [each.conversation for each in value.selected]
         return [*selected, *(each.conversation for each in value.spared)]
+    if isinstance(value, tuple) and value and isinstance(value[0], Run):
+        return (value[0].conversation, *value[0].subagents)
     if isinstance(value, list) and value and isinstance(value[0], Conversation):
         return value
     if isinstance(value, list) and value and isinstance(value[0], DeletePlan):

@@ -31,6 +31,7 @@ _ID_FIELDS = frozenset(
         *("focus", "predicted", "message_id", "last_message_id", "copies"),
         *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
         *("first", "last", "known", "forgotten", "at", "of", "messages"),
+        *("conversation_id", "first_message_id", "result_id"),
     }
 )
 """Fields that hold nothing but ids: texts those of sessions, whole numbers those of messages."""

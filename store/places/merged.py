@@ -48,6 +48,7 @@ OF_ONE = frozenset(
         *("outline", "messages", "system_prompt", "raw_message", "recap", "details", "lineage"),
         *("is_compressed", "compactions", "seen_at", "memory", "losses"),
         *("stored_session", "stored_messages", "neighbourhood"),
+        *("file_changes", "prompt_before", "run"),
     }
 )
 """Calls about one conversation."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,10 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
+
+sys.path.append(str(Path(__file__).parents[1] / "changes"))
+
+from plays import play, store_of
 
 DATA = Path(__file__).parent.parent / "data"
 NOW = 1_800_000_000.0
@@ -72,6 +77,8 @@ def _answers(store: OpenStore) -> Iterator[object]:
         yield outline, store.messages([row.id for row in outline.rows])
         yield store.details(each), store.recap(segments), store.memory(segments)
         yield store.compactions(segments), store.lineage(each.id, NOW)
+        yield store.file_changes(each.id, NOW), store.run(each.id, NOW)
+        yield [store.prompt_before(each.id, row.id) for row in outline.rows[-3:]]
         yield store.seen_at(segments, None, prompt=True), store.system_prompt(each.id)
         yield store.stored_session(each.id), store.resolve(each.id)
         yield store.stored_messages([row.id for row in outline.rows][:20])
@@ -113,6 +120,20 @@ def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape:
     with open_store(locate_file(path)) as here, open_store(store) as far:
         for expected, answer in zip(_answers(here), _answers(far), strict=True):
             assert answer == expected
+
+
+def test_changes_and_runs_travel_whole(tmp_path: Path) -> None:
+    """Those of edits by Hermes' own tools, with a subagent."""
+    path = store_of(play("0.19.0"), tmp_path / "state.db")
+    with open_store(path) as here:
+        answers = {
+            "file_changes": here.file_changes("second", NOW),
+            "run": here.run("second", NOW),
+            "prompt_before": here.prompt_before("second", 10_000),
+        }
+    for name, answer in answers.items():
+        assert answer == codec.decode(codec.encode(answer), codec.signature(name).answer)
+    assert answers["prompt_before"] is not None
 
 
 class LongAnswers:

@@ -161,6 +161,14 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path: P
             assert several.lineage(key, NOW) == keys.here(one.lineage(root_id, NOW))
             assert several.compactions(of_key) == keys.here(one.compactions(segments))
             assert several.recap(of_key) == one.recap(segments)
+            changes = one.file_changes(root_id, NOW)
+            assert several.file_changes(key, NOW) == keys.here(changes)
+            assert several.run(key, NOW) == keys.here(one.run(root_id, NOW))
+            for command in changes.commands:
+                asked_by = one.prompt_before(command.session_id, command.message_id)
+                of_place = keys.here(command)
+                answer = several.prompt_before(of_place.session_id, of_place.message_id)
+                assert answer == keys.here(asked_by)
             assert several.details(merged_one) == one.details(conversation)
             stored, direct = several.stored_session(key), one.stored_session(root_id)
             assert stored is not None and direct is not None

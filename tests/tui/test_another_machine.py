@@ -74,6 +74,16 @@ async def test_a_conversation_is_read_there_as_here(
     assert screen.results
 
 
+async def test_changes_and_the_run_are_read_there(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
+    await _go(browser, machine)
+    await browser.press("F")
+    assert "No edit of a file is stored" in browser.text("#files")
+    await browser.press("escape", "B")
+    assert "1 turn" in browser.text("#facts") and "parts" in browser.text("#axis")
+
+
 async def test_archive_rename_delete_and_their_undo_happen_there(
     browser: Browser, machine: ThrowAwayServer
 ) -> None:

@@ -35,6 +35,8 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "export": ("e",),
     "clean-up": ("P",),
     "trash": ("X",),
+    "changes": ("F",),
+    "run": ("B",),
     "retention": ("W",),
     "insights": ("I",),
     "doctor": ("H",),

@@ -50,6 +50,7 @@ from hermes_browse.tui.trash.screen import TrashScreen
 
 KEYS = Path(__file__).resolve().parents[2] / "docs" / "keys.md"
 _MODULES = {
+    "changes": "changes.screen",
     "compactions": "compression.screen",
     "deleting": "edit.change_cards",
     "doctor": "doctor.screen",
@@ -67,6 +68,7 @@ _MODULES = {
     "references": "transcript.references",
     "reclaim": "cleanup.reclaim",
     "retention": "cleanup.retention_screen",
+    "run": "run.screen",
     "trash": "trash.screen",
 }
 """Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their

@@ -81,7 +81,7 @@ LOOKS = (
 )
 SEARCH = ("n", "n", "N", "o", "plus", "minus")
 MARKS = ("space", "asterisk", "V")
-SCREENS = ("W", "I", "P", "X", "i")
+SCREENS = ("W", "I", "P", "X", "i", "F", "B")
 WORDS = ("parcels", "lisbon", "cookie", "auth", "is:archived", "zzzz", "ferry")
 INSIDE = ("down", "down", "up", "enter", "enter", "7", "tab", "escape")
 """Keys on the screens over the main one; they change nothing."""

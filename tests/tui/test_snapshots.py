@@ -49,6 +49,10 @@ LOOKS: dict[str, tuple[tuple[int, int], str, tuple[str, ...]]] = {
     "cleanup-80x24-light": ((80, 24), "hermes-light", ("P", "tab", "enter")),
     "delete-80x24-dark": ((80, 24), "hermes-dark", ("down", "space", "space", "D")),
     "marks-120x36-light": ((120, 36), "hermes-light", ("down", "space", "space")),
+    "changes-120x36-dark": ((120, 36), "hermes-dark", ("F", "tab", *["down"] * 6)),
+    "changes-80x24-light": ((80, 24), "hermes-light", ("F",)),
+    "run-120x36-dark": ((120, 36), "hermes-dark", ("B",)),
+    "run-80x24-light": ((80, 24), "hermes-light", ("B", "down", "down")),
     "help-80x24": ((80, 24), "hermes-dark", ("question_mark",)),
 }
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.changes.changes import (
-    Changes,
-    FileChange,
-    read_changes,
-)
+from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
 from hermes_browse.store.changes.diff import relative
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.files import write_whole
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import _
 
-from ..formats import counted
+from ..changes.words import notes, summary
 from .command_context import CommandContext, Subcommand
 from .output import (
     OutputLine,
@@ -38,8 +33,6 @@ _LONGEST_COMMAND = 200
 
 class ChangesCommand(Subcommand):
     """Print the files that a conversation changed, or their diffs."""
-
-    needs_files = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_id(parser)
@@ -61,7 +54,7 @@ class ChangesCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         session_id = context.store.resolve(arguments.id)
-        changes = read_changes(context.store.reader, session_id, context.now)
+        changes = context.store.file_changes(session_id, context.now)
         context.store.close()
         if context.json:
             print_json(_changes_json(changes))
@@ -96,22 +89,15 @@ def _file_json(change: FileChange) -> Json:
 
 
 def _diff_text(changes: Changes, only: str | None) -> str:
-    """Return the diffs of files as text; one that is not known whole is commented out."""
+    """Return the diffs of all files, or of one."""
     files = [each for each in changes.files if only is None or _is_named(each, only, changes)]
     if only is not None and not files:
         raise NotFoundError(_("This conversation did not change {path}.").format(path=only))
-    return "".join(map(_one_diff, files))
+    return diff_text(files)
 
 
 def _is_named(change: FileChange, name: str, changes: Changes) -> bool:
     return name in (change.path, relative(change.path, changes.directory))
-
-
-def _one_diff(change: FileChange) -> str:
-    lines = [line.text for line in change.diff]
-    if not change.is_exact:
-        lines = [line if line.startswith("# ") else f"# {line}" for line in lines]
-    return "".join(lines)
 
 
 def _give(text: str, output: str | None) -> None:
@@ -135,11 +121,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _print_changes(changes: Changes) -> None:
-    summary = [counted(len(changes.files), "file")]
-    if changes.failed:
-        failed = ngettext("{count:,} edit failed", "{count:,} edits failed", changes.failed)
-        summary.append(failed.format(count=changes.failed))
-    print_lines([OutputLine("title", " · ".join(summary))])
+    print_lines([OutputLine("title", summary(changes))])
     print_table(_columns(changes.directory), changes.files)
     if not changes.commands:
         return
@@ -165,18 +147,5 @@ def _columns(directory: str) -> list[TableColumn[FileChange]]:
         TableColumn(
             _("by subagents"), lambda row: count(row.by_subagents or None), True, dropped=1
         ),
-        TableColumn(_("notes"), lambda row: ", ".join(_notes(row))),
+        TableColumn(_("notes"), lambda row: ", ".join(notes(row))),
     ]
-
-
-def _notes(change: FileChange) -> Iterator[str]:
-    if not change.is_known_before:
-        yield _("what stood there before is not known")
-    elif not change.is_exact:
-        yield _("not all is known")
-    if change.disk is not None:
-        yield {
-            "same": _("still the same on disk"),
-            "changed": _("changed since"),
-            "gone": _("gone from the disk"),
-        }[change.disk]

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.run.marks import RunMark, find_marks
-from hermes_browse.store.run.run import Run, Stretch, read_run
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.run.marks import RunMark
+from hermes_browse.store.run.run import Run
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..formats import cost_below, counted, dollars, timestamp
+from ..formats import dollars
+from ..run.words import cache_share, ended_at, facts, has_tokens, span
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, print_json, print_lines
 from .parser import add_id
@@ -21,15 +21,12 @@ from .parser import add_id
 class RunCommand(Subcommand):
     """Print how a conversation went."""
 
-    needs_files = True
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_id(parser)
 
     def run(self, context: CommandContext) -> int:
         store = context.store
-        run = read_run(store.reader, store.resolve(context.arguments.id), context.now)
-        marks = find_marks(store.reader, run)
+        run, marks = store.run(store.resolve(context.arguments.id), context.now)
         store.close()
         if context.json:
             print_json(_run_json(run, marks))
@@ -58,48 +55,27 @@ def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
             | {
                 "session": subagent.id,
                 "from": subagent.root.started_at,
-                "to": _ended_at(subagent),
+                "to": ended_at(subagent),
             }
             for subagent in run.subagents
         ],
     }
 
 
-def _ended_at(subagent: Conversation) -> float | None:
-    return subagent.tip.ended_at or subagent.last_active
-
-
 def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
-    conversation = run.conversation
-    cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
-    facts = (
-        _span(conversation.root.started_at, conversation.last_active),
-        counted(len(run.turns), "turn"),
-        counted(len(run.tools), "call"),
-        f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
-    )
-    yield OutputLine("title", one_line(" · ".join(filter(None, facts))))
+    yield OutputLine("title", facts(run))
     for part in run.stretches:
-        yield OutputLine("said", one_line(_part_line(part)), 2)
-    if not any(row.tokens for turn in run.turns for row in turn):
+        words = (part.session_id, part.model, dollars(part.cost_usd), cache_share(part))
+        yield OutputLine("said", one_line(" · ".join(filter(None, words))), 2)
+    if not has_tokens(run):
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
     for subagent in run.subagents:
-        span = _span(subagent.root.started_at, _ended_at(subagent))
+        time = span(subagent.root.started_at, ended_at(subagent))
         line = _("subagent {id}: {span} · {cost}")
-        line = line.format(id=subagent.id, span=span, cost=dollars(subagent.cost_usd))
+        line = line.format(id=subagent.id, span=time, cost=dollars(subagent.cost_usd))
         yield OutputLine("tool", one_line(line), 2)
     for mark in marks:
         text = mark.text
         if mark.message_id is not None:
             text = _("message {id}: {text}").format(id=mark.message_id, text=text)
         yield OutputLine("seam", one_line(text), 2)
-
-
-def _part_line(part: Stretch) -> str:
-    share = part.cache_share
-    cache = "" if share is None else _("cache {share} %").format(share=round(100 * share))
-    return " · ".join(filter(None, (part.session_id, part.model, dollars(part.cost_usd), cache)))
-
-
-def _span(start: float | None, end: float | None) -> str:
-    return f"{timestamp(start, seconds=True)} – {timestamp(end, seconds=True)}"

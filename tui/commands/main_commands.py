@@ -255,6 +255,20 @@ MAIN = at(
         does="open_compactions",
     ),
     Command(
+        "changes",
+        "F",
+        N_("changes"),
+        N_("The files that this conversation changed, with a diff of each"),
+        does="show_of_current('changes')",
+    ),
+    Command(
+        "run",
+        "B",
+        N_("run"),
+        N_("Where time and money of this conversation went"),
+        does="show_of_current('run')",
+    ),
+    Command(
         "recap",
         "p",
         N_("recap"),

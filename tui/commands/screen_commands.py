@@ -149,6 +149,13 @@ COMPACTIONS = at(
     ),
     *_EVERY,
 )
+FILE_CHANGES = at(
+    "changes",
+    Shown("export", "e", N_("save diff"), N_("Save one diff of all files"), "export"),
+    Shown("pane", "tab,shift+tab,right,left", N_("pane"), N_("To the diff, and back"), "pane"),
+    *_EVERY,
+)
+RUN = at("run", *_EVERY)
 INSIGHTS = at(
     "insights",
     Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)"),
@@ -279,7 +286,7 @@ DELETING = at(
 )
 DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(False)"))
 
-SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, INSIGHTS, DOCTOR)
+SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),

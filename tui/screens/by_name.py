@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 PLACES = {
+    "changes": "tui.changes.screen.ChangesScreen",
     "compactions": "tui.compression.screen.CompactionsScreen",
     "copying": "tui.transcript.copying.Copying",
     "count-lost": "tui.lineage.reading.count_lost",
@@ -28,6 +29,7 @@ PLACES = {
     "merged-places": "tui.profiles.places_screen.read_places",
     "places": "tui.profiles.places_screen.PlacesScreen",
     "prune": "tui.cleanup.prune_screen.PruneScreen",
+    "run": "tui.run.screen.RunScreen",
     "resuming": "tui.resume.resuming.Resuming",
     "retention": "tui.cleanup.retention_screen.RetentionScreen",
     "seen-here": "tui.compression.seen_here.toggle_seen_here",

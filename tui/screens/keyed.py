@@ -123,6 +123,11 @@ class KeyScreen(Parts):
         if self.current is not None:
             self.open_screen("compactions", number)
 
+    def show_of_current(self, name: str) -> None:
+        """Open a screen about the current conversation."""
+        if self.current is not None:
+            self.open_screen(name)
+
     def choose_sort(self) -> None:
         """Ask for the order of the list."""
         load("sort")(self.app, self.sort, self.listing.sort_by)

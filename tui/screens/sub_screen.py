@@ -141,6 +141,16 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         main.way_back = WayBack(conversation.root_id, go, forget)
         main.say(_("Esc goes back to where you were"))
 
+    def read_message(self, session_id: str, message_id: int | None) -> None:
+        """Return to the main screen at a message of any conversation; Esc there comes back."""
+        self.start("message", self._find_and_read, session_id, message_id)
+
+    async def _find_and_read(self, session_id: str, message_id: int | None) -> None:
+        now = self.main.clock()
+        catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
+        if (conversation := catalog.of_session(session_id)) is not None:
+            self.read_conversation(conversation, message_id)
+
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
         event.stop()

@@ -82,6 +82,18 @@ LEGENDS = (
         ("▸", N_("before and after a compression")),
         ("█ ░", N_("how much of the context was left after it")),
     )),
+    Legend(N_("Signs here"), "changes", "changes", (
+        ("·", N_("all that happened to this file is known")),
+        ("?", N_("not all is known")),
+        ("$", N_("a command that may have changed files")),
+    )),
+    Legend(N_("Signs here"), "run", "run", (
+        ("█", N_("turns, calls by tool, subagents; without colours █ ▓ ▒ ╱")),
+        ("│", N_("here a part begins")),
+        ("▼", N_("compressed here")),
+        ("▲", N_("the time of the row under the cursor")),
+        ("!", N_("stands out")),
+    )),
     Legend(N_("Signs here"), "trash", "trash", (
         ("✓", N_("marked")),
         ("!", N_("damaged")),

@@ -140,7 +140,8 @@ def coloured(text: str, base: str) -> list[Line]:
     return split_lines(spans)
 
 
-def _diff(text: str) -> list[Line]:
+def diff_lines(text: str) -> list[Line]:
+    """Split a diff into printable lines in the colours of its signs."""
     looks = (
         (("+++", "---", "diff ", "index "), "function"),
         (("@@",), "number"),
@@ -215,7 +216,7 @@ def block(text: str, width: int, language: str = "") -> list[Paragraph]:
     if has_colours(head):
         return list(map(Paragraph, coloured(whole, "output")))
     if language == "diff" or _DIFF.search(head):
-        return list(map(Paragraph, _diff(whole)))
+        return list(map(Paragraph, diff_lines(whole)))
     if head.lstrip()[:1] in ("{", "["):
         loaded = load_json(text)
         if loaded is not None:

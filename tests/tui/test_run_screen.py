@@ -1,0 +1,95 @@
+"""The screen of a run: its axis, and what can be read from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsing import NOW, browsing, demo_app, loose, open_app
+from effort import slow_but
+from hypothesis import given
+from hypothesis import strategies as st
+from store_builder import T0, StoreBuilder, add_tool_use
+
+from hermes_browse.tui.run.axis import Scale
+from hermes_browse.tui.run.screen import RunEventRow, RunScreen
+
+HOUR = 3600.0
+
+
+@given(st.lists(st.floats(0, 1e6), max_size=30), st.lists(st.floats(-10, 2e6), max_size=30))
+def test_time_goes_on_from_left_to_right(times: list[float], others: list[float]) -> None:
+    scale = Scale(times)
+    places = [scale.share(at) for at in sorted([*times, *others])]
+    assert places == sorted(places) and all(0 <= place <= 1 for place in places)
+
+
+def test_pauses_are_short() -> None:
+    """A night between two hours of work takes a twentieth of them."""
+    work = [60.0 * minute for minute in range(61)]
+    scale = Scale([*work, *(12 * HOUR + at for at in work)])
+    assert scale.share(12 * HOUR) - scale.share(HOUR) == pytest.approx(0.05 / 1.05)
+    assert scale.share(HOUR / 2) == pytest.approx(0.25, rel=0.06)
+
+
+@pytest.mark.parametrize("size", slow_but([(80, 24)], [(40, 12), (80, 24), (120, 36), (200, 60)]))
+async def test_the_run_of_the_sample(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with browsing(demo_app(tmp_path), size) as browser:
+        await browser.press("B")
+        screen = browser.app.screen
+        assert isinstance(screen, RunScreen)
+        if size[0] < 80:
+            return
+        facts = " ".join(browser.text("#facts").split())
+        assert "9 turns · 20 calls · $0.45 of $0.56" in facts
+        assert "neither cost nor tokens per message are stored, so the axis has none" in facts
+        axis = browser.text("#axis")
+        for name in ("turns", "calls", "terminal 9", "parts", "subagents", "compressed"):
+            assert name in axis
+        assert axis.count("▼") == 2 and "cache 92 %" in axis and "tokens" not in axis
+        marks = browser.text("#marks")
+        assert "23 hours until the next prompt" in marks
+        assert "the slowest call: delegate_task, 30 s" in marks
+        assert "subagent: 29 s · Run the whole test suite" in marks
+
+
+async def test_enter_reads_there_and_escape_comes_back(tmp_path: Path) -> None:
+    """A mark at its message, a subagent from its end."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("B", "down")
+        screen = browser.app.screen
+        assert isinstance(screen, RunScreen)
+        row = screen.marks.current
+        assert isinstance(row, RunEventRow) and row.text in browser.text("#status")
+        await browser.press("enter")
+        assert browser.screen.transcript.current_id == row.message_id
+        await browser.press("escape", "end", "enter")
+        current = browser.screen.current
+        assert current is not None and current.root.source == "subagent"
+        await browser.press("escape")
+        assert browser.app.screen is screen
+
+
+async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path: Path) -> None:
+    """And then a turn is named as the most expensive one."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    for number, tokens in enumerate((10, 900, 20)):
+        at = T0 + 60 * number
+        builder.message("s", "user", "go", timestamp=at, token_count=tokens)
+        columns = {"timestamp": at + 5}
+        add_tool_use(builder, f"c{number}", "\x1b]0;x\x07tool", {}, "done", **columns)
+    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+        await browser.press("B")
+        assert "tokens" in browser.text("#axis") and "]0;x" in browser.text("#axis")
+        assert "\x1b" not in browser.text("#axis")
+        assert "no cost per message is stored" in browser.text("#facts")
+        assert "the most expensive turn: 900 tokens" in browser.text("#marks")
+
+
+async def test_a_conversation_without_messages_has_a_run(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+        await browser.press("4", "B")
+        assert "0 turns" in browser.text("#facts")
