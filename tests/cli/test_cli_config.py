@@ -50,7 +50,7 @@ def test_show(capsys: Capture) -> None:
         assert document["exists"] and document["path"] == str(config_path())
         assert document["options"]["theme"] == "nord" and document["options"]["mouse"] is True
         assert document["keys"]["help"] == ["f1"] and document["keys"]["search"] == ["slash"]
-        assert [each["line"] for each in document["problems"]] == [2, 5, 5]
+        assert [each["line"] for each in document["problems"]] == [2, 5, 5, 5]
     people = call(capsys, "config")
     assert people.code == 0 and 'theme = "nord"' in people.out and 'help = ["f1"]' in people.out
     assert f"{config_path()}, line 2: there is no option “muose”" in people.err

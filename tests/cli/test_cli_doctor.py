@@ -94,7 +94,7 @@ def test_the_configuration(capsys: Capture, root: Path) -> None:
     config_path().parent.mkdir(parents=True)
     config_path().write_text('theme = 3\n[keys]\nsort = "j"\n')
     problems = ask(capsys, "--home", str(root), "doctor")["problems"]
-    assert [each["code"] for each in problems] == ["config"] * 3
+    assert [each["code"] for each in problems] == ["config"] * 4
     assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
     assert all(each["remedy"] for each in problems)
 

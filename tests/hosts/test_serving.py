@@ -375,6 +375,7 @@ def test_the_program_ends_well_in_the_middle_of_everything(
         caller.send(argv=["serve", "--stdio"])
         caller.send(call="serve")
     caller.end()
+    program.stdout.read()  # a program that nobody listens to waits until it is heard
     assert program.wait(120) == 0 and program.stderr.read() == b""
 
 

@@ -31,7 +31,7 @@ async def test_enter_reads_and_r_resumes(tmp_path: Path) -> None:
             await browser.press("down")
         await browser.press("enter")
         assert isinstance(browser.app.screen, CompactionsScreen)
-        await browser.press("escape", "left", "2")
+        await browser.press("escape", "escape", "2")
         jobs = [
             index
             for index in range(len(screen.rows))
