@@ -324,6 +324,8 @@ MAIN = at(
     Command("back", "escape", N_("back"), N_("One step back"), does="step_back"),
     Shown("quit", "q", N_("quit"), N_("Leave"), does="quit"),
 )
+NEEDED = ("search", "next-hit", "list-read", "resume", "archive", "delete", "undo", "prune")
+"""Ids of the commands that the help begins with."""
 _MOVES = (
     N_("Move"),
     Command("down", "down,j", N_("down"), call="move(1)"),

@@ -21,7 +21,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..bindings import working
 from ..commands import Command
-from ..commands.main_commands import TRANSCRIPT
+from ..commands.main_commands import NEEDED, TRANSCRIPT
 from ..commands.screen_commands import HELP
 from ..formats import fit
 from ..shared.glyphs import LEGENDS
@@ -95,13 +95,22 @@ def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...
     return tuple((_(example), _(meaning)) for example, meaning in examples)
 
 
+def _need(entry: tuple[str, Command]) -> int:
+    """Sort key: commands that everybody needs come first."""
+    name = entry[1].id
+    return NEEDED.index(name) if name in NEEDED else len(NEEDED)
+
+
 def _by_task(
     commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None, otherwise: str
 ) -> list[Section]:
-    """Group the keys that work by task; `otherwise` is the title of commands without one."""
+    """Group the keys that work by task, those that everybody needs first; `otherwise` is the title
+    of commands without a task."""
     sections: dict[str, list[tuple[str, str]]] = {}
-    for keys, command in working(commands, active):
+    for keys, command in sorted(working(commands, active), key=_need):
         meaning, title = _(command.help), _(command.task) if command.task else otherwise
+        if command.id in NEEDED:
+            title = _("To begin with")
         sections.setdefault(title, []).append((keys, meaning[:1].upper() + meaning[1:]))
     return [Section(title, tuple(rows)) for title, rows in sections.items()]
 
