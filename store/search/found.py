@@ -208,7 +208,8 @@ def count_matches(
     if is_typed and catalog is not None and asks_for_conversations(query, conditions):
         number = len(roots_in(reader, conditions, catalog, view))
         return Suggestion(text, query.text, number, False, of_list=True) if number else None
-    search = Search(reader, query, scope, prefix_last=is_typed, stopped=until(stopped, _SECONDS))
+    is_open = is_typed and not text  # what is suggested is taken with a space behind it
+    search = Search(reader, query, scope, prefix_last=is_open, stopped=until(stopped, _SECONDS))
     total = search.count()
     return Suggestion(text, query.text, total.count, total.at_least) if total.count else None
 

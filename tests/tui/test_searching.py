@@ -158,13 +158,15 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
         assert PAGE < len(every) < 100
         browser.screen.rows.cursor = 0
         await browser.settle()
-        seen = list[str]()
+        seen, numbers = list[str](), list[str]()
         for _ in range(2 * len(every)):
             await browser.press("n")
             if "no further hit" in browser.text("#status"):
                 break
             assert isinstance(browser.row, HitRow)
             seen.append(browser.row.key)
+            numbers.append(browser.text("#status").split()[1])
+        assert numbers[-1] == f"{len(every)}/{len(every)}"
         found = browser.screen.results
         assert found is not None and [hit.message_id for hit in found.hits] == every, (
             "n reads on past a page"

@@ -189,6 +189,15 @@ class SearchResults:
             conversations=conversations,
         )
 
+    def number_of(self, hit: Hit) -> str:
+        """Return which of the hits it is, as they are listed: `3/7`, or `3/50+` if more follow."""
+        listed = [each for hits in self.groups().values() for each in hits]
+        total = self.counts.total
+        known = total.count if total is not None else self.answer.total or 0
+        is_open = total.at_least if total is not None else self.answer.more and not known
+        plus = "+" if is_open else ""
+        return f"{listed.index(hit) + 1:,}/{max(known, len(listed)):,}{plus}"
+
     def _count(self) -> str:
         answer, total = self.answer, self.counts.total
         roots = len({each.root_id for each in self.conversations.values()})

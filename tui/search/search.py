@@ -292,6 +292,8 @@ class LiveSearch:
             main.say(_("no search: / finds words, n and N walk the hits"))
         elif (index := self._beside(found, by)) is not None:
             rows.cursor = index
+            if isinstance(row := rows.current, HitRow):
+                main.say(_("hit {number}").format(number=found.number_of(row.hit)))
         elif by > 0 and found.goes_on:
             self._steps_on = True
             self.read_on()
