@@ -70,7 +70,7 @@ READING = (
     Step("in the tree", "jjk"),
     Step("views", LEFT + "234", 0.3),
     Step("chats", "1"),
-    Step("orders", "ssss", 0.3),
+    Step("orders", "s", 0.3, shown="Enter choose", leave=ESCAPE),
     Step("reverse", "SS"),
     Step("search", "/ferry", 0.4, shown="hits in"),
     Step("first hit", "\x1b[B\r", 0.3),

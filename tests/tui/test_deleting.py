@@ -82,30 +82,6 @@ async def test_delete_several_asks_for_their_number(
     assert not differences(before, dump(path))
 
 
-@pytest.mark.slow
-async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is done stays done, and one undo takes it back."""
-    monkeypatch.setattr(bulk, "_FEW_CONVERSATIONS", 0)
-    monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
-    show = ProgressCard.show
-
-    def stop(self: ProgressCard, share: float, words: str) -> None:
-        show(self, share, words)
-        self.action_stop()
-
-    monkeypatch.setattr(ProgressCard, "show", stop)
-    before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        browser.app.writes.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
-        await browser.press("asterisk")
-        await browser.press("a")
-        status = browser.text("#status")
-        assert "stopped" in status and "as they were" in status
-        assert len([1 for flag in column_of(path, "archived").values() if flag]) < 5
-        await browser.press("u")
-    assert not differences(before, dump(path))
-
-
 async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
     """A reason names the subagent that stays by its id, and ids are as hostile as any text of a
     store."""

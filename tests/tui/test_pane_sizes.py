@@ -91,10 +91,10 @@ def test_what_is_painted_ahead_has_the_same_shares(
     assert "started 119 days ago" in "\n".join(ahead.display) and "search:" not in "\n".join(
         ahead.display
     )
-    digits = str.maketrans("0123456789…", " " * 11)
+    digits = str.maketrans("0123456789…~", " " * 12)
 
     def shown(screen: pyte.Screen) -> list[str]:
-        return [line[:width].translate(digits) for line in screen.display[3:20]]
+        return [line[:width].translate(digits) for line in screen.display[4:20]]
 
     terminal.read_until(lambda: shown(terminal.screen) == shown(ahead), "the list changed")
     terminal.send("q")

@@ -84,9 +84,9 @@ def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
     assert "started 119 days ago" in "\n".join(ahead.display) and "source:cli" not in "\n".join(
         ahead.display
     )
-    lines = range(3, 3 + PaneSizes().of(120, 31)[1])
-    before = cells(ahead, lines, 54)
-    terminal.read_until(lambda: cells(terminal.screen, lines, 54) == before, "the list changed")
+    lines = range(4, 3 + PaneSizes().of(120, 31)[1])
+    before = cells(ahead, lines, 66)
+    terminal.read_until(lambda: cells(terminal.screen, lines, 66) == before, "the list changed")
     assert terminal.screen.display[2][:12].split()[:2] == ahead.display[2][:12].split()[:2]
     terminal.send("q")
     assert terminal.wait_for_end() == 0

@@ -203,7 +203,7 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
         await browser.press("escape")
         await everything(browser)
         places = [place_of(row.key) for row in rows_of(browser)]
-        await browser.press(*["down"] * places.index("harbour"), "enter")
+        await browser.press(*["down"] * places.index("harbour"), "R")
         await until(browser, PreflightCard)
         assert (
             "there is nothing to resume" in browser.card()
