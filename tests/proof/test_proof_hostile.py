@@ -157,7 +157,10 @@ def test_no_text_acts_on_the_terminal(tmp_path: Path, tell: Tell, store: str) ->
     )
     acts = {each for each in plain if unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp")}
     assert acts <= set("\r\n\u200d"), acts  # a joiner only joins emoji
-    assert not re.search("(?<![\ufe0f\U0001f300-\U0001ffff])\u200d", plain)
+    # A card that covers half of a row cuts a joined emoji at its edge.
+    assert not re.search(
+        "(?<![\ufe0f\U0001f300-\U0001ffff])\u200d(?![\U0001f300-\U0001ffff])", plain
+    )
     assert (
         max(len(cell.data) for line in browser.screen.buffer.values() for cell in line.values())
         < 200
