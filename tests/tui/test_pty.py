@@ -131,6 +131,8 @@ def test_enter_becomes_hermes(hermes_home: Path, tmp_path: Path) -> None:
     terminal.send("\x1b[B\r")  # down to the first hit, into the transcript
     terminal.read(1.0)
     terminal.send("R")
+    terminal.wait_for("back from Hermes")
+    terminal.send("q")
     terminal.wait_for_end()
     home, *arguments = log.read_text().splitlines()
     assert home == str(hermes_home)
