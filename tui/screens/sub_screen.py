@@ -70,6 +70,11 @@ class SubScreen(BoundKeys, StoreScreen[None]):
                 self.watch(self.main, name, self._main_said, init=False)
             self.watch(self.main, "catalog", self._catalog_read, init=False)
 
+    def on_unmount(self) -> None:
+        """Be let go of: Textual drops watchers that have ended when a value is set again (8.2)."""
+        for watched in (type(self.main).status, type(self.main).writing):
+            self.main.mutate_reactive(watched)
+
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
         line = header.status(text, self.main.writing, look="")
