@@ -138,8 +138,10 @@ class Plan(NamedTuple):
     @property
     def reparented(self) -> tuple[Session, ...]:
         """Sessions that stay and lose their parent in a delete."""
+        orphaned = [session for planned in self.selected for session in planned.orphaned]
+        if not orphaned:  # as in most plans, of up to 100,000 conversations
+            return ()
         deleted = {session.id for planned in self.selected for session in planned.sessions}
-        orphaned = (session for planned in self.selected for session in planned.orphaned)
         return tuple(session for session in orphaned if session.id not in deleted)
 
     def without_archived(self) -> Plan:

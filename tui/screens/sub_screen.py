@@ -72,9 +72,10 @@ class SubScreen(BoundKeys, StoreScreen[None]):
 
     def on_unmount(self) -> None:
         """Be let go of: Textual drops watchers that have ended when a value is set again (8.2)."""
-        kind = type(self.main)
-        self.main.mutate_reactive(kind.status)
-        self.main.mutate_reactive(kind.writing)
+        if self.main.query("#status"):  # else the browser is being left
+            kind = type(self.main)
+            self.main.mutate_reactive(kind.status)
+            self.main.mutate_reactive(kind.writing)
 
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
