@@ -149,8 +149,8 @@ class RetentionRules:
         words = {
             (True, True): _("ended: deleted {days:,} days after its last activity"),
             (True, False): _("ended: deleted {days:,} days after its start"),
-            (False, True): _("its segments ended: deleted {days:,} days after its last activity"),
-            (False, False): _("its segments ended: deleted {days:,} days after its start"),
+            (False, True): _("its parts ended: deleted {days:,} days after its last activity"),
+            (False, False): _("its parts ended: deleted {days:,} days after its start"),
         }[is_one, self._by_activity]
         reason = words.format(days=self.retention.retention_days)
         if not conversation.pinned or self._reaps:

@@ -187,7 +187,7 @@ class Deleting:
             self.doubtful = plans
             if isinstance(error, WriteInDoubtError):
                 holds = _(
-                    "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
+                    "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
                 )
                 error.remedy = holds.format(name=self.bundle.facts.name)
             raise
@@ -271,7 +271,7 @@ def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> Non
     )
     messages = sum(plan.messages for plan in plans)
     needed = (pages - free) * size * messages // max(total, 1)
-    bundle = _("The bundle needs about {needed}, and the disk of {folder} has {free} free.")
+    bundle = _("The deletion needs about {needed}, and the disk of {folder} has {free} free.")
     check_room(trash.parent, needed, bundle)
     log = _(
         "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."

@@ -175,7 +175,7 @@ def check_gone(reader: Reader, path: Path, layout: Layout, sessions: Sequence[st
                 _("Rows of {table} are still there, though they were deleted.").format(
                     table=part.table.name
                 ),
-                remedy=_("The bundle {name} in the trash holds all of them.").format(
+                remedy=_("The deletion {name} in the trash holds all of them.").format(
                     name=path.stem
                 ),
             )

@@ -120,7 +120,7 @@ def restore(
     listed = read_marks(path).listed(facts)
     requested = {s for each in listed for s in each.sessions if only is None or s in only}
     if not requested:
-        sentence = _("The bundle {name} holds none of these sessions.")
+        sentence = _("The deletion {name} holds none of these sessions.")
         raise RefusedError(sentence.format(name=name), is_unchanged=True)
     with writing(store, NEEDS, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
@@ -224,12 +224,12 @@ def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store:
         and not os.path.samefile(origin.path, store.path)
     ):
         raise RefusedError(
-            _("This bundle is from another store, {path}.").format(path=origin.path),
+            _("This deletion is from another store, {path}.").format(path=origin.path),
             remedy=_("Restore it while that store is open."),
             advice=Advice.OPEN_ORIGIN,
             is_unchanged=True,
         )
-    return [_("The bundle is from {path}.").format(path=origin.path)]
+    return [_("The deletion is from {path}.").format(path=origin.path)]
 
 
 def _check_room(store: Store, path: Path, share: float) -> None:

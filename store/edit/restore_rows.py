@@ -83,10 +83,10 @@ class RestoredRows:
         missing = [f"{name}.{column}" for column in saved if column not in known]
         count = as_int(tx.rows(f"SELECT count(*) FROM bundle.{sql_name(name)}")[0][0])
         if table is None and count:
-            lost = _("This store has no table {table}: {count:,} rows stay in the bundle.")
+            lost = _("This store has no table {table}: {count:,} rows stay in the trash.")
             self.notes.append(lost.format(table=name, count=count))
         elif missing and count:
-            lost = _("This store has no {columns}: what they held stays in the bundle.")
+            lost = _("This store has no {columns}: what they held stays in the trash.")
             self.notes.append(lost.format(columns=", ".join(missing)))
         if table is not None:
             self._columns[name] = [column for column in saved if column in known]
@@ -154,9 +154,9 @@ class RestoredRows:
             if len(rows) > self._left.get(part.table.name, 0):
                 raise WriteUnverifiedError(
                     _(
-                        "A row of {table} ({key}) differs from the bundle after it was written."
+                        "A row of {table} ({key}) differs from the deletion after it was written."
                     ).format(table=part.table.name, key=_named(rows[-1])),
-                    remedy=_("The bundle stays in the trash."),
+                    remedy=_("The deletion stays in the trash."),
                 )
 
     # Inserting

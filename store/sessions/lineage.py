@@ -84,11 +84,8 @@ def _follow(
 def resume_target(conversation: Conversation) -> ResumeTarget:
     """Return the tip of a conversation as the session to resume."""
     count = len(conversation.segments)
-    reason = (
-        _("the tip of {count} segments").format(count=count) if count > 1 else _("the only segment")
-    )
-    shown_reason = ngettext("the only part", "newest of {count:,} parts", count).format(count=count)
-    return ResumeTarget(conversation.id, reason, shown_reason)
+    reason = ngettext("the only part", "newest of {count:,} parts", count).format(count=count)
+    return ResumeTarget(conversation.id, reason)
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:

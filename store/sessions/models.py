@@ -246,8 +246,6 @@ class ResumeTarget(NamedTuple):
 
     id: str
     reason: str
-    shown_reason: str = ""
-    """The reason as screens show it; `reason` is stable, for scripts."""
 
 
 class Lineage(NamedTuple):

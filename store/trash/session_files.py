@@ -152,7 +152,7 @@ def put_back(
     own = [row for row in listed.fetchall() if row[1] in sessions]
     if own and (folder is None or not folder.is_dir()):
         none = _(
-            "There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle."
+            "There is no folder for the files of sessions beside this store: {count:,} files stay in the trash."
         )
         return FilesPutBack(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
@@ -160,7 +160,7 @@ def put_back(
         assert folder is not None
         target = folder / str(name)
         if session not in owners(str(name)):
-            no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
+            no_name = _("“{name}” is no name of a session's file and stays in the trash.")
             notes.append(no_name.format(name=name))
             continue
         try:

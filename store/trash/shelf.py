@@ -244,9 +244,9 @@ def find(trash: Path, name: str) -> Path:
     matching = [each for each in paths if name and each.startswith(name)]
     if len(matching) != 1:
         sentence = (
-            _("Several bundles begin with “{name}”.")
+            _("Several deletions begin with “{name}”.")
             if matching
-            else _("There is no bundle “{name}” in {trash}.")
+            else _("There is no deletion “{name}” in {trash}.")
         )
         raise BundleNotFoundError(
             sentence.format(name=name, trash=trash),

@@ -150,7 +150,7 @@ def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
     )
     rules = rules_of(path, config="sessions: # ours\n  auto_prune: true\n")
     found = forecasts(path, rules)
-    assert found["tip"].prune_in_days == 0 and "segments" in found["tip"].reason
+    assert found["tip"].prune_in_days == 0 and "parts" in found["tip"].reason
     assert found["open"].prune_in_days is None
     assert found["old"].prune_in_days == 0
 

@@ -54,7 +54,7 @@ def test_print(capsys: Capture, root: Path) -> None:
         document = ask(capsys, *where, "resume", QUIET, "--print")
         assert document["argv"] == ["hermes", "-p", profile, f"--resume={QUIET}"]
         assert document["env"] == {"HERMES_HOME": str(root)}
-        assert (document["target"], document["reason"]) == (QUIET, "the only segment")
+        assert (document["target"], document["reason"]) == (QUIET, "the only part")
         line = call(capsys, *where, "resume", QUIET, "--print")
         assert line.code == 0 and line.out.count("\n") == 1
         assert shlex.split(line.out) == [f"HERMES_HOME={root}", *document["argv"]]
@@ -72,7 +72,7 @@ def test_any_segment_resumes_the_tip(capsys: Capture, root: Path) -> None:
             document = ask(capsys, "--home", str(root), "resume", segment, "--print")
             assert (
                 document["target"] == chain[-1]
-                and document["reason"] == f"the tip of {len(chain)} segments"
+                and document["reason"] == f"newest of {len(chain)} parts"
             )
 
 

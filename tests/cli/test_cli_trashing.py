@@ -112,13 +112,13 @@ def test_for_people(capsys: Capture, home: Path) -> None:
     assert (
         "Harbour #3 and 1 more" in listed.out
         and said[1] in listed.out
-        and "1 bundle, " in listed.err
+        and "1 deletion, " in listed.err
     )
     back = call(capsys, "--home", str(home), "trash", "restore", said[1][:13])
     assert back.code == 0 and back.out == f"restored 7 sessions, 28 messages from {said[1]}\n"
     assert "(restored 2026-07-20" in call(capsys, "--home", str(home), "trash", "list").out
     dropped = call(capsys, "--home", str(home), "trash", "drop", said[1], "--yes")
-    assert dropped.out == f"dropped {said[1]}\n"
+    assert dropped.out == f"deleted {said[1]} for good\n"
 
 
 def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
@@ -134,7 +134,7 @@ def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
     ended = call(capsys, "--home", str(home), "trash", "drop", name)
     assert (
         ended.code == 5
-        and "remove 1 bundle for good" in ended.err
+        and "delete 1 deletion for good" in ended.err
         and (trash_of() / f"{name}.db").exists()
     )
 
@@ -264,7 +264,7 @@ def test_another_store_wants_a_yes(capsys: Capture, home: Path, tmp_path: Path) 
     assert call(capsys, "--db", str(other), "delete", "tip", "other", "branch", "--yes").code == 0
     ended = call(capsys, "--db", str(other), "trash", "restore", name, "--yes", "--json")
     assert ended.code == 0 and set(ended.document["restored"]) == FAMILY
-    assert any("1 files stay" in each or "was no" in each or "stay in the bundle" in each
+    assert any("1 files stay" in each or "was no" in each or "stay in the trash" in each
                for each in ended.document["notes"])  # fmt: skip
 
 
@@ -327,7 +327,7 @@ def test_one_conversation_of_a_bundle(capsys: Capture, home: Path) -> None:
     missing = call(capsys, "--home", str(home), "trash", "restore", name, "--only", "nobody")
     assert missing.code == 4 and "nobody" in missing.err
     several = call(capsys, "--home", str(home), "trash", "restore", name, name, "--only", "tip")
-    assert several.code == 2 and "--only needs exactly one bundle" in several.err
+    assert several.code == 2 and "--only needs exactly one deletion" in several.err
     document = run(capsys, home, "trash", "restore", name, "--only", "root")
     assert set(document["restored"]) == FAMILY and dump(home / "state.db") == before
     (bundle,) = run(capsys, home, "trash", "list")["bundles"]

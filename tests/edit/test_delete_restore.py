@@ -215,7 +215,7 @@ def test_what_does_not_read_back_is_said(tmp_path: Path, monkeypatch: pytest.Mon
         path,
         "CREATE TRIGGER meddle AFTER INSERT ON sessions BEGIN UPDATE sessions SET source = 'x' WHERE id = new.id; END",
     )
-    with pytest.raises(WriteUnverifiedError, match="differs from the bundle") as caught:
+    with pytest.raises(WriteUnverifiedError, match="differs from the deletion") as caught:
         put_back(path, name)
     assert caught.value.exit_code == 1 and (tmp_path / "trash" / f"{name}.db").exists()
 

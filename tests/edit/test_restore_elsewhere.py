@@ -86,7 +86,7 @@ def test_into_an_older_schema(tmp_path: Path, new: str, old: str) -> None:
     run(path, "DELETE FROM sessions WHERE id NOT IN ('branch', 'other')")
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY and back.messages == 24 and back.verified
-    assert any("stays in the bundle" in each or "stay in the bundle" in each for each in back.notes)
+    assert any("stays in the trash" in each or "stay in the trash" in each for each in back.notes)
     assert len(matches(path, "gangway")) == 8 and set(health(path).values()) == {"ok"}
 
 
@@ -119,10 +119,10 @@ def test_a_bundle_of_another_store(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="another store"):
         put_back(other, name)
     back = put_back(other, name, any_store=True)
-    assert back.notes == (f"The bundle is from {path}.",)
+    assert back.notes == (f"The deletion is from {path}.",)
     moved = tmp_path / "moved.db"
     shutil.move(path, moved)
-    assert put_back(moved, name).notes == (f"The bundle is from {path}.",)
+    assert put_back(moved, name).notes == (f"The deletion is from {path}.",)
 
 
 def test_a_store_knows_itself_by_its_number(tmp_path: Path) -> None:
@@ -135,4 +135,4 @@ def test_a_store_knows_itself_by_its_number(tmp_path: Path) -> None:
     assert put_back(tmp_path / "copy.db", name).notes == ()
     run(path, "UPDATE state_meta SET value = 'two' WHERE key = 'store_instance_id'")
     back = put_back(path, name, any_store=True)
-    assert back.notes == (f"The bundle is from {path}.",)
+    assert back.notes == (f"The deletion is from {path}.",)

@@ -92,7 +92,7 @@ def test_without_a_folder_of_files_rows_are_all(store: Path) -> None:
     put_back(store, done.bundle.name)
     done = remove(store, "root", sessions_folder=folder)
     back = put_back(store, done.bundle.name)
-    assert back.files == 0 and any("5 files stay in the bundle" in each for each in back.notes)
+    assert back.files == 0 and any("5 files stay in the trash" in each for each in back.notes)
 
 
 def test_nothing_is_overwritten(store: Path) -> None:

@@ -281,7 +281,7 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(
 async def test_what_is_about_one_store_says_how_to_get_there(app: BrowseApp) -> None:
     """Nothing is changed from here."""
     async with everything(app) as browser:
-        for key in ("a", "D", "f", "T", "P", "X", "W", "I", "H", "u"):
+        for key in ("a", "D", "f", "f2", "P", "X", "W", "I", "H", "u"):
             await browser.press(key)
             assert isinstance(app.screen, PlacesScreen), key
             assert "o opens the one of this conversation" in browser.text("#status"), key

@@ -169,7 +169,7 @@ async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> Non
             and row.conversation.title
             and "#" not in row.conversation.title
         )
-        await browser.press("T")
+        await browser.press("f2")
         box = browser.app.screen.query_one(Input)
         box.value = taken
         await browser.press("enter")

@@ -150,7 +150,7 @@ async def test_rename(path: Path) -> None:
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
-        await browser.press("T")
+        await browser.press("f2")
         assert isinstance(browser.app.screen, RenameCard)
         await browser.pilot.press("space", "space", "x")
         await browser.settle()
@@ -161,7 +161,7 @@ async def test_rename(path: Path) -> None:
             and column_of(path, "title_source")["old"] == "user"
         )
         assert "Old plans x" in browser.text("#list")
-        await browser.press("T")
+        await browser.press("f2")
         browser.app.screen.query_one("Input").value = "y" * 101  # type: ignore[attr-defined]
         await browser.press("enter")
         assert isinstance(browser.app.screen, RenameCard) and "at most 100" in browser.text(
@@ -174,7 +174,7 @@ async def test_rename(path: Path) -> None:
             and column_of(path, "title")["old"] == "Old plans x"
         )
         await browser.press("escape")
-        await browser.press("T", "escape")
+        await browser.press("f2", "escape")
         await browser.press("u")
     assert not differences(before, dump(path))
 

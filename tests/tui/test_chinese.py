@@ -31,7 +31,7 @@ SCREENS: dict[str, tuple[str, ...]] = {
     "help": ("question_mark",),
     "details": ("i",),
     "delete": ("down", "space", "space", "D"),
-    "rename": ("T",),
+    "rename": ("f2",),
     "export": ("e",),
     "clean-up": ("P",),
     "trash": ("X",),

@@ -163,7 +163,10 @@ async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, lef
         await browser.settle()
         assert len(list_bundles(folder)) == left
         if not left:
-            assert "dropped 1 bundle from the trash" in browser.text("#status")
+            assert (
+                "1 deletion as old as the configuration says was deleted for good"
+                in browser.text("#status")
+            )
         else:
             assert "dropped" not in browser.text("#status")
 

@@ -131,15 +131,19 @@ class ChangesScreen(SubScreen):
 
     def _show_diff(self, *, top: bool = False) -> None:
         """Show the diff of the file under the cursor, or the whole command."""
-        if not self.is_whole:
-            return
+        if self.is_whole:
+            self.start("diff", self._lay_out, top)
+
+    async def _lay_out(self, top: bool) -> None:
+        """Lay the diff out on a thread, as it may have very many lines."""
         row, width = self.files.current, self.diff.scrollable_content_region.width
         rows: Sequence[ListRow] = []
         if isinstance(row, FileRow):
-            nothing = NoteRow(_("what it changed, it changed back"))
-            rows = list(diff_rows(row.change, width)) or [nothing]
+            change, nothing = row.change, NoteRow(_("what it changed, it changed back"))
+            rows = await self.call(lambda: list(diff_rows(change, width))) or [nothing]
         elif isinstance(row, PlaceRow):
-            rows = list(whole_rows(row, width))
+            command = row
+            rows = await self.call(lambda: list(whole_rows(command, width)))
         self.diff.show(FixedRows(rows), top=top)
         if not isinstance(self.diff.current, PlaceRow):
             self._asked = None

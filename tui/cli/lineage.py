@@ -83,5 +83,5 @@ def _node_line(node: Node, lineage: Lineage) -> str:
     if node.note:
         line = _("{name} ({note})").format(name=line, note=node.note)
     if session.id == lineage.resume.id:
-        line += "  " + _("← resumes here ({reason})").format(reason=lineage.resume.shown_reason)
+        line += "  " + _("← resumes here ({reason})").format(reason=lineage.resume.reason)
     return line

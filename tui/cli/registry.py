@@ -54,9 +54,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "delete": (
         "trash.DeleteCommand",
-        N_(
-            "Move whole conversations to the trash: all segments and their subagents; branches stay."
-        ),
+        N_("Move whole conversations to the trash: all parts and their subagents; branches stay."),
     ),
     "trash": (
         "trash.TrashCommand",
@@ -104,7 +102,7 @@ _EXIT_CODES = N_("""\
             5 refused: unsafe, protected or not confirmed · 6 some host did not answer · 130 interrupted""")
 """The second line is indented to align with the first, which follows "exit codes: " in the help."""
 _IDS = N_("""\
-ID is a full session id, a unique prefix, or a title; any segment stands for its conversation.
+ID is a full session id, a unique prefix, or a title; any part stands for its conversation.
 Ids may begin with a dash: `--` ends the options.
 """)
 

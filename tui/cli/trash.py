@@ -121,20 +121,20 @@ class TrashCommand(Subcommand):
                 )
             return action
 
-        add("list", _("The bundles in the trash, newest first."))
-        restoring = add("restore", _("Restore bundles to the store."))
+        add("list", _("The deletions in the trash, newest first."))
+        restoring = add("restore", _("Restore deletions to the store."))
         yes_help = _("also into another store than it is from")
         restoring.add_argument("--yes", action="store_true", help=yes_help)
-        only_help = _("only this conversation of the bundle; repeatable")
+        only_help = _("only this conversation of the deletion; repeatable")
         add_several(restoring, "--only", "ID", only_help)
-        dropping = add("drop", _("Remove bundles for good."))
+        dropping = add("drop", _("Delete them for good."))
         dropping.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
         is_restore = arguments.action == "restore"
         is_ambiguous = is_restore and arguments.only and len(arguments.bundles) > 1
-        return _("--only needs exactly one bundle") if is_ambiguous else ""
+        return _("--only needs exactly one deletion") if is_ambiguous else ""
 
     def runs_there(self, arguments: SimpleNamespace) -> bool:
         """Nothing is dropped there by a call, nor restored from another store."""
@@ -154,8 +154,8 @@ def _list(context: CommandContext) -> None:
         return
     print_table(_columns(), bundles)
     summary = ngettext(
-        "{count:,} bundle, {size} in {folder}",
-        "{count:,} bundles, {size} in {folder}",
+        "{count:,} deletion, {size} in {folder}",
+        "{count:,} deletions, {size} in {folder}",
         len(bundles),
     )
     total = size(sum(bundle.bytes for bundle in bundles))
@@ -258,12 +258,14 @@ def _drop(context: CommandContext) -> None:
         for bundle in bundles:
             note("  ".join(column.text(bundle) for column in _columns()))
         action = ngettext(
-            "remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles)
+            "delete {count:,} deletion for good",
+            "delete {count:,} deletions for good",
+            len(bundles),
         )
         context.confirm(len(bundles), action.format(count=len(bundles)))
     for bundle in bundles:
         drop(trash, bundle.name)
         if not context.json:
-            print_text(_("dropped {name}").format(name=bundle.name))
+            print_text(_("deleted {name} for good").format(name=bundle.name))
     if context.json:
         print_json({"dropped": list(map(bundle_json, bundles))})

@@ -147,7 +147,7 @@ MAIN = at(
         N_("Pin, which protects from Hermes' auto-delete, or unpin"),
         does="edits.pin",
     ),
-    Command("rename", "T,f2", N_("rename"), N_("Rename this conversation"), does="edits.rename"),
+    Command("rename", "f2", N_("rename"), N_("Rename this conversation"), does="edits.rename"),
     Shown(
         "prune",
         "P",

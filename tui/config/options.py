@@ -264,7 +264,7 @@ OPTIONS = (
         "trash",
         N_(
             "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
-            "Older bundles are dropped for good when the browser starts, and it says so. Damaged ones stay."
+            "Older deletions are deleted for good when the browser starts, and it says so. Damaged ones stay."
         ),
         _is_long_age,
         N_("“{name}” is forever, or an age from 1d on, not {value}."),

@@ -122,7 +122,7 @@ class PreflightCard(Card[bool]):
             place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
             yield Static(
                 Content.styled(
-                    f"{one_line(plan.target.id)} · {one_line(plan.target.shown_reason)}{place}",
+                    f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}{place}",
                     "dim",
                 )
             )

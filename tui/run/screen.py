@@ -125,11 +125,12 @@ class RunScreen(SubScreen):
     async def _read(self) -> None:
         session_id, now = self._conversation.id, self.main.clock()
 
-        def read(store: OpenStore) -> tuple[Run, tuple[RunMark, ...]]:
+        def read(store: OpenStore) -> tuple[Run, list[RunEventRow]]:
             run, marks = store.run(session_id, now)
-            return run._replace(subagents=tuple(store.with_names(run.subagents))), marks
+            run = run._replace(subagents=tuple(store.with_names(run.subagents)))
+            return run, list(run_rows(run, marks))
 
-        run, marks = await self.read(read)
+        run, rows = await self.read(read)
         missing = _("no cost per message is stored, so the axis has none")
         if not has_tokens(run):
             missing = _("neither cost nor tokens per message are stored, so the axis has none")
@@ -137,7 +138,7 @@ class RunScreen(SubScreen):
             Content.assemble((facts(run), ""), (f" · {missing}", "dim")), layout=True
         )
         self.axis.show(run)
-        self.marks.show(FixedRows(list(run_rows(run, marks))))
+        self.marks.show(FixedRows(rows))
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:

@@ -177,8 +177,8 @@ class Parts(BoundKeys, CurrentPanes):
         count = await self.write(lambda: len(load("expire")(trash, load("parse-age")(age), now)))
         if count:
             text = ngettext(
-                "dropped 1 bundle from the trash, as old as the configuration says",
-                "dropped {count:,} bundles from the trash, as old as the configuration says",
+                "1 deletion as old as the configuration says was deleted for good",
+                "{count:,} deletions as old as the configuration says were deleted for good",
                 count,
             )
             self.say(text.format(count=count))

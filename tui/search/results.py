@@ -192,22 +192,26 @@ class SearchResults:
     def number_of(self, hit: Hit) -> str:
         """Return which of the hits it is, as they are listed: `3/7`, or `3/50+` if more follow."""
         listed = [each for hits in self.groups().values() for each in hits]
-        total = self.counts.total
-        known = total.count if total is not None else self.answer.total or 0
-        is_open = total.at_least if total is not None else self.answer.more and not known
-        plus = "+" if is_open else ""
-        return f"{listed.index(hit) + 1:,}/{max(known, len(listed)):,}{plus}"
+        count, is_least = self._hit_count()
+        return f"{listed.index(hit) + 1:,}/{count:,}{'+' if is_least else ''}"
+
+    def _hit_count(self) -> tuple[int, bool]:
+        """Return how many hits are known, and whether there may be more."""
+        answer, total = self.answer, self.counts.total
+        if total is not None:
+            return max(total.count, len(answer.hits)), total.at_least
+        is_open = answer.more and answer.total is None
+        return max(answer.total or 0, len(answer.hits)), is_open
 
     def _count(self) -> str:
-        answer, total = self.answer, self.counts.total
+        total = self.counts.total
         roots = len({each.root_id for each in self.conversations.values()})
+        # Without a total the conversations of further hits are not counted yet.
+        at_least = total.at_least if total is not None else self.answer.more
         if total is not None:
-            plus, count = "+" if total.at_least else "", max(total.count, len(answer.hits))
-            return _hits(count, plus, max(self.counts.roots, roots), at_least=total.at_least)
-        count = max(answer.total or 0, len(answer.hits))
-        plus = "+" if answer.more and answer.total is None else ""
-        # The conversations of further hits are not counted yet.
-        return _hits(count, plus, roots, at_least=answer.more)
+            roots = max(self.counts.roots, roots)
+        count, is_least = self._hit_count()
+        return _hits(count, "+" if is_least else "", roots, at_least=at_least)
 
     def status(self, problems: Sequence[str] = ()) -> str:
         """Return the status: counts, then problems and coverage, then engine and time; narrow

@@ -176,7 +176,7 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
         )
         return Content.assemble((label, "bold"), (warning, "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
-    facts = f" · {lineage.resume.shown_reason}" if is_chain else ""
+    facts = f" · {lineage.resume.reason}" if is_chain else ""
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
     facts += " · " + _("{cost} in all").format(cost=cost) if cost else ""
     if compactions:
