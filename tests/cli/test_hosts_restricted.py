@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from commandline import call
+from effort import slow_but
 from real_sshd import NEEDS, RESTRICTED, RealServer, machine
 
 from hermes_browse.tui.config.folders import config_path
@@ -38,7 +39,7 @@ def _configure(server: RealServer, key: str) -> None:
     config_path().write_text("[[hosts]]\nname = {}\nssh = {}\ncommand = {}\n".format(*quoted))
 
 
-@pytest.mark.parametrize("key", RESTRICTED)
+@pytest.mark.parametrize("key", slow_but(("read",), RESTRICTED))
 def test_commands_with_a_restricted_key(
     unchanged: RealServer, capsys: Capture, key: str, tmp_path: Path
 ) -> None:

@@ -538,6 +538,7 @@ def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> 
     assert os.listdir(server.folder / "home") == []
 
 
+@pytest.mark.slow
 def test_a_command_that_prints_nothing_is_given_up(
     server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

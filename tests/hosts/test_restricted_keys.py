@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from effort import examples
+from effort import examples, slow_but
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from real_sshd import NEEDS, RESTRICTED, SECRET, RealServer, machine
@@ -81,7 +81,7 @@ COMMAND_LINES = [
 ]
 
 
-@pytest.mark.parametrize("key", RESTRICTED)
+@pytest.mark.parametrize("key", slow_but(("change",), RESTRICTED))
 def test_no_command_line_runs(unchanged: RealServer, key: str) -> None:
     """Nor a terminal, nor the transfer of files, nor a forwarded port; each ends with the same
     clear sentence."""

@@ -197,6 +197,7 @@ async def test_a_conversation_of_a_host_is_read_and_opened_there(
         )
 
 
+@pytest.mark.slow
 async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:
@@ -258,6 +259,7 @@ async def test_a_search_goes_to_all_at_once_and_shows_hits_as_they_come(
         assert "Chat s15@nas" not in names(browser)
 
 
+@pytest.mark.slow
 async def test_a_newer_search_drops_the_answers_to_older_ones(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:
