@@ -24,7 +24,7 @@ from .lineage.tree import LineageTree
 from .list.conversation_list import AGES_SECONDS, ConversationList
 from .screens.by_name import load
 from .screens.main import MainScreen
-from .start.prepaint import Handover
+from .start.handover import Handover
 from .textual_private import forget_colours
 from .themes import ANSI_LIGHT, DARK, LIGHT
 

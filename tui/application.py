@@ -26,7 +26,7 @@ from hermes_browse.store.wording import _
 
 from .config.start import Start
 from .logfile import log_failure
-from .start.prepaint import ENDING, Handover
+from .start.handover import ENDING, Handover
 from .textual_private import driver_of, end_with
 from .work.writes import Writes
 

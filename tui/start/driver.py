@@ -15,7 +15,7 @@ from textual.drivers.linux_driver import LinuxDriver
 
 from ..hang_up import hang_up
 from ..textual_private import XTermParser
-from .prepaint import Handover
+from .handover import Handover
 
 _ENTER_ALTERNATE_SCREEN = "\x1b[?1049h"
 _READ_BYTES = 4096

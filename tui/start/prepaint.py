@@ -13,8 +13,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from types import FrameType
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -31,6 +30,7 @@ from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_li
 from ..list.list_rows import NoteRow
 from ..pane_sizes import has_head
 from ..shared.glyphs import is_unicode
+from .handover import ENDING, Handover
 
 if sys.platform != "win32":
     import termios
@@ -243,40 +243,6 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     status = f"\x1b[{height - 1};1H{_sgr(note, muted, plain)}"
     keys = f"\x1b[{height};1H{_sgr(' ' * width, foreground, panel)}"
     return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
-
-
-ENDING = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
-"""Signals that end the browser. Python would raise SIGINT anywhere, also where nobody gives the
-terminal back."""
-
-
-class Handover:
-    """The state of the terminal from the first rows until Textual has it."""
-
-    def __init__(self) -> None:
-        self.is_painted = False
-        """The alternate screen is up."""
-        self.is_done = False
-        """Textual leaves the alternate screen; leaving it twice would move the cursor over later
-        output."""
-        self.restore_settings: Callable[[], None] = lambda: None
-        """Restores the settings from before the painting; Textual would restore those it found."""
-        self.signal = 0
-        """The signal received, 0 for none. It is kept because an exception raised by the handler
-        can be lost where Python ignores exceptions, and Textual ends in its own way.
-        """
-        self.is_critical = False
-        """A thread is being started or the terminal restored: a signal does not interrupt that."""
-        self.keys: EarlyKeys | None = None
-        """Handles keys until Textual reads them."""
-
-    def on_signal(self, number: int, stack: FrameType | None) -> None:
-        """End at once, or leave that to Textual or to the end of the critical section."""
-        self.signal = number
-        if not self.is_done and not self.is_critical:
-            raise SystemExit(128 + number)
 
 
 def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
