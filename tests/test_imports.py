@@ -13,15 +13,17 @@ from typing import NamedTuple
 
 import pytest
 
-from hermes_browse.tui.screens.by_name import PLACES, load
-from hermes_browse.tui.textual_private import READ_IN
+from hermes_browse.tui.browser.by_name import PLACES, load
+from hermes_browse.tui.terminal.textual_private import READ_IN
 
 ROOT = Path(__file__).parent.parent
-UI_ONLY = (
-    *("app", "screens", "list", "transcript", "cleanup", "trash", "insights", "edit", "legacy"),
-    *("start", "textual_private", "worker"),
+FLOORS = (
+    *("cli", "start", "app", "screens", "browser", "widgets", "work", "text", "terminal"),
+    "settings",
 )
-ON_A_TERMINAL = "terminal"
+"""The folders of `tui/`, and its application; each imports only what stands after it."""
+UI_ONLY = (*FLOORS[1:6], "work")
+ON_A_TERMINAL = "rich_output"
 """The one module of the command line that uses Rich; imported inside functions, when there is a
 terminal."""
 
@@ -129,6 +131,32 @@ def test_the_screen_reads_through_the_facade() -> None:
                 assert not names & {*taking, "Reader", "Search"}, (path, names)
 
 
+def _floor(path: Path) -> str:
+    """The folder of `tui/` in which a module stands, or its own name."""
+    return path.relative_to(ROOT).with_suffix("").parts[1]
+
+
+def test_the_folders_of_the_screen_are_floors() -> None:
+    """No import runs back up, not even in a function or for type checkers; `by_name.py` names the
+    screens that keys open."""
+    folders = {each.stem for each in (ROOT / "tui").iterdir() if list(each.glob("*.py"))}
+    assert folders | {"app"} == set(FLOORS)
+    below = {floor: set(FLOORS[number:]) for number, floor in enumerate(FLOORS)}
+    graph = {
+        path: {each for each in imported if each.is_relative_to(ROOT / "tui")}
+        for path, imported in _imports_of_ours().items()
+        if path.is_relative_to(ROOT / "tui") and not path.name.startswith("__")
+    }
+    assert len(graph) > 150
+    back_up = {
+        (str(path.relative_to(ROOT)), str(each.relative_to(ROOT)))
+        for path, imported in graph.items()
+        for each in imported
+        if _floor(each) not in below[_floor(path)] and each != ROOT / "tui" / "__init__.py"
+    }
+    assert back_up == set()
+
+
 def test_the_command_line_knows_no_screen() -> None:
     """No screen of ours at the top of its modules, Rich in one only, and Textual nowhere, not even
     in functions."""
@@ -148,16 +176,13 @@ def test_the_command_line_knows_no_screen() -> None:
 def test_widgets_know_neither_screens_nor_readers() -> None:
     """Widgets are given what they show."""
     forbidden = ("screens", "worker", "hermes_browse.store.connection.connect")
-    names = (
-        *("list/conversation_list", "shared/lines", "shared/keys", "shared/text_box", "search/box"),
-        *("transcript/ask_line", "transcript/scroll", "transcript/view", "transcript/page"),
-    )
     widgets = [
         each
         for each in imports_of("tui")
-        if each.path.with_suffix("").as_posix()[4:].startswith(names)
+        if each.path.is_relative_to("tui/widgets")
+        or each.path.stem in ("conversation_list", "box", "ask_line", "scroll", "view", "page")
     ]
-    assert {each.path.stem for each in widgets} == {name.partition("/")[2] for name in names}
+    assert len({each.path for each in widgets}) > 12
     assert [each for each in widgets if each.module.startswith(forbidden)] == []
 
 
@@ -165,7 +190,7 @@ def test_private_names_of_textual_stand_in_one_module() -> None:
     """With the version in which they were read: a newer one is used when they have been looked at
     again."""
     private = [each for each in imports_of("tui") if each.module.startswith("textual._")]
-    assert {each.path.as_posix() for each in private} == {"tui/textual_private.py"}
+    assert {each.path.as_posix() for each in private} == {"tui/terminal/textual_private.py"}
     assert f"textual=={READ_IN} " in (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
 
@@ -208,8 +233,8 @@ IN_FUNCTIONS = 40
 
 def test_without_hosts_nothing_of_them_is_loaded() -> None:
     """The card of profiles needs no more than the name of a host."""
-    loaded = modules_after("import hermes_browse.tui.profiles.profiles_card")
-    assert "hermes_browse.tui.profiles.profiles_card" in loaded
+    loaded = modules_after("import hermes_browse.tui.browser.places.profiles_card")
+    assert "hermes_browse.tui.browser.places.profiles_card" in loaded
     of_hosts = {each for each in loaded if ".hosts" in each}
     assert of_hosts <= {"hermes_browse.store.hosts", "hermes_browse.store.hosts.host"}
 

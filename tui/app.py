@@ -16,17 +16,17 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 
-from .application import Application, Arrival
-from .bindings import bindings, key_names
-from .commands.main_commands import APP
-from .config.start import LastState, Start
-from .lineage.tree import LineageTree
-from .list.conversation_list import AGES_SECONDS, ConversationList
-from .screens.by_name import load
-from .screens.main import MainScreen
-from .start.handover import Handover
-from .textual_private import forget_colours
-from .themes import ANSI_LIGHT, DARK, LIGHT
+from .browser.by_name import load
+from .browser.lineage.tree import LineageTree
+from .browser.list.conversation_list import AGES_SECONDS, ConversationList
+from .browser.main import MainScreen
+from .settings.keys.main_commands import APP
+from .settings.start import LastState, Start
+from .settings.themes import ANSI_LIGHT, DARK, LIGHT
+from .terminal.handover import Handover
+from .terminal.textual_private import forget_colours
+from .widgets.bindings import bindings, key_names
+from .work.application import Application, Arrival
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.link import Links

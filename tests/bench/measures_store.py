@@ -35,7 +35,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.transcript.page import Page
+from hermes_browse.tui.browser.transcript.page import Page
 
 SCRIPT = (
     "docker deploy",
@@ -285,7 +285,7 @@ def _message(length: int, seed: int) -> str:
 
 
 def _open(store: OpenStore, root: str) -> None:
-    from hermes_browse.tui.transcript.opening import open_conversation
+    from hermes_browse.tui.browser.transcript.opening import open_conversation
 
     conversation = store.catalog(time.time()).conversation(root)
     page = Page()

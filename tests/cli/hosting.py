@@ -17,7 +17,7 @@ from server import ThrowAwayServer
 
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.settings.folders import config_path
 
 BIN = Path(sys.executable).parent
 PROGRAMS = {

@@ -12,7 +12,7 @@ import pytest
 from commandline import call
 
 from hermes_browse.tui.cli.registry import COMMANDS
-from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.settings.folders import config_path
 
 Capture = pytest.CaptureFixture[str]
 ASKED = [

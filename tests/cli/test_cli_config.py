@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from commandline import ask, call
 
-from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.config.keymap import sample
+from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.keymap import sample
 
 Capture = pytest.CaptureFixture[str]
 

@@ -11,10 +11,10 @@ import pytest
 from commandline import call, copy_store
 
 from hermes_browse.store.connection import reader
-from hermes_browse.tui import logfile
 from hermes_browse.tui.cli import stats
-from hermes_browse.tui.config.folders import log_path
-from hermes_browse.tui.logfile import log_failure
+from hermes_browse.tui.settings.folders import log_path
+from hermes_browse.tui.terminal import logfile
+from hermes_browse.tui.terminal.logfile import log_failure
 
 Capture = pytest.CaptureFixture[str]
 

@@ -16,11 +16,11 @@ from commandline import ask, call, copy_store, path_with, stub_hermes
 from hermes_browse.store.hermes import health
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.holders import Holder
-from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.config.read_config import read_config
-from hermes_browse.tui.doctor import checkup
-from hermes_browse.tui.doctor.checkup import terminal
-from hermes_browse.tui.shared.clipboard import route
+from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.read_config import read_config
+from hermes_browse.tui.terminal.clipboard import route
+from hermes_browse.tui.text import checkup
+from hermes_browse.tui.text.checkup import terminal
 
 Capture = pytest.CaptureFixture[str]
 FINE: dict[str, Any] = {

@@ -15,7 +15,7 @@ import pytest
 from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
 
 from hermes_browse.store.hermes.resume_command import options_of
-from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.settings.folders import config_path
 
 Capture = pytest.CaptureFixture[str]
 QUIET = "20260115_090000_999001"

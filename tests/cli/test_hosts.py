@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.version import version
+from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.version import version
 
 Capture = pytest.CaptureFixture[str]
 

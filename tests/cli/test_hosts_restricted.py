@@ -11,7 +11,7 @@ from commandline import call
 from effort import slow_but
 from real_sshd import NEEDS, RESTRICTED, RealServer, machine
 
-from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.settings.folders import config_path
 
 pytestmark = NEEDS
 Capture = pytest.CaptureFixture[str]

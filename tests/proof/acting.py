@@ -18,7 +18,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli.entry import run
-from hermes_browse.tui.config.start import LastState, write_memory
+from hermes_browse.tui.settings.start import LastState, write_memory
 
 NOW = 1784538000.0
 

@@ -49,11 +49,11 @@ from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import as_text, one_line, printable, text_of
-from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.list.hit_rows import HitRow
-from hermes_browse.tui.shared.styled import line_text, line_width
-from hermes_browse.tui.transcript.find import needle
-from hermes_browse.tui.transcript.page import Page
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.browser.transcript.find import needle
+from hermes_browse.tui.browser.transcript.page import Page
+from hermes_browse.tui.text.styled import line_text, line_width
 
 NOW = 1_767_258_000.0
 _NARROWEST = 19

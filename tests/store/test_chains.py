@@ -17,7 +17,7 @@ from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_line
 from hermes_browse.store.sessions.models import Node, Relation, Status, View
 from hermes_browse.store.sessions.relations import edge
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui import formats
+from hermes_browse.tui.text import formats
 
 
 def chained(length: int, name: str) -> list[Session]:

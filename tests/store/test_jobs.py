@@ -12,8 +12,8 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.list.conversation_rows import JobRow
-from hermes_browse.tui.list.list_model import CatalogRows, RowDetails
+from hermes_browse.tui.browser.list.conversation_rows import JobRow
+from hermes_browse.tui.browser.list.list_model import CatalogRows, RowDetails
 
 RUNS = [
     "cron_daily_20241206_175337",

@@ -16,10 +16,10 @@ from hermes_browse.store.export.env_files import read_env
 from hermes_browse.store.files import FileTooLargeError, read_regular
 from hermes_browse.store.hermes.homes import active_profile
 from hermes_browse.store.sessions.jobs import read_job_names
-from hermes_browse.tui.config.folders import chosen_language, config_path
-from hermes_browse.tui.config.read_config import read_config
-from hermes_browse.tui.config.start import LastState, read_memory
-from hermes_browse.tui.search.history import QueryHistory
+from hermes_browse.tui.browser.search.history import QueryHistory
+from hermes_browse.tui.settings.folders import chosen_language, config_path
+from hermes_browse.tui.settings.read_config import read_config
+from hermes_browse.tui.settings.start import LastState, read_memory
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
 

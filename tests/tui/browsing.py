@@ -31,13 +31,13 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.lineage.family import Entry, SessionEntry
-from hermes_browse.tui.lineage.tree import MoreEntry
-from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.list.hit_rows import HitRow, MoreRow
-from hermes_browse.tui.list.list_rows import ListRow
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.browser.lineage.tree import MoreEntry
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow
+from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.text.family import Entry, SessionEntry
+from hermes_browse.tui.widgets.list_rows import ListRow
 from hermes_browse.tui.work.store_screen import StoreScreen
 
 NOW = 1_780_000_000.0

@@ -13,7 +13,7 @@ from pruning import family
 def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests never fill the clipboard of whoever runs them: only the terminal's own route is
     left."""
-    monkeypatch.setattr("hermes_browse.tui.shared.clipboard.tools", lambda *given: [])
+    monkeypatch.setattr("hermes_browse.tui.terminal.clipboard.tools", lambda *given: [])
 
 
 @pytest.fixture
@@ -45,5 +45,5 @@ def no_freezing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest)
         nothing = SimpleNamespace(
             **dict.fromkeys(("collect", "disable", "enable", "freeze", "unfreeze"), lambda: None)
         )
-        monkeypatch.setattr("hermes_browse.tui.list.listing.gc", nothing)
-        monkeypatch.setattr("hermes_browse.tui.screens.main.gc", nothing)
+        monkeypatch.setattr("hermes_browse.tui.browser.list.listing.gc", nothing)
+        monkeypatch.setattr("hermes_browse.tui.browser.main.gc", nothing)

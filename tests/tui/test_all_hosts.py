@@ -20,10 +20,10 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.list.list_rows import ListRow
-from hermes_browse.tui.profiles.hosts_card import HostsCard
-from hermes_browse.tui.profiles.places_screen import AwayRow, PlacesScreen
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.places.hosts_card import HostsCard
+from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
+from hermes_browse.tui.widgets.list_rows import ListRow
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 
@@ -119,7 +119,7 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     profile."""
     chosen: list[Host] = []
     monkeypatch.setattr(
-        "hermes_browse.tui.profiles.switching.Switching.to_host",
+        "hermes_browse.tui.browser.places.switching.Switching.to_host",
         lambda self, host: chosen.append(host),
     )
     vps.gate.clear()

@@ -17,9 +17,9 @@ from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.application import Arrival
-from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.work.application import Arrival
 
 NOW = 1_800_000_000.0
 

@@ -14,8 +14,8 @@ from textual.widgets import Input
 from trashing import session_ids
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.shared.lines import TextLine
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.widgets.lines import TextLine
 
 
 @pytest.mark.parametrize("key", ["D", "a"])

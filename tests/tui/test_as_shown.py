@@ -13,15 +13,15 @@ from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
-from hermes_browse.tui.cleanup.plan_rows import SparedRow
-from hermes_browse.tui.cleanup.retention_screen import ForecastRow
-from hermes_browse.tui.edit.change_cards import RenameCard
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.list.hit_rows import HitRow
-from hermes_browse.tui.list.list_model import RowDetails
+from hermes_browse.tui.browser.edit.change_cards import RenameCard
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.browser.list.list_model import RowDetails
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
+from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.main import MainScreen
 
 
 def _rows(browser: Browser, widget: str) -> list[object]:

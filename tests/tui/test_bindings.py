@@ -14,14 +14,14 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 
 import hermes_browse.tui as tui
-from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.cleanup.retention_screen import RetentionScreen
-from hermes_browse.tui.insights.screen import InsightsScreen
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.profiles.places_screen import PlacesScreen
-from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.transcript.view import TranscriptView
-from hermes_browse.tui.trash.screen import TrashScreen
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.browser.places.places_screen import PlacesScreen
+from hermes_browse.tui.browser.transcript.view import TranscriptView
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.retention_screen import RetentionScreen
+from hermes_browse.tui.screens.insights.screen import InsightsScreen
+from hermes_browse.tui.screens.trash.screen import TrashScreen
 
 for _module in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
     if not _module.name.endswith("__main__"):

@@ -7,10 +7,10 @@ from test_transcript_view import lines_of, model_of
 
 from hermes_browse.store.messages import block_kinds, chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage
+from hermes_browse.tui.browser.transcript.entries import Look
+from hermes_browse.tui.browser.transcript.find import contains, needle
 from hermes_browse.tui.cli.show import as_lines, body_of
-from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.entries import Look
-from hermes_browse.tui.transcript.find import contains, needle
+from hermes_browse.tui.text.styled import line_text
 
 SUMMARY = "[CONTEXT COMPACTION] what came before"
 

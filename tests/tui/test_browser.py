@@ -19,12 +19,16 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.lineage.family import SessionEntry
-from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.list.hit_rows import HitRow
-from hermes_browse.tui.list.list_rows import NoteRow
-from hermes_browse.tui.resume.preflight import PreflightCard, max_uncached_cost, place_and_cost
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.browser.resume.preflight import (
+    PreflightCard,
+    max_uncached_cost,
+    place_and_cost,
+)
+from hermes_browse.tui.text.family import SessionEntry
+from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
 async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:

@@ -17,19 +17,19 @@ from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.cleanup.reclaim import Reclaim, ReclaimCard
-from hermes_browse.tui.commands.main_commands import MAIN
-from hermes_browse.tui.commands.screen_commands import CARDS
-from hermes_browse.tui.edit.change_cards import DeleteCard, ProgressCard, RenameCard
-from hermes_browse.tui.export.exporting import ExportCard
-from hermes_browse.tui.profiles.profiles_card import ProfilesCard
-from hermes_browse.tui.profiles.read_profiles import Profile
-from hermes_browse.tui.resume.preflight import PreflightCard
-from hermes_browse.tui.screens.card import Card
+from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard, RenameCard
+from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
+from hermes_browse.tui.browser.places.read_profiles import Profile
+from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
+from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
+from hermes_browse.tui.screens.cleanup.reclaim import Reclaim, ReclaimCard
+from hermes_browse.tui.screens.exporting import ExportCard
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.transcript.cards import DetailsCard, RawCard
-from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesCard
-from hermes_browse.tui.trash.bundles import DropCard
+from hermes_browse.tui.screens.trash.bundles import DropCard
+from hermes_browse.tui.settings.keys.main_commands import MAIN
+from hermes_browse.tui.settings.keys.screen_commands import CARDS
+from hermes_browse.tui.widgets.card import Card
 
 
 def _preflight(browser: Browser, executable: str | None) -> PreflightCard:
@@ -187,8 +187,8 @@ def test_no_card_is_loaded_while_the_browser_starts() -> None:
     text = '[keys]\ndetails-copy = "x"\n'
     program = (
         "import sys; from pathlib import Path; import hermes_browse.tui.app; "
-        "from hermes_browse.tui.config.keymap import keymap_and_trouble; "
-        "from hermes_browse.tui.config.read_config import parse_config; "
+        "from hermes_browse.tui.settings.keymap import keymap_and_trouble; "
+        "from hermes_browse.tui.settings.read_config import parse_config; "
         f"keymap, trouble = keymap_and_trouble(parse_config({text!r}, Path('config.toml')), ()); "
         "assert keymap and not trouble, trouble; "
         "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.screens.')))"

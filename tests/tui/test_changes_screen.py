@@ -17,10 +17,10 @@ from hermes_browse.store.changes.changes import Changes, FileChange, diff_text, 
 from hermes_browse.store.changes.diff import DiffLine
 from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.tui.changes.rows import FileRow, PlaceRow, diff_rows, messages_behind
-from hermes_browse.tui.changes.screen import ChangesScreen
-from hermes_browse.tui.shared.styled import line_text, line_width
-from hermes_browse.tui.transcript.tool_text import diff_lines
+from hermes_browse.tui.browser.transcript.tool_text import diff_lines
+from hermes_browse.tui.screens.changes.rows import FileRow, PlaceRow, diff_rows, messages_behind
+from hermes_browse.tui.screens.changes.screen import ChangesScreen
+from hermes_browse.tui.text.styled import line_text, line_width
 
 sys.path.append(str(Path(__file__).parents[1] / "changes"))
 

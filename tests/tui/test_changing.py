@@ -12,9 +12,9 @@ from builders import make_store
 from pruning import NOW
 from trashing import column_of, differences, dump, health
 
-from hermes_browse.tui.edit.change_cards import RenameCard
-from hermes_browse.tui.export.exporting import ExportCard
-from hermes_browse.tui.list.conversation_rows import JobRow
+from hermes_browse.tui.browser.edit.change_cards import RenameCard
+from hermes_browse.tui.browser.list.conversation_rows import JobRow
+from hermes_browse.tui.screens.exporting import ExportCard
 
 
 async def test_archive_and_undo(path: Path) -> None:

@@ -21,13 +21,13 @@ from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.protection import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
-from hermes_browse.tui.cleanup.plan_view import PlanRows, freed_by
-from hermes_browse.tui.cleanup.retention_screen import ForecastRow
-from hermes_browse.tui.list.list_model import RowDetails
-from hermes_browse.tui.list.list_rows import ListRow, NoteRow
-from hermes_browse.tui.shared.styled import bar
-from hermes_browse.tui.trash.bundles import BundleRow
+from hermes_browse.tui.browser.list.list_model import RowDetails
+from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
+from hermes_browse.tui.screens.cleanup.plan_view import PlanRows, freed_by
+from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
+from hermes_browse.tui.screens.trash.bundles import BundleRow
+from hermes_browse.tui.text.styled import bar
+from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
 
 TITLES = st.text(st.characters(codec="utf-8"), max_size=40)
 

@@ -16,17 +16,17 @@ from trashing import differences, dump, session_ids
 
 from hermes_browse.store.edit import portions
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.tui.cleanup.plan_rows import PlanRow, SparedRow
-from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.cleanup.retention_screen import ForecastRow, RetentionScreen
-from hermes_browse.tui.edit.change_cards import DeleteCard
-from hermes_browse.tui.insights.screen import InsightsScreen
-from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.edit.change_cards import DeleteCard
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow, SparedRow
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow, RetentionScreen
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.insights.screen import InsightsScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.store_paths import trash_folder
-from hermes_browse.tui.trash.screen import TrashScreen
+from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.settings.store_paths import trash_folder
 
 
 def plan_list(browser: Browser) -> ConversationList:

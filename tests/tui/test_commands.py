@@ -19,11 +19,20 @@ from textual.dom import DOMNode
 from textual.widgets import Input, OptionList, Static
 
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.bindings import key_names
-from hermes_browse.tui.cleanup.rules_box import SWITCHES
-from hermes_browse.tui.cleanup.tile_map import TileMap
-from hermes_browse.tui.commands import Command
-from hermes_browse.tui.commands.main_commands import (
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.search.box import QueryBox, SearchBox
+from hermes_browse.tui.browser.transcript.ask_line import AskInput
+from hermes_browse.tui.browser.transcript.view import TranscriptView
+from hermes_browse.tui.screens.cleanup.rules_box import SWITCHES
+from hermes_browse.tui.screens.cleanup.tile_map import TileMap
+from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.screens.insights.screen import TABS
+from hermes_browse.tui.screens.palette import entries
+from hermes_browse.tui.screens.sub_screen import SubScreen
+from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.settings.keymap import known_commands
+from hermes_browse.tui.settings.keys import Command
+from hermes_browse.tui.settings.keys.main_commands import (
     APP,
     ASK,
     LINES,
@@ -34,42 +43,33 @@ from hermes_browse.tui.commands.main_commands import (
     SEARCH_BOX,
     TRANSCRIPT,
 )
-from hermes_browse.tui.commands.screen_commands import CARDS, SCREENS
-from hermes_browse.tui.config.keymap import known_commands
-from hermes_browse.tui.insights.screen import TABS
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.screens.card import Card
-from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.palette import entries
-from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.search.box import QueryBox, SearchBox
-from hermes_browse.tui.shared.lines import LinesView
-from hermes_browse.tui.transcript.ask_line import AskInput
-from hermes_browse.tui.transcript.view import TranscriptView
-from hermes_browse.tui.trash.screen import TrashScreen
+from hermes_browse.tui.settings.keys.screen_commands import CARDS, SCREENS
+from hermes_browse.tui.widgets.bindings import key_names
+from hermes_browse.tui.widgets.card import Card
+from hermes_browse.tui.widgets.lines import LinesView
 
 KEYS = Path(__file__).resolve().parents[2] / "docs" / "keys.md"
 _MODULES = {
-    "changes": "changes.screen",
-    "compactions": "compression.screen",
-    "deleting": "edit.change_cards",
-    "doctor": "doctor.screen",
-    "dropping": "trash.bundles",
-    "exporting": "export.exporting",
-    "preflight": "resume.preflight",
-    "progress": "edit.change_cards",
-    "renaming": "edit.change_cards",
-    "searches": "search.searches",
-    "insights": "insights.screen",
-    "profiles": "profiles.profiles_card",
-    "prune": "cleanup.prune_screen",
-    "raw": "transcript.cards",
-    "details": "transcript.cards",
-    "references": "transcript.references",
-    "reclaim": "cleanup.reclaim",
-    "retention": "cleanup.retention_screen",
-    "run": "run.screen",
-    "trash": "trash.screen",
+    "changes": "screens.changes.screen",
+    "compactions": "screens.compactions.screen",
+    "deleting": "browser.edit.change_cards",
+    "doctor": "screens.doctor",
+    "dropping": "screens.trash.bundles",
+    "exporting": "screens.exporting",
+    "preflight": "browser.resume.preflight",
+    "progress": "browser.edit.change_cards",
+    "renaming": "browser.edit.change_cards",
+    "searches": "browser.search.searches",
+    "insights": "screens.insights.screen",
+    "profiles": "browser.places.profiles_card",
+    "prune": "screens.cleanup.prune_screen",
+    "raw": "browser.transcript.cards",
+    "details": "browser.transcript.cards",
+    "references": "browser.transcript.references",
+    "reclaim": "screens.cleanup.reclaim",
+    "retention": "screens.cleanup.retention_screen",
+    "run": "screens.run.screen",
+    "trash": "screens.trash.screen",
 }
 """Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their
 commands."""

@@ -19,12 +19,12 @@ from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.compression.compaction_rows import compaction_rows
-from hermes_browse.tui.compression.screen import CompactionsScreen
-from hermes_browse.tui.lineage.family import CompactionEntry
-from hermes_browse.tui.lineage.tree import MoreEntry
-from hermes_browse.tui.resume.preflight import not_remembered
-from hermes_browse.tui.shared.styled import line_width
+from hermes_browse.tui.browser.lineage.tree import MoreEntry
+from hermes_browse.tui.browser.resume.preflight import not_remembered
+from hermes_browse.tui.screens.compactions.compaction_rows import compaction_rows
+from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
+from hermes_browse.tui.text.family import CompactionEntry
+from hermes_browse.tui.text.styled import line_width
 
 NOW = T0 + 86_400
 

@@ -9,7 +9,7 @@ from browsing import NOW, Browser, browsing, demo_app
 
 from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.search.query import parse, unknown_filters
-from hermes_browse.tui.search.completion import Offer, complete
+from hermes_browse.tui.browser.search.completion import Offer, complete
 
 KNOWN = Vocabulary(
     ("cli", "cron", "telegram"), ("claude-sonnet-4.6",), ("/home/a b",), ("terminal", "read_file")

@@ -15,18 +15,18 @@ from hermes_browse.store.hermes import resume_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui.config.folders import user_folder
-from hermes_browse.tui.config.keymap import (
+from hermes_browse.tui.browser.list import columns
+from hermes_browse.tui.settings.folders import user_folder
+from hermes_browse.tui.settings.keymap import (
     can_meet,
     key_name,
     known_commands,
     resolve_keymap,
     sample,
 )
-from hermes_browse.tui.config.options import COLUMNS, OPTIONS, SURFACES, Options
-from hermes_browse.tui.config.read_config import parse_config, read_config
-from hermes_browse.tui.config.start import LastState, read_memory, write_memory
-from hermes_browse.tui.list import columns
+from hermes_browse.tui.settings.options import COLUMNS, OPTIONS, SURFACES, Options
+from hermes_browse.tui.settings.read_config import parse_config, read_config
+from hermes_browse.tui.settings.start import LastState, read_memory, write_memory
 
 HERE = Path("config.toml")
 

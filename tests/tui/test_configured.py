@@ -17,22 +17,22 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.config.options import COLUMNS
-from hermes_browse.tui.config.start import (
+from hermes_browse.tui.browser.list.columns import ListLayout
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.screens.choices import ChoiceCard
+from hermes_browse.tui.screens.doctor import DoctorScreen
+from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.settings.folders import config_path, memory_path
+from hermes_browse.tui.settings.options import COLUMNS
+from hermes_browse.tui.settings.start import (
     LastState,
     read_memory,
     read_start,
     write_memory,
 )
-from hermes_browse.tui.doctor.screen import DoctorScreen
-from hermes_browse.tui.list.columns import ListLayout
-from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.screens.choices import ChoiceCard
-from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.store_paths import trash_folder
+from hermes_browse.tui.settings.store_paths import trash_folder
+from hermes_browse.tui.text import formats
 
 
 def configured(folder: Path, text: str = "") -> BrowseApp:
@@ -211,7 +211,7 @@ def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path: Path) -> None
     import sys
 
     program = (
-        "import sys; from hermes_browse.tui.config.start import read_start; read_start(); "
+        "import sys; from hermes_browse.tui.settings.start import read_start; read_start(); "
         "print(*({'tomllib', 'platformdirs', 'textual', 'ast'} & set(sys.modules)))"
     )
     ended = subprocess.run(

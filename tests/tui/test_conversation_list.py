@@ -16,10 +16,10 @@ from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.list.hit_rows import HitRow
-from hermes_browse.tui.list.list_rows import FixedRows, ListRow, NoteRow
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.widgets.list_rows import FixedRows, ListRow, NoteRow
 
 NOW = 1_700_000_000.0
 SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"

@@ -17,14 +17,14 @@ from store_builder import StoreBuilder
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.transcript import read_raw
+from hermes_browse.tui.browser.transcript.cards import RawCard
+from hermes_browse.tui.browser.transcript.copying import code_blocks, message_text
+from hermes_browse.tui.browser.transcript.entries import TranscriptModel
+from hermes_browse.tui.browser.transcript.tool_text import output_text
 from hermes_browse.tui.screens.palette import entries
-from hermes_browse.tui.shared import clipboard
-from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
-from hermes_browse.tui.shared.programs import private_file
-from hermes_browse.tui.transcript.cards import RawCard
-from hermes_browse.tui.transcript.copying import code_blocks, message_text
-from hermes_browse.tui.transcript.entries import TranscriptModel
-from hermes_browse.tui.transcript.tool_text import output_text
+from hermes_browse.tui.terminal import clipboard
+from hermes_browse.tui.terminal.clipboard import Tool, harmless, run_tool
+from hermes_browse.tui.terminal.programs import private_file
 
 REAL_TOOLS = clipboard.tools
 """Before the fixture takes it away."""

@@ -30,18 +30,18 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.cleanup.retention_screen import ForecastRow
-from hermes_browse.tui.commands.main_commands import MAIN
-from hermes_browse.tui.context import Context
-from hermes_browse.tui.edit.change_cards import RenameCard
-from hermes_browse.tui.export.exporting import ExportCard
-from hermes_browse.tui.lineage.family import SessionEntry
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.transcript import cards
+from hermes_browse.tui.browser.context import Context
+from hermes_browse.tui.browser.edit.change_cards import RenameCard
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.browser.transcript import cards
+from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
+from hermes_browse.tui.screens.exporting import ExportCard
+from hermes_browse.tui.settings.keys.main_commands import MAIN
+from hermes_browse.tui.text import formats
+from hermes_browse.tui.text.family import SessionEntry
 
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
 SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]

@@ -14,11 +14,11 @@ from builders import make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.doctor import checkup
-from hermes_browse.tui.doctor import screen as doctor
-from hermes_browse.tui.doctor.screen import DoctorScreen
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.screens import doctor as doctor
+from hermes_browse.tui.screens.doctor import DoctorScreen
+from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.text import checkup
 
 
 async def test_problems_first_then_how_everything_is(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from terminal import PATIENCE, Terminal
 
-from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.settings.folders import config_path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
@@ -190,7 +190,7 @@ class _Painted:
     """Rows that note where the cursor was moved."""
 
     def __init__(self, rows: int) -> None:
-        from hermes_browse.tui.start.early_keys import EarlyKeys
+        from hermes_browse.tui.terminal.early_keys import EarlyKeys
 
         self.read, self.write = os.pipe()
         self.moves: list[tuple[int, int]] = []
@@ -267,7 +267,7 @@ def test_a_terminal_that_is_gone_ends_it() -> None:
 
 _TOLD_MEANWHILE = """
 import os, signal, sys
-from hermes_browse.tui.start.early_keys import EarlyKeys
+from hermes_browse.tui.terminal.early_keys import EarlyKeys
 start = EarlyKeys.start
 def told(self):
     os.kill(os.getpid(), signal.SIGTERM)

@@ -8,12 +8,12 @@ import pytest
 from browsing import HeldAnswers, browsing, demo_app
 from test_configured import configured
 
-from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.compression.screen import CompactionsScreen
-from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.list.hit_rows import HitRow, MoreRow
-from hermes_browse.tui.resume.preflight import PreflightCard
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
 
 
 async def test_enter_reads_and_r_resumes(tmp_path: Path) -> None:

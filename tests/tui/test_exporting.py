@@ -15,7 +15,7 @@ from pruning import NOW
 from textual.widgets import Input
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.tui.export import exporting
+from hermes_browse.tui.screens import exporting
 
 
 async def test_export_of_everything(

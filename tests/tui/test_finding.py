@@ -18,9 +18,9 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.transcript import find as finding
-from hermes_browse.tui.transcript.ask_line import AskInput
-from hermes_browse.tui.transcript.find import FindResults, contains, needle, scan
+from hermes_browse.tui.browser.transcript import find as finding
+from hermes_browse.tui.browser.transcript.ask_line import AskInput
+from hermes_browse.tui.browser.transcript.find import FindResults, contains, needle, scan
 
 COUNT = 600
 PLACES = (100, 150, 400)

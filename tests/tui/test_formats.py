@@ -12,10 +12,9 @@ from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui import formats
-from hermes_browse.tui.insights.words import tick
-from hermes_browse.tui.shared import calendar
-from hermes_browse.tui.shared.styled import breaks
+from hermes_browse.tui.screens.insights.words import tick
+from hermes_browse.tui.text import calendar, formats
+from hermes_browse.tui.text.styled import breaks
 
 NOW = 1_700_000_000.0
 _DAYS = range(0, 900 * 86_400, 86_400)

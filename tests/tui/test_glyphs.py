@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from hermes_browse.tui.commands.screen_commands import SCREENS
-from hermes_browse.tui.shared.glyphs import LEGENDS, is_unicode, replace_unencodable
+from hermes_browse.tui.settings.keys.screen_commands import SCREENS
+from hermes_browse.tui.text.glyphs import LEGENDS, is_unicode, replace_unencodable
 
 ROOT = Path(__file__).parents[2]
 NOT_SIGNS = frozenset("\u2028\ufffc，。；：、？！）》（《")

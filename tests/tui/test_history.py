@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from browsing import browsing, loose, open_app
 
-from hermes_browse.tui.config.folders import history_path
-from hermes_browse.tui.search.history import QueryHistory
-from hermes_browse.tui.search.searches import SearchesCard
+from hermes_browse.tui.browser.search.history import QueryHistory
+from hermes_browse.tui.browser.search.searches import SearchesCard
+from hermes_browse.tui.settings.folders import history_path
 
 
 def _silent(text: str) -> None:

@@ -16,12 +16,12 @@ from textual.color import Color
 from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.session import Tokens
-from hermes_browse.tui.insights.adding_up import GroupedSums, Question
-from hermes_browse.tui.insights.plot import BarPlot, axis, lay_out, quantiles
-from hermes_browse.tui.insights.series import OTHERS, OWN, Chart, Series, Stacking
-from hermes_browse.tui.insights.sums_table import GroupRow, TableLayout
-from hermes_browse.tui.insights.words import cost, cost_line, label, search_for, tokens_line
-from hermes_browse.tui.shared.stacked_columns import edges
+from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
+from hermes_browse.tui.screens.insights.plot import BarPlot, axis, lay_out, quantiles
+from hermes_browse.tui.screens.insights.series import OTHERS, OWN, Chart, Series, Stacking
+from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
+from hermes_browse.tui.screens.insights.words import cost, cost_line, label, search_for, tokens_line
+from hermes_browse.tui.widgets.stacked_columns import edges
 
 
 def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Chart:
@@ -141,8 +141,8 @@ async def test_columns_are_drawn(tmp_path: Path) -> None:
 def test_the_plots_are_loaded_with_the_screen_alone() -> None:
     """The browser starts without them."""
     program = (
-        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.insights.plot' in sys.modules); "
-        "import hermes_browse.tui.insights.screen; print('hermes_browse.tui.insights.plot' in sys.modules)"
+        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.plot' in sys.modules); "
+        "import hermes_browse.tui.screens.insights.screen; print('hermes_browse.tui.screens.insights.plot' in sys.modules)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -15,16 +15,16 @@ from builders import DAY, make_store, tool_call
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
-from hermes_browse.tui.insights.plot import BarPlot, WeekPlot
-from hermes_browse.tui.insights.screen import InsightsScreen
-from hermes_browse.tui.insights.series import OTHERS, OWN, Chart
-from hermes_browse.tui.insights.sums_table import GroupRow
-from hermes_browse.tui.insights.words import search_for
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.shared.stacked_columns import edges
+from hermes_browse.tui.screens.insights.plot import BarPlot, WeekPlot
+from hermes_browse.tui.screens.insights.screen import InsightsScreen
+from hermes_browse.tui.screens.insights.series import OTHERS, OWN, Chart
+from hermes_browse.tui.screens.insights.sums_table import GroupRow
+from hermes_browse.tui.screens.insights.words import search_for
+from hermes_browse.tui.widgets.stacked_columns import edges
 
 
 def session(id: str, days: float, **columns: object) -> dict[str, object]:

@@ -16,11 +16,11 @@ from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.block_layout import Shown
-from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
-from hermes_browse.tui.transcript.page import Page, lay_out, lay_out_message
-from hermes_browse.tui.transcript.paragraphs import MessageLayout
+from hermes_browse.tui.browser.transcript.block_layout import Shown
+from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
+from hermes_browse.tui.browser.transcript.page import Page, lay_out, lay_out_message
+from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
+from hermes_browse.tui.text.styled import line_text
 
 LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200
 SHORT = "The *ferry* is late."

@@ -17,8 +17,8 @@ from hermes_browse.store.messages.chat_message import ChatMessage, Reading
 from hermes_browse.store.messages.summaries import injected_context
 from hermes_browse.store.messages.transcript import END, read_outline
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.entries import Look
+from hermes_browse.tui.browser.transcript.entries import Look
+from hermes_browse.tui.text.styled import line_text
 
 MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
 

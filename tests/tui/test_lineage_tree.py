@@ -10,8 +10,8 @@ from browsing import Browser, browsing, demo_app, loose, open_app, sessions_of_t
 from builders import T0, make_store
 from rich.cells import cell_len
 
-from hermes_browse.tui.lineage.family import CompactionEntry, SessionEntry
-from hermes_browse.tui.lineage.tree import MOST, MoreEntry
+from hermes_browse.tui.browser.lineage.tree import MOST, MoreEntry
+from hermes_browse.tui.text.family import CompactionEntry, SessionEntry
 
 NOW = T0 + 86_400
 

@@ -7,7 +7,7 @@ from browsing import drain
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from hermes_browse.tui.shared.lines import TextLine, WrappedText
+from hermes_browse.tui.widgets.lines import TextLine, WrappedText
 
 
 class LineApp(App[None]):

@@ -11,11 +11,11 @@ from hermes_browse.store.connection import stored_values
 from hermes_browse.store.connection.stored_values import read_json_items
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.decode import decode_tool_calls
-from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript import block_layout
-from hermes_browse.tui.transcript.block_layout import CALL_LIMIT
-from hermes_browse.tui.transcript.copying import document
-from hermes_browse.tui.transcript.entries import Look, Tools
+from hermes_browse.tui.browser.transcript import block_layout
+from hermes_browse.tui.browser.transcript.block_layout import CALL_LIMIT
+from hermes_browse.tui.browser.transcript.copying import document
+from hermes_browse.tui.browser.transcript.entries import Look, Tools
+from hermes_browse.tui.text.styled import line_text
 
 _MANY = 100_000
 

@@ -9,8 +9,8 @@ from typing import overload
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.list.conversation_rows import JobRow
-from hermes_browse.tui.list.marks import Marks
+from hermes_browse.tui.browser.list.conversation_rows import JobRow
+from hermes_browse.tui.browser.list.marks import Marks
 
 
 class _Counted(Sequence[Conversation]):

@@ -12,9 +12,9 @@ from browsing import browsing, demo_app
 from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
-from hermes_browse.tui.config.folders import memory_path
-from hermes_browse.tui.config.start import LastState, read_memory, read_start, write_memory
-from hermes_browse.tui.pane_sizes import LEAST, MOST, PaneSizes
+from hermes_browse.tui.settings.folders import memory_path
+from hermes_browse.tui.settings.pane_sizes import LEAST, MOST, PaneSizes
+from hermes_browse.tui.settings.start import LastState, read_memory, read_start, write_memory
 
 
 @pytest.mark.slow

@@ -10,10 +10,10 @@ import pytest
 from browsing import HeldAnswers, browsing, demo_app, drawn_row, of_row, sessions_of_tree
 from textual.events import Key
 
-from hermes_browse.tui.lineage.family import SessionEntry
-from hermes_browse.tui.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.transcript.loader import PATIENCE
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.browser.transcript.loader import PATIENCE
+from hermes_browse.tui.text.family import SessionEntry
 
 
 async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:

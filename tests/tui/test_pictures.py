@@ -15,9 +15,9 @@ from store_builder import StoreBuilder
 from hermes_browse.store import demo
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.decode import decode_data_url, read_image, suffix_of
-from hermes_browse.tui.shared import programs
-from hermes_browse.tui.transcript.image_viewer import Pictures, is_image_file
-from hermes_browse.tui.transcript.references import ReferencesCard
+from hermes_browse.tui.browser.transcript.image_viewer import Pictures, is_image_file
+from hermes_browse.tui.browser.transcript.references import ReferencesCard
+from hermes_browse.tui.terminal import programs
 
 _SAMPLE = Path(demo.__file__).with_name("home").joinpath("state.jsonl").read_text(encoding="utf-8")
 PNG = base64.b64decode(_SAMPLE.partition("data:image/png;base64,")[2].partition("\\")[0])

@@ -10,8 +10,8 @@ import pytest
 from browsing import browsing, demo_app
 from terminal import Terminal
 
-from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.pane_sizes import NARROW, PaneSizes
+from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.pane_sizes import NARROW, PaneSizes
 from hermes_browse.tui.start import prepaint
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

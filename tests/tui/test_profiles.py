@@ -13,14 +13,14 @@ from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.store.places.names import place_of
-from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.list.hit_rows import HitRow
-from hermes_browse.tui.list.list_rows import ListRow
-from hermes_browse.tui.profiles.places_screen import AwayRow, PlacesScreen
-from hermes_browse.tui.profiles.profiles_card import ProfilesCard
-from hermes_browse.tui.resume.preflight import PreflightCard
-from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.store_paths import trash_folder
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
+from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
+from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.settings.store_paths import trash_folder
+from hermes_browse.tui.widgets.list_rows import ListRow
 
 
 def fill(path: Path, title: str, said: str, age: float) -> None:

@@ -13,10 +13,10 @@ from textual.widgets import ProgressBar, Static
 from trashing import differences, dump
 
 from hermes_browse.store.edit import delete_plan
-from hermes_browse.tui.commands.main_commands import MAIN
-from hermes_browse.tui.edit.change_cards import ProgressCard
+from hermes_browse.tui.browser.edit.change_cards import ProgressCard
 from hermes_browse.tui.screens.help import HelpCard
-from hermes_browse.tui.trash.screen import TrashScreen
+from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.settings.keys.main_commands import MAIN
 
 Shown = list[tuple[float, str]]
 

@@ -17,8 +17,8 @@ from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace
-from hermes_browse.tui import formats
-from hermes_browse.tui.cleanup.axis import (
+from hermes_browse.tui.browser.main import MainScreen
+from hermes_browse.tui.screens.cleanup.axis import (
     Axis,
     Cell,
     Measure,
@@ -28,13 +28,13 @@ from hermes_browse.tui.cleanup.axis import (
     labels,
     make_axis,
 )
-from hermes_browse.tui.cleanup.plan_rows import PlanRow
-from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
-from hermes_browse.tui.cleanup.tile_map import draw as draw_map
-from hermes_browse.tui.cleanup.time_axis import TimeAxis
-from hermes_browse.tui.cleanup.totals import before_and_after
-from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.screens.cleanup.plan_rows import PlanRow
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.tile_map import StoreBytes, Tile, TileMap, lay_out
+from hermes_browse.tui.screens.cleanup.tile_map import draw as draw_map
+from hermes_browse.tui.screens.cleanup.time_axis import TimeAxis
+from hermes_browse.tui.screens.cleanup.totals import before_and_after
+from hermes_browse.tui.text import formats
 
 
 def _points(days: Sequence[float], messages: int = 10) -> list[Point]:

@@ -231,7 +231,7 @@ def _link(descriptor: Path) -> str:
 
 _BROKEN = """
 import sys
-from hermes_browse.tui.list.listing import Listing
+from hermes_browse.tui.browser.list.listing import Listing
 def fail(self):
     secret = "what was said in a chat"
     raise ZeroDivisionError(secret)

@@ -16,7 +16,7 @@ from terminal import Terminal
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.settings.folders import config_path
 
 DATA = Path(__file__).parent.parent / "data"
 HERMES = Path(sys.executable).with_name("hermes")

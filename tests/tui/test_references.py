@@ -13,13 +13,13 @@ from test_transcript_view import model_of
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared import programs
-from hermes_browse.tui.transcript.references import (
+from hermes_browse.tui.browser.transcript.references import (
     Reference,
     ReferenceKind,
     ReferencesCard,
     references,
 )
+from hermes_browse.tui.terminal import programs
 
 
 def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:

@@ -15,10 +15,10 @@ from test_transcript_view import START, ViewApp, model_of
 from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared.styled import line_text, line_width
-from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
-from hermes_browse.tui.transcript.find import needle
-from hermes_browse.tui.transcript.page import Page
+from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
+from hermes_browse.tui.browser.transcript.find import needle
+from hermes_browse.tui.browser.transcript.page import Page
+from hermes_browse.tui.text.styled import line_text, line_width
 
 PIECES = [
     *"ab .,\n\t\r*_`#>|-[](){}\"':;/\\<&!~+@0",

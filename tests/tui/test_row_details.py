@@ -6,7 +6,7 @@ from __future__ import annotations
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.list.list_model import RowDetails
+from hermes_browse.tui.browser.list.list_model import RowDetails
 
 
 def _conversation(last_active: float) -> Conversation:

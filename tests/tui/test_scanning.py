@@ -19,8 +19,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.query import parse
-from hermes_browse.tui.list.hit_rows import HitRow
-from hermes_browse.tui.list.list_rows import ListRow, NoteRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
 
 _COUNT = 6000
 _WHERE = (5900, 4500, 2500, 100)

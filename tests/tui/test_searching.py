@@ -18,10 +18,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.conversation_rows import ConversationRow
-from hermes_browse.tui.list.hit_rows import HitRow, MoreRow, SuggestionRow
-from hermes_browse.tui.list.list_rows import ListRow, NoteRow
-from hermes_browse.tui.search.run import PAGE
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
+from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
+from hermes_browse.tui.browser.search.run import PAGE
+from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
 
 
 def _spoil(path: Path, script: str) -> None:

@@ -20,8 +20,8 @@ from hermes_browse.store.search.engine import Total
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.search.run import PAGE, SearchRequest, run
-from hermes_browse.tui.search.scan import Scan
+from hermes_browse.tui.browser.search.run import PAGE, SearchRequest, run
+from hermes_browse.tui.browser.search.scan import Scan
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +98,7 @@ async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None
 @pytest.mark.slow
 async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted for a query that stands no more is not waited for."""
-    from hermes_browse.tui.search import search as module
+    from hermes_browse.tui.browser.search import search as module
 
     counting, stopped = threading.Event(), threading.Event()
 
@@ -126,7 +126,7 @@ async def test_another_view_does_not_wait_for_a_count(
     large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does it get the number of the view before."""
-    from hermes_browse.tui.search import search as module
+    from hermes_browse.tui.browser.search import search as module
 
     original, held = module.count_hits, threading.Event()
 

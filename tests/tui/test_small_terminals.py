@@ -10,7 +10,7 @@ from browsing import Browser, browsing, demo_app
 from effort import slow_but
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
 
 
 async def test_the_header_is_as_wide_as_the_terminal(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.plan import Plan, Planned
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import ConversationBytes, SpaceMap
-from hermes_browse.tui.cleanup import plan_screen as screen_of_plans
-from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.cleanup.tile_map import TileMap
-from hermes_browse.tui.edit.bulk import PreparedPlan
-from hermes_browse.tui.edit.change_cards import DeleteCard
+from hermes_browse.tui.browser.edit.bulk import PreparedPlan
+from hermes_browse.tui.browser.edit.change_cards import DeleteCard
+from hermes_browse.tui.screens.cleanup import plan_screen as screen_of_plans
+from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.screens.cleanup.tile_map import TileMap
 
 MANY = 100_000
 

@@ -26,8 +26,8 @@ from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
-from hermes_browse.tui.list import listing
-from hermes_browse.tui.textual_private import StylesCache
+from hermes_browse.tui.browser.list import listing
+from hermes_browse.tui.terminal.textual_private import StylesCache
 
 HEAVY = (
     "argparse",

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared.styled import Line, line_text, line_width
-from hermes_browse.tui.transcript import block_layout, tool_text
-from hermes_browse.tui.transcript.paragraphs import wrap
-from hermes_browse.tui.transcript.tool_text import (
+from hermes_browse.tui.browser.transcript import block_layout, tool_text
+from hermes_browse.tui.browser.transcript.paragraphs import wrap
+from hermes_browse.tui.browser.transcript.tool_text import (
     Hint,
     as_shown,
     coloured,
@@ -21,6 +20,7 @@ from hermes_browse.tui.transcript.tool_text import (
     output_text,
     without_colours,
 )
+from hermes_browse.tui.text.styled import Line, line_text, line_width
 
 
 def block(text: str, width: int) -> list[Line]:

@@ -9,8 +9,8 @@ from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, Stat
 from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.transcript.entries import EntryKind, TranscriptModel
-from hermes_browse.tui.transcript.view import TranscriptView
+from hermes_browse.tui.browser.transcript.entries import EntryKind, TranscriptModel
+from hermes_browse.tui.browser.transcript.view import TranscriptView
 
 DAY = 86_400.0
 START = 1_700_000_000.0

@@ -19,13 +19,13 @@ from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
-from hermes_browse.tui.shared.styled import Line, line_text, line_width
-from hermes_browse.tui.transcript.block_layout import Shown
-from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
-from hermes_browse.tui.transcript.markdown_layout import render_markdown
-from hermes_browse.tui.transcript.page import Heights
-from hermes_browse.tui.transcript.paragraphs import MessageLayout, wrap
-from hermes_browse.tui.transcript.view import TranscriptView
+from hermes_browse.tui.browser.transcript.block_layout import Shown
+from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
+from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
+from hermes_browse.tui.browser.transcript.page import Heights
+from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout, wrap
+from hermes_browse.tui.browser.transcript.view import TranscriptView
+from hermes_browse.tui.text.styled import Line, line_text, line_width
 
 START = 1_700_000_000.0
 SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"

@@ -14,10 +14,10 @@ from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.shelf import list_bundles
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.store_paths import trash_folder
-from hermes_browse.tui.trash.bundles import BundleRow, BundleScreen, DropCard
-from hermes_browse.tui.trash.screen import TrashScreen
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
+from hermes_browse.tui.screens.trash.bundles import BundleRow, BundleScreen, DropCard
+from hermes_browse.tui.screens.trash.screen import TrashScreen
+from hermes_browse.tui.settings.store_paths import trash_folder
 
 
 async def test_the_trash(path: Path) -> None:

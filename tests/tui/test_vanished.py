@@ -15,7 +15,7 @@ from effort import slow_but
 from server import ThrowAwayServer
 from terminal import PATIENCE, Terminal
 
-from hermes_browse.tui.config.folders import config_path
+from hermes_browse.tui.settings.folders import config_path
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
@@ -95,8 +95,8 @@ def _reading_for_ever(module: str, name: str) -> str:
 @pytest.mark.parametrize(
     ("module", "name", "keys"),
     [
-        ("hermes_browse.tui.transcript.loader", "open_conversation", ""),
-        ("hermes_browse.tui.search.run", "run", "/walrus"),
+        ("hermes_browse.tui.browser.transcript.loader", "open_conversation", ""),
+        ("hermes_browse.tui.browser.search.run", "run", "/walrus"),
     ],
     ids=["conversation", "search"],
 )

@@ -18,9 +18,9 @@ from browsing import browsing, demo_app, open_app
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
-from hermes_browse.tui.config.options import WINDOW
-from hermes_browse.tui.resume.preflight import PreflightCard
-from hermes_browse.tui.resume.terminal_windows import go_to, open_window
+from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.browser.resume.terminal_windows import go_to, open_window
+from hermes_browse.tui.settings.options import WINDOW
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 QUIET = "20260115_090000_999001"

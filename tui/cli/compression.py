@@ -21,7 +21,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _
 
-from ..formats import counted, long_number, name, size, timestamp
+from ..text.formats import counted, long_number, name, size, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, conversation_json, fields, print_lines, print_text
 from .parser import add_id

@@ -11,11 +11,11 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.files import write_whole
 from hermes_browse.store.wording import _
 
-from ..commands import final_keys
-from ..config.folders import config_path
-from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
-from ..config.options import OPTIONS, toml
-from ..config.read_config import read_config
+from ..settings.folders import config_path
+from ..settings.keymap import known_commands, resolve_keymap, sample, troubles_of
+from ..settings.keys import final_keys
+from ..settings.options import OPTIONS, toml
+from ..settings.read_config import read_config
 from .command_context import Subcommand
 from .output import fields, note, print_json, print_text
 

@@ -6,7 +6,7 @@ from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.wording import _, pgettext
 
-from ..doctor.checkup import Checkup, examine, facts
+from ..text.checkup import Checkup, examine, facts
 from .advice import remedy_of
 from .command_context import CommandContext, Subcommand
 from .output import fields, note, print_json, print_text, store_json

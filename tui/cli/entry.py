@@ -16,9 +16,9 @@ from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
 
-from ..config.folders import chosen_language
-from ..shared.glyphs import is_unicode, replace_unencodable
-from ..version import version
+from ..settings.folders import chosen_language
+from ..settings.version import version
+from ..text.glyphs import is_unicode, replace_unencodable
 from .advice import with_advice
 from .output import complain, note, print_text
 from .stores import opened_location, opened_there
@@ -174,7 +174,7 @@ def _run(argv: Sequence[str]) -> int:
         print(f"hermes-browse {version()}")
         return 0
     if getattr(arguments, "debug", False):
-        from ..logfile import start_debugging  # start time: only needed with --debug
+        from ..terminal.logfile import start_debugging  # start time: only needed with --debug
 
         path = start_debugging(arguments.command or "browser")
         complain(_("writing the log: {path}").format(path=path))
@@ -231,7 +231,7 @@ def ended(work: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except BrowseError as error:
-        from ..logfile import log_expected  # start time: only needed after a failure
+        from ..terminal.logfile import log_expected  # start time: only needed after a failure
 
         log_expected()
         complain(with_advice(error))
@@ -242,7 +242,7 @@ def ended(work: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # last resort: the user gets a sentence, the log the details
-        from ..logfile import log_failure  # start time: only needed after a failure
+        from ..terminal.logfile import log_failure  # start time: only needed after a failure
 
         cause = (
             f"{error.strerror}"

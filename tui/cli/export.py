@@ -22,7 +22,7 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..export.documents import (
+from ..text.export_files import (
     Export,
     Saved,
     make_redactor,
@@ -30,7 +30,7 @@ from ..export.documents import (
     plan_documents,
     redacted_words,
 )
-from ..formats import counted
+from ..text.formats import counted
 from .command_context import CommandContext, Subcommand
 from .output import fields, note
 from .parser import name_arg, text_arg

@@ -22,9 +22,9 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..config.folders import config_path
-from ..config.read_config import read_config
-from ..formats import timestamp
+from ..settings.folders import config_path
+from ..settings.read_config import read_config
+from ..text.formats import timestamp
 from .check_host import HostProblem, problem_of, resume_problem
 from .command_context import Subcommand
 from .output import TableColumn, note, print_json, print_table, print_text

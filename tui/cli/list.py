@@ -15,8 +15,8 @@ from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
-from .. import formats
-from ..store_paths import sessions_folder
+from ..settings.store_paths import sessions_folder
+from ..text import formats
 from .command_context import ManyStoresCommand
 from .output import (
     TableColumn,

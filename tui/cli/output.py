@@ -169,10 +169,10 @@ def _cells_of(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
-def _terminal() -> ModuleType:
-    from . import terminal  # start time: output into a pipe goes without Rich
+def _rich_output() -> ModuleType:
+    from . import rich_output  # start time: output into a pipe goes without Rich
 
-    return terminal
+    return rich_output
 
 
 def print_table(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> None:
@@ -182,7 +182,7 @@ def print_table(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> Non
         return
     table = [[one_line(column.text(row), _LONGEST_CELL) for column in columns] for row in rows]
     if sys.stdout.isatty():
-        _terminal().print_rich_table(columns, table)
+        _rich_output().print_rich_table(columns, table)
         return
     table.insert(0, [column.head for column in columns])
     widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
@@ -199,7 +199,7 @@ def _padded(text: str, width: int, right: bool) -> str:
 def print_lines(lines: Iterable[OutputLine]) -> None:
     """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
-        _terminal().print_rich_lines(lines)
+        _rich_output().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     print_texts(

@@ -23,8 +23,8 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ..formats import ago, costs, counted, dollars, status, timestamp
-from ..hang_up import watch_terminal
+from ..terminal.hang_up import watch_terminal
+from ..text.formats import ago, costs, counted, dollars, status, timestamp
 from .advice import with_advice
 from .output import print_text, title_or_preview
 from .resume import as_configured, run_plan

@@ -9,7 +9,7 @@ from hermes_browse.store.errors import RefusedError, StoreError
 from hermes_browse.store.hermes.homes import Location, active_profile
 from hermes_browse.store.wording import _
 
-from ..formats import size
+from ..text.formats import size
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, print_json, print_table
 

@@ -22,7 +22,7 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _, ngettext
 
-from ..formats import counted, dollars, own_and_tree, size, status, timestamp
+from ..text.formats import counted, dollars, own_and_tree, size, status, timestamp
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import (
     TableColumn,

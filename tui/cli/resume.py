@@ -15,7 +15,7 @@ from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.wording import _
 
-from ..config.start import read_start
+from ..settings.start import read_start
 from .command_context import CommandContext, Subcommand, on_a_terminal
 from .output import fields, note, print_text
 from .parser import text_arg

@@ -21,7 +21,7 @@ from hermes_browse.store.sessions.models import FAR_PAST, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..formats import timestamp
+from ..text.formats import timestamp
 from .command_context import ManyStoresCommand
 from .output import TableColumn, no_text, note, print_json, print_table
 from .parser import add_places, add_view_options, count_arg, refuse_places, text_arg
@@ -262,7 +262,7 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
         messages = [message for hit in hits for message in hit.messages()]
         print_table([*place_columns(answers), *_columns()], messages)
         return
-    from .terminal import print_hit_group  # start time: output into a pipe goes without Rich
+    from .rich_output import print_hit_group  # start time: output into a pipe goes without Rich
 
     for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
         some = list(group)

@@ -13,7 +13,7 @@ from hermes_browse.store.hosts.link import SERVE
 from hermes_browse.store.hosts.serving import Server, limit_memory, take_standard_streams
 from hermes_browse.store.wording import _
 
-from ..version import version
+from ..settings.version import version
 from .command_context import CommandContext, Subcommand
 
 _FLAG = "--allow-changes"

@@ -15,7 +15,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import _
 
-from ..formats import long_number, role, state, timestamp
+from ..text.formats import long_number, role, state, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, conversation_json, fields, print_lines, print_texts
 from .parser import add_id

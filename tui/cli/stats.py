@@ -12,7 +12,7 @@ from hermes_browse.store.insights.periods import PERIODS, UNITS, first_day
 from hermes_browse.store.insights.sums import WITH_BYTES, Group, Report
 from hermes_browse.store.wording import _, pgettext
 
-from ..formats import dollars, long_number, size
+from ..text.formats import dollars, long_number, size
 from .command_context import ManyStoresCommand
 from .output import TableColumn, note, print_json, print_table
 from .parser import add_places

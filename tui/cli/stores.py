@@ -27,8 +27,8 @@ from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..config.folders import config_path
-from ..store_paths import sessions_folder
+from ..settings.folders import config_path
+from ..settings.store_paths import sessions_folder
 from .advice import remedy_of, with_advice
 from .output import TableColumn, note
 
@@ -45,7 +45,7 @@ Ask = Callable[[OpenStore, float], T]
 
 def configured_hosts() -> tuple[Host, ...]:
     """Return the hosts of the configuration."""
-    from ..config.read_config import read_config  # start time: rarely needed
+    from ..settings.read_config import read_config  # start time: rarely needed
 
     return read_config(config_path()).options.hosts
 

@@ -18,8 +18,8 @@ from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ..formats import counted, size, timestamp
-from ..store_paths import sessions_folder
+from ..settings.store_paths import sessions_folder
+from ..text.formats import counted, size, timestamp
 from .command_context import CommandContext, Subcommand, telling
 from .output import (
     TableColumn,

@@ -1,1 +1,1 @@
-"""Full screens and dialogs."""
+"""Every screen beside the main one, and the base classes they share."""

@@ -15,10 +15,10 @@ from textual.widgets.option_list import Option
 
 from hermes_browse.store.wording import _
 
-from ..commands.screen_commands import CHOICES
-from ..formats import fit
-from ..shared.text_box import TextBox
-from .card import Card, keys_line
+from ..settings.keys.screen_commands import CHOICES
+from ..text.formats import fit
+from ..widgets.card import Card, keys_line
+from ..widgets.text_box import TextBox
 
 
 class Choice(NamedTuple):

@@ -19,15 +19,15 @@ from textual.widgets import Input, Static
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.wording import N_, _
 
-from ..bindings import working
-from ..commands import Command
-from ..commands.main_commands import NEEDED, TRANSCRIPT
-from ..commands.screen_commands import HELP
-from ..formats import fit
-from ..shared.glyphs import LEGENDS
-from ..shared.styled import Line, line_width, wrap_spans
-from ..shared.text_box import TextBox
-from .card import Card, keys_line
+from ..settings.keys import Command
+from ..settings.keys.main_commands import NEEDED, TRANSCRIPT
+from ..settings.keys.screen_commands import HELP
+from ..text.formats import fit
+from ..text.glyphs import LEGENDS
+from ..text.styled import Line, line_width, wrap_spans
+from ..widgets.bindings import working
+from ..widgets.card import Card, keys_line
+from ..widgets.text_box import TextBox
 
 QUERY_HELP = (
     (

@@ -13,10 +13,10 @@ from textual.screen import Screen
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.wording import N_, _, language
 
-from ..bindings import key_names, working
-from ..commands import Command, final_keys
-from ..commands.main_commands import TRANSCRIPT
-from ..list.list_model import order_name
+from ..browser.list.list_model import order_name
+from ..settings.keys import Command, final_keys
+from ..settings.keys.main_commands import TRANSCRIPT
+from ..widgets.bindings import key_names, working
 from .choices import Choice, ChoiceCard, ThemeCard
 
 _HERE = N_("Here")

@@ -12,17 +12,17 @@ from textual.events import Key, Resize
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
-from ..bindings import BoundKeys, meaningless
-from ..commands.main_commands import APP, LINES, LIST, MAP
-from ..list.conversation_list import ConversationList
-from ..pane_sizes import NARROW
-from ..shared import header
-from ..shared.lines import TextLine
+from ..browser import header
+from ..browser.by_name import load
+from ..browser.list.conversation_list import ConversationList
+from ..browser.main import MainScreen
+from ..browser.parts import WayBack
+from ..settings.keys.main_commands import APP, LINES, LIST, MAP
+from ..settings.pane_sizes import NARROW
+from ..widgets.bindings import BoundKeys, meaningless
+from ..widgets.card import STYLES
+from ..widgets.lines import TextLine
 from ..work.store_screen import StoreScreen
-from .by_name import load
-from .card import STYLES
-from .main import MainScreen
-from .parts import WayBack
 
 
 class SubScreen(BoundKeys, StoreScreen[None]):

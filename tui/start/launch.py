@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
 
-from ..config.folders import memory_path
-from ..config.start import read_start, write_memory
-from ..list.list_model import read_first
+from ..browser.list.list_model import read_first
+from ..settings.folders import memory_path
+from ..settings.start import read_start, write_memory
 from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:

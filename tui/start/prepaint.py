@@ -23,21 +23,28 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
-from ..formats import clip, fit
-from ..list.columns import ListLayout
-from ..list.conversation_rows import ConversationRow, JobRow, family_heading
-from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_labels
-from ..list.list_rows import NoteRow
-from ..pane_sizes import has_head
-from ..shared.glyphs import is_unicode
-from .handover import ENDING, Handover
+from ..browser.list.columns import ListLayout
+from ..browser.list.conversation_rows import ConversationRow, JobRow, family_heading
+from ..browser.list.list_model import (
+    Order,
+    RowDetails,
+    make_rows,
+    order_name,
+    shown_line,
+    view_labels,
+)
+from ..settings.pane_sizes import has_head
+from ..terminal.handover import ENDING, Handover
+from ..text.formats import clip, fit
+from ..text.glyphs import is_unicode
+from ..widgets.list_rows import NoteRow
 
 if sys.platform != "win32":
     import termios
 
 if TYPE_CHECKING:
-    from ..config.start import Start
-    from .early_keys import EarlyKeys
+    from ..settings.start import Start
+    from ..terminal.early_keys import EarlyKeys
 
 Colour = tuple[int, int, int]
 
@@ -246,7 +253,7 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
 
 
 def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
-    from .early_keys import EarlyKeys  # imported after the first rows are painted
+    from ..terminal.early_keys import EarlyKeys  # imported after the first rows are painted
 
     def paint(before: int, after: int) -> None:
         os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())

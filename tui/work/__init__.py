@@ -1,1 +1,1 @@
-"""What happens behind the screen: reads and writes of a store."""
+"""What happens behind the screen: the application, reads and writes of a store."""

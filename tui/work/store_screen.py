@@ -13,7 +13,7 @@ from textual.worker import Worker
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 
-from ..logfile import log_expected, unexpected
+from ..terminal.logfile import log_expected, unexpected
 from .reads import Reads
 from .writes import Writes
 

@@ -1,0 +1,1 @@
+"""The main screen: its panes, its state and what it does."""

@@ -1,0 +1,46 @@
+"""Screens, cards and rare functions by name, imported on first use: the first frame does without
+them, and the screens import the main one."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+PLACES = {
+    "changes": "tui.screens.changes.screen.ChangesScreen",
+    "compactions": "tui.screens.compactions.screen.CompactionsScreen",
+    "copying": "tui.browser.transcript.copying.Copying",
+    "count-lost": "tui.text.read_family.count_lost",
+    "details": "tui.browser.transcript.cards.show_details",
+    "doctor": "tui.screens.doctor.DoctorScreen",
+    "expire": "store.trash.shelf.expire",
+    "export": "tui.screens.exporting.ask_and_export",
+    "family": "tui.text.read_family.read_family",
+    "finding": "tui.browser.transcript.finding.Finding",
+    "help": "tui.screens.help.HelpCard",
+    "hosts-card": "tui.browser.places.hosts_card.HostsCard",
+    "insights": "tui.screens.insights.screen.InsightsScreen",
+    "keymap": "tui.settings.keymap.keymap_and_trouble",
+    "measuring": "tui.browser.list.measuring.Measuring",
+    "old": "tui.browser.places.old_screen.OldScreen",
+    "old-transcripts": "tui.browser.places.old_screen.read_old_transcripts",
+    "palette": "tui.screens.palette.open_palette",
+    "parse-age": "store.ages.parse_age",
+    "merged-places": "tui.browser.places.places_screen.read_places",
+    "places": "tui.browser.places.places_screen.PlacesScreen",
+    "prune": "tui.screens.cleanup.prune_screen.PruneScreen",
+    "run": "tui.screens.run.screen.RunScreen",
+    "resuming": "tui.browser.resume.resuming.Resuming",
+    "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
+    "seen-here": "tui.screens.compactions.seen_here.toggle_seen_here",
+    "sort": "tui.screens.palette.choose_sort",
+    "switching": "tui.browser.places.switching.Switching",
+    "trash": "tui.screens.trash.screen.TrashScreen",
+}
+"""Module in `hermes_browse`, and its class or function."""
+
+
+def load(name: str) -> Any:
+    """Import a class or function; for a screen, `name` is the id of the command that opens it."""
+    module, _, attribute = PLACES[name].rpartition(".")
+    return getattr(import_module(f"hermes_browse.{module}"), attribute)

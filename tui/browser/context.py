@@ -1,0 +1,188 @@
+"""The main screen as its parts and the screens over it see it: a store, how to read and write it,
+and the state that all of them show.
+
+State flows one way: a key or a message sets it here, and what shows it watches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.reactive import var
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.wording import _
+
+from ..settings.options import Options
+from ..work.application import Application, Arrival
+from ..work.reads import Reads
+from ..work.store_screen import StoreScreen
+from .list.list_model import Order, RowDetails
+from .list.marks import Marks
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.sizes import Sizes
+    from hermes_browse.store.search.query import Query
+    from hermes_browse.store.search.terms import Matcher
+
+    from ..text.family import Family
+    from .search.results import SearchResults
+    from .transcript.entries import TranscriptModel
+
+
+class ShownPlace(NamedTuple):
+    """What the panes show."""
+
+    conversation: Conversation | None = None
+    """None for nothing, also while one is being looked up."""
+    message_id: int | None = None
+    """Begin at this message, highlighted as a hit."""
+    segment: str | None = None
+    """Begin at this session."""
+    is_listed: bool = True
+    """It is that of the list's cursor, and follows it; else one that was opened elsewhere."""
+    number: int = 0
+    """Grows when something is gone to; the same where only the conversation has changed."""
+
+
+class StatusText(NamedTuple):
+    """The sentence of the status line."""
+
+    text: str = ""
+    is_of_page: bool = False
+    """It goes when the transcript shows another page."""
+    is_failure: bool = False
+
+
+class Context(StoreScreen[object]):
+    """A store and the state of its main screen.
+
+    Args:
+        first: The first page of the store's catalog.
+    """
+
+    catalog: var[Catalog] = var(Catalog((), 0.0, exact=False), init=False)
+    view: var[View] = var(View.CHATS, init=False)
+    """The view of the list."""
+    sort: var[Sort] = var(Sort.ACTIVITY, init=False)
+    reverse: var[bool] = var(False, init=False)
+    searched: var[Query | None] = var(None, init=False)
+    """What is searched for; None while the list shows the store."""
+    search_view: var[View] = var(View.ALL, init=False)
+    """The view that is searched."""
+    hit_order: var[str] = var("newest", init=False)
+    offered: var[tuple[str, ...]] = var((), init=False)
+    """Completed values of a filter at the end of the query."""
+    results: var[SearchResults | None] = var(None, init=False)
+    """None while the list shows conversations."""
+    place: var[ShownPlace] = var(ShownPlace(), init=False, always_update=True)
+    model: var[TranscriptModel | None] = var(None, init=False, always_update=True)
+    """What the transcript shows."""
+    family: var[Family | None] = var(None, init=False)
+    """The family tree of the current conversation; None until it is read."""
+    mode: var[Reading] = var(Reading.SAID, init=False)
+    status: var[StatusText] = var(StatusText(), init=False, always_update=True)
+    about: var[str] = var("", init=False)
+    """A sentence about the row under the cursor, shown where there is no other."""
+    is_row_live: var[bool] = var(False, init=False)
+    """It says that Hermes is writing."""
+    writing: var[str] = var("", init=False)
+    """A sentence on who writes to the store."""
+    progress: var[str] = var("", init=False)
+    """How far the sort key is measured; empty when it is known."""
+    old_files: var[int] = var(0, init=False)
+    """Old transcripts beside the store; 0 until they are counted."""
+
+    touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
+    """Ids of the sessions that this program has changed, deleted or restored just now; none after
+    another program had the terminal."""
+
+    arrival: var[Arrival] = var(Arrival(), init=False, always_update=True)
+    """What to show after a switch of stores."""
+
+    def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
+        super().__init__()
+        self.host, self.location, self.store = host, location, store
+        self.clock = host.clock
+        """Returns Unix seconds; tests freeze it."""
+        self.set_reactive(Context.catalog, first)
+        self.details = RowDetails()
+        """Previews and counts read so far."""
+        self.sizes: dict[str, Sizes] = {}
+        """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
+        self.settled: dict[Sort, Mapping[str, int]] = {}
+        """Measured sort keys as of the last complete pass, so that no row moves during one."""
+        self.marks = Marks()
+        self.reads = Reads(self.opened)
+        self.writes = host.writes
+        store.on_wait = self._tell_of_wait
+
+    def begin_as(self, view: View, sort: Sort = Sort.ACTIVITY, *, reverse: bool = False) -> None:
+        """Set view and order before anything is shown."""
+        self.set_reactive(Context.view, view)
+        self.set_reactive(Context.sort, sort)
+        self.set_reactive(Context.reverse, reverse)
+
+    @property
+    def options(self) -> Options:
+        return self.host.start.options
+
+    def opened(self) -> OpenStore:
+        """Return the store, to be changed; each change opens and closes the file."""
+        return OpenStore(self.store, self.location)
+
+    @property
+    def current(self) -> Conversation | None:
+        """The conversation that all panes show and all keys act on."""
+        conversation = self.place.conversation
+        return self.details.complete(conversation)[0] if conversation is not None else None
+
+    @property
+    def current_view(self) -> View:
+        return self.view if self.searched is None else self.search_view
+
+    @property
+    def order(self) -> Order:
+        """The order of the list."""
+        return Order(self.sort, self.reverse, self.settled.get(self.sort, {}))
+
+    @property
+    def matchers(self) -> tuple[Matcher, ...]:
+        """The terms of the search, to be highlighted in the transcript."""
+        return tuple(self.results.answer.matchers) if self.results is not None else ()
+
+    def say(self, text: str) -> None:
+        """Show a sentence in the status line until there is another one or the cursor moves."""
+        self.status = StatusText(text)
+
+    def say_of_page(self, text: str) -> None:
+        """Show a sentence until the transcript shows another page."""
+        self.status = StatusText(text, is_of_page=bool(text))
+
+    def page_left(self) -> None:
+        """Remove a sentence about the page that the transcript has left."""
+        if self.status.is_of_page:
+            self.say("")
+
+    def retract(self, text: str) -> None:
+        """Remove a sentence if it is still shown."""
+        if self.status.text == text:
+            self.say("")
+
+    def warn(self, text: str) -> None:
+        """Show that something is wrong; it stays like any other sentence."""
+        self.status = StatusText(text, is_failure=True)
+
+    def failed(self, error: BrowseError) -> None:
+        self.warn(str(error))
+
+    def _tell_of_wait(self) -> None:
+        """Say, from a job that writes, that another process has the store, until the result."""
+        self.writes.tell(self.say, _("waiting for the store …"))

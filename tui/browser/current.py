@@ -1,0 +1,202 @@
+"""The current conversation: that of the row under the list's cursor, or one that was opened
+elsewhere. It is kept in `place`, which all panes follow."""
+
+from __future__ import annotations
+
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _
+
+from ..text.family import CompactionEntry, Entry, SessionEntry
+from ..widgets.list_rows import ListRow
+from . import header
+from .context import ShownPlace
+from .lineage.tree import MoreEntry
+from .list.conversation_list import CursorRow
+from .list.conversation_rows import ConversationRow, JobRow
+from .list.hit_rows import HitRow
+from .list.list_model import job_key_of
+from .list.marks import conversation_of, conversations_of
+from .panes import Panes
+
+
+class CurrentPanes(Panes):
+    """The panes, and what they show."""
+
+    _is_adopting = False
+
+    def follow_cursors(self) -> None:
+        """Follow the cursors of list and tree from now on."""
+        self.watch(self.rows, "at", self._row_changed, init=False)
+        self.watch(self.lineage, "at", self._entry_changed, init=False)
+
+    @property
+    def targets(self) -> tuple[Conversation, ...]:
+        """The conversations that commands act on: those of the row in the list, else the one
+        shown."""
+        if self.place.is_listed and not self._is_read:
+            rows = conversations_of(self.rows.current)
+            return tuple(self.details.complete(conversation)[0] for conversation in rows)
+        return (self.current,) if self.current is not None else ()
+
+    @property
+    def is_row_current(self) -> bool:
+        """Whether the row under the list's cursor is current, or is the job of the current run."""
+        row, run = self.rows.current, self.place.conversation
+        is_job = isinstance(row, JobRow) and run is not None and job_key_of(run.root) == row.name
+        return self.place.is_listed or is_job
+
+    @property
+    def _is_read(self) -> bool:
+        return self.focused is not None and self.focused.id in ("transcript", "lineage")
+
+    def go(self, place: ShownPlace) -> None:
+        """Show a conversation in all panes."""
+        self.place = place._replace(number=self.place.number + 1)
+
+    def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
+        self.rows.is_cursor_current = self.is_row_current
+
+    # The list
+
+    def _row_changed(self, at: CursorRow) -> None:
+        if self._is_adopting:
+            return
+        if at.is_step:
+            self.forget_status()
+        if at.by_hand or (at.is_moved and self.place.is_listed):
+            self.follow_row()
+        elif self.place.is_listed:
+            self.place = self.place._replace(conversation=conversation_of(at.row))
+        else:
+            self.refresh_place()
+        self.describe_row(at.row)
+
+    def forget_status(self) -> None:
+        """Remove what was said before the user moved on."""
+        self.say("")
+
+    def describe_row(self, row: ListRow | None) -> None:
+        """Describe the row under the list's cursor in the status line."""
+        raise NotImplementedError
+
+    def follow_row(self) -> None:
+        """Show the conversation of the row under the list's cursor, at its hit if it has one, else
+        at its end."""
+        row = self.rows.current
+        message_id = row.best if isinstance(row, ConversationRow) else None
+        if isinstance(row, HitRow):
+            message_id = row.hit.message_id
+            if row.conversation is None:
+                self.say(
+                    _("message {id} belongs to no session of this store").format(id=message_id)
+                )
+        self.go(ShownPlace(conversation_of(row), message_id))
+
+    def open(self, conversation: Conversation, message_id: int | None = None) -> None:
+        """Show a conversation, whether or not it is listed, at a message if one is given."""
+        is_listed = self._adopt(conversation.root_id)
+        self.go(ShownPlace(conversation, message_id, is_listed=is_listed))
+
+    def read_there(self, conversation: Conversation, message_id: int | None = None) -> None:
+        """Show a conversation in the transcript and focus that."""
+        self.open(conversation, message_id)
+        self.set_focus(self.transcript)
+
+    def focus_moved(self) -> None:
+        """Follow the focus: in the list, its own row is current again.
+
+        Outside the list, the run shown for a job stays current although runs are added or
+        reordered.
+        """
+        row, shown = self.rows.current, self.place.conversation
+        if self.focused is self.rows and not self.place.is_listed:
+            listed = conversation_of(row)
+            if listed is None or shown is None or listed.root_id != shown.root_id:
+                self.follow_row()
+            else:
+                self.place = self.place._replace(is_listed=True)
+        elif self.place.is_listed and self._is_read and isinstance(row, JobRow):
+            self.place = self.place._replace(is_listed=False)
+
+    def refresh_place(self) -> None:
+        """Follow the catalog: what was opened elsewhere may be listed now, or gone."""
+        shown = self.place.conversation
+        if self.place.is_listed or shown is None:
+            self.place = self.place
+            return
+        known = self.catalog.of_session(shown.root_id)
+        if known is None and self.catalog.exact:
+            self.follow_row()
+        elif not self.is_row_current and self._adopt(shown.root_id):
+            self.place = self.place._replace(conversation=known or shown, is_listed=True)
+        else:
+            self.place = self.place._replace(conversation=known or shown)
+
+    def _adopt(self, root_id: str) -> bool:
+        """Move the list's cursor to a conversation; return False if it is not listed."""
+        rows, row = self.rows, self.rows.current
+        listed = conversation_of(row) if isinstance(row, ConversationRow | HitRow) else None
+        is_there = listed is not None and listed.root_id == root_id
+        index = rows.cursor if is_there else rows.source.index_of(f"c{root_id}")
+        if index is not None:
+            self._is_adopting = True
+            rows.cursor = index
+            self._is_adopting = False
+        return index is not None
+
+    # The tree
+
+    @property
+    def is_entry_current(self) -> bool:
+        """Whether what is under the tree's cursor is of the current conversation."""
+        entry, conversation = self.lineage.current, self.current
+        if conversation is None or not isinstance(entry, SessionEntry | CompactionEntry):
+            return False
+        return entry.session_id in {segment.id for segment in conversation.segments}
+
+    def watch_family(self) -> None:
+        """Show the lineage tree below the transcript if it has more than one line.
+
+        The class is set on `#side`: one of the screen would make Textual recompute the style of
+        every widget.
+        """
+        family = self.family
+        is_tree = family is not None and len(family.lineage.nodes) + len(family.compactions) > 1
+        self.query_one("#side").set_class(is_tree, "-family")
+        self.line("lineage-title").update(
+            header.lineage_title(family.lineage, len(family.compactions)) if family else ""
+        )
+        is_cursor_current = self.focused is self.lineage and self.is_entry_current
+        self.lineage.show(family, stays=is_cursor_current)
+
+    def _entry_changed(self, entry: Entry | MoreEntry | None) -> None:
+        """Show the session or the compression to which the user moved the tree's cursor."""
+        if isinstance(entry, CompactionEntry):
+            compaction = entry.compaction
+            segment = None if compaction.summary is not None else compaction.into_session_id
+            if self.is_entry_current and (compaction.summary is not None or segment is not None):
+                self._go_within(compaction.summary, segment)
+        elif isinstance(entry, SessionEntry):
+            member = self.catalog.of_session(entry.session_id)
+            if self.is_entry_current:
+                self._go_within(None, entry.session_id)
+            elif member is not None:
+                self._go_to_member(member, entry.session_id)
+            else:  # nothing is current until it is found
+                self.go(ShownPlace(segment=entry.session_id, is_listed=False))
+                self.start("member", self._find, entry.session_id)
+
+    def _go_within(self, message_id: int | None, segment: str | None) -> None:
+        self.go(self.place._replace(message_id=message_id, segment=segment))
+
+    def _go_to_member(self, conversation: Conversation, session_id: str) -> None:
+        is_listed = self._adopt(conversation.root_id)
+        self.go(ShownPlace(conversation, segment=session_id, is_listed=is_listed))
+
+    async def _find(self, session_id: str) -> None:
+        """Look up a session that the catalog lacks."""
+        now = self.clock()
+        catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
+        conversation = catalog.of_session(session_id)
+        if conversation is not None and self.place[:3] == (None, None, session_id):
+            self._go_to_member(conversation, session_id)

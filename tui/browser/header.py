@@ -1,0 +1,185 @@
+"""One-line texts of the main screen as `Content`: titles, views, status."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.style import Style
+
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.places.names import id_of
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
+
+from ..text import formats
+from ..text.formats import clip
+from .list.columns import order_arrow
+from .list.list_model import order_name, view_labels
+
+
+def _style(text: str, style: str) -> Content:
+    return Content.styled(text, style) if text else Content("")
+
+
+def store_name(location: Location) -> str:
+    """Return the name of the store for a title."""
+    return one_line(location.name, 30)
+
+
+def title(location: Location, shown: str, width: int) -> Content:
+    """Build the title: program, store, and the counts of shown and hidden conversations."""
+    left = " hermes-browse  "
+    name = store_name(location)
+    space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
+    return Content.assemble((left, "bold"), (name, "$accent"), " " * max(space, 2), (shown, "dim"))
+
+
+def marked(count: int, messages: int) -> str:
+    """Return the number of marks for the line of views."""
+    return _("✓ {count:,} marked · {messages}").format(
+        count=count, messages=formats.messages(messages)
+    )
+
+
+def views(
+    catalog: Catalog,
+    view: View | None,
+    sort: Sort,
+    reverse: bool,
+    search: str,
+    marks: str = "",
+    old: int = 0,
+    *,
+    progress: str = "",
+    width: int = 0,
+) -> Content:
+    """Build the line of views with their counts, then the marks, else the search, else the order.
+
+    Args:
+        view: The current view; None for that of old transcripts.
+        search: Text on the search; replaces the order.
+        marks: Text on the marks; replaces the search.
+        old: Number of old transcripts beside the store; 0 hides their view.
+        progress: Progress of measuring the sort key.
+        width: Cells; 0 for unlimited.
+    """
+    order = f"{order_arrow(sort, reverse=reverse)} {order_name(sort)}"
+    suffix = marks or search or " · ".join(filter(None, (order, progress)))
+    labels = view_labels(catalog, view, suffix, width, old)
+    parts: list[Content] = [Content(" ")]
+    calls = [*(f"show_view('{each.value}')" for each in View), "show_screen('old')"]
+    for (label, is_current), call in zip(labels, calls, strict=False):
+        click = Style.from_meta({"@click": f"screen.do({call!r})"})
+        parts += [
+            _style(f" {label} ", "bold reverse" if is_current else "dim").stylize(click),
+            Content(" "),
+        ]
+    return Content("").join([*parts, _style(f"  {suffix}", "bold $accent" if marks else "dim")])
+
+
+def offers(choices: Sequence[str], width: int) -> Content:
+    """Build the line of completions, as many as fit."""
+    key = _("Tab takes") + " "
+    parts, left = [Content.assemble("  ", (key, "dim"))], width - cell_len(key) - 3
+    for number, choice in enumerate(choices):
+        label = one_line(choice, 60).strip()
+        left -= cell_len(label) + 2
+        if left < 0:
+            break
+        parts += [_style(label, "bold $accent" if number == 0 else "dim"), Content("  ")]
+    return Content("").join(parts)
+
+
+def status(text: str, state: str, *, look: str = "dim") -> Content:
+    """Build the status line: a sentence, and the state of writers; `look` is empty for the answer
+    to a key."""
+    between = " │ " if text and state else ""
+    return Content.assemble((one_line(text, 400), look), (between + state, "dim"))
+
+
+def failure(text: str) -> Content:
+    """Build the status line for an error."""
+    return Content.styled(one_line(text, 400), "$error")
+
+
+_TITLE = 32
+"""Cells of a title that facts beside it leave free."""
+
+
+def conversation_title(conversation: Conversation, width: int) -> Content:
+    """Build the title of the transcript: name, source, model, number of messages."""
+    model = one_line((conversation.model or "").rpartition("/")[2], 30)
+    about = "~" if conversation.rows is None else ""
+    messages = about + formats.messages(conversation.message_count)
+    facts = [fact for fact in (one_line(conversation.source, 20), model, messages) if fact]
+    name = one_line(formats.name(conversation), 300)
+    wanted = min(cell_len(name), _TITLE)
+    while facts and width - 5 - cell_len(" · ".join(facts)) < wanted:
+        del facts[0]
+    right = " · ".join(facts)
+    name = clip(name, max(width - cell_len(right) - 5, 10))
+    space = max(width - cell_len(name) - cell_len(right) - 3, 1)
+    return Content.assemble("  ", (name, "bold"), " " * space, (right, "dim"))
+
+
+def conversation_facts(
+    conversation: Conversation, reading: Reading, width: int, here: str = ""
+) -> Content:
+    """Build the facts line: what the model saw at a message, state, resume target, directory,
+    branch, tokens, cost."""
+    state = formats.status(conversation.status)
+    if conversation.status is Status.ENDED:
+        state = formats.end_reason(conversation.tip.end_reason) or state
+    count = len(conversation.segments)
+    total = conversation.tokens.total
+    facts = [
+        one_line(conversation.note, 60),
+        state,
+        _("archived") if conversation.archived else "",
+        _("pinned") if conversation.pinned else "",
+        _("resumes …{id} (newest of {count} parts)").format(
+            id=id_of(conversation.id)[-6:], count=count
+        )
+        if count > 1
+        else "",
+        one_line(conversation.cwd or "", 60),
+        one_line(conversation.git_branch or "", 30),
+        _("{count} tok").format(count=formats.number(total)) if total else "",
+        formats.costs(conversation),
+    ]
+    if reading is not Reading.SAID:
+        is_live = reading is Reading.LIVE
+        facts.insert(
+            0, _("what the model still sees") if is_live else pgettext("reading", "everything")
+        )
+    facts.insert(0, here)
+    return Content.assemble(
+        "  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim")
+    )
+
+
+def lineage_title(lineage: Lineage, compactions: int) -> Content:
+    """Build the title of the tree: its size, and a warning if Hermes would resume another
+    session."""
+    count = len(lineage.nodes)
+    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(
+        count=count
+    )
+    if lineage.predicted != lineage.resume.id:
+        warning = "  " + _("Hermes would open {id} instead").format(
+            id=one_line(lineage.predicted, 60)
+        )
+        return Content.assemble((label, "bold"), (warning, "$warning"))
+    is_chain = sum(node.on_path for node in lineage.nodes) > 1
+    facts = f" · {lineage.resume.reason}" if is_chain else ""
+    cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
+    facts += " · " + _("{cost} in all").format(cost=cost) if cost else ""
+    if compactions:
+        words = ngettext("compressed once", "compressed {count:,} times", compactions)
+        facts += " · " + words.format(count=compactions)
+    return Content.assemble((label, "bold"), (facts, "dim"))

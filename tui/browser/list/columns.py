@@ -1,0 +1,200 @@
+"""The columns at the right of list rows: their definitions, which of them fit into a width, and the
+header."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.places.names import place_of
+from hermes_browse.store.sessions.models import Conversation, Sort, Status
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...text import formats
+from ...widgets.columns import Column
+
+_NEVER = 1 << 30
+_DEFAULT = ("age", "source", "messages", "own", "cost", "model")
+"""Columns shown by default, each in rows that are wide enough for it."""
+
+
+def _folder(conversation: Conversation) -> str:
+    return (conversation.cwd or "").rstrip("/").rpartition("/")[2]
+
+
+def _tokens(conversation: Conversation) -> str:
+    return formats.number(conversation.tokens.total) if conversation.tokens.total else ""
+
+
+def _messages(conversation: Conversation) -> str:
+    """Format the number of messages; `~` before that of Hermes' own counters, until they are
+    counted."""
+    about = "~" if conversation.rows is None and conversation.message_count else ""
+    return f"{about}{formats.number(conversation.message_count)}"
+
+
+def _size(conversation: Conversation) -> str:
+    return formats.size(conversation.size) if conversation.size is not None else "…"
+
+
+COLUMNS: dict[str, Column[Conversation]] = {
+    "age": Column(
+        N_("when"), 0, lambda each, now: formats.age(each.last_active, now), order=Sort.ACTIVITY
+    ),
+    "source": Column(
+        N_("source"), 7, lambda each, now: formats.source(each.source), least=44, lead=1
+    ),
+    "messages": Column(
+        N_("msgs"), 5, lambda each, now: _messages(each), least=50, order=Sort.MESSAGES
+    ),
+    "own": Column(N_("own cost"), 10, lambda each, now: formats.money(each.cost_usd), least=100),
+    "cost": Column(
+        N_("cost"),
+        8,
+        lambda each, now: formats.money(each.tree_cost_usd),
+        least=70,
+        order=Sort.COST,
+    ),
+    "model": Column(
+        N_("model"),
+        20,
+        lambda each, now: one_line((each.model or "").rpartition("/")[2]),
+        least=110,
+        lead=2,
+    ),
+    "tokens": Column(N_("tokens"), 7, lambda each, now: _tokens(each), _NEVER, order=Sort.TOKENS),
+    "size": Column(N_("size"), 8, lambda each, now: _size(each), _NEVER, order=Sort.SIZE),
+    "started": Column(
+        N_("started"),
+        0,
+        lambda each, now: formats.age(each.root.started_at, now),
+        _NEVER,
+        order=Sort.STARTED,
+    ),
+    "branch": Column(
+        N_("branch"), 18, lambda each, now: one_line(each.git_branch or ""), _NEVER, lead=2
+    ),
+    "directory": Column(
+        N_("directory"), 22, lambda each, now: one_line(_folder(each)), _NEVER, lead=2
+    ),
+}
+"""Columns by their names in the configuration."""
+_EVERY = {
+    **COLUMNS,
+    "place": Column(N_("where"), 12, lambda each, now: one_line(place_of(each.root_id)), lead=2),
+}
+"""With the one of a list of several stores."""
+_OF_SORT = {column.order: name for name, column in COLUMNS.items() if column.order is not None}
+"""The column that shows each sort key; titles are at the left of every row."""
+
+
+def order_arrow(sort: Sort, *, reverse: bool) -> str:
+    """Return `↓` if the largest or newest is first, `↑` if the smallest, the oldest or A is."""
+    return "↑" if reverse is not (sort is Sort.TITLE) else "↓"
+
+
+class ListLayout(NamedTuple):
+    """The columns of a list and its order, whose key every row shows."""
+
+    chosen: tuple[str, ...] = ()
+    """Keys of `COLUMNS`; none for the default columns that fit."""
+    sort: Sort = Sort.ACTIVITY
+    reverse: bool = False
+    has_places: bool = False
+    """Whether the conversations are of several stores."""
+
+    @property
+    def shows_sizes(self) -> bool:
+        """Whether sizes are shown in any order."""
+        return "size" in self.chosen
+
+    def _names(self, width: int) -> list[str]:
+        """Return the columns of a row of `width` cells: the sort key is last, unless it has a place
+        already."""
+        by = _OF_SORT.get(self.sort, "")
+        place = ["place"] if self.has_places else []
+        if self.chosen:
+            return [*place, *self.chosen, *([by] if by not in (*self.chosen, "", "age") else [])]
+        extra = COLUMNS[by].width if by and by not in _DEFAULT else 0
+        extra += _EVERY["place"].width if self.has_places else 0
+        names = [name for name in _DEFAULT if width - extra >= COLUMNS[name].least]
+        if by in ("", "age"):
+            return [*place, *names]
+        hidden = (by, "age") if by == "started" else (by,)  # one date in a row
+        return [*place, *(name for name in names if name not in hidden), by]
+
+    def _cells(self, width: int) -> list[tuple[str, int]]:
+        """Return name and cells of each column that fits into a row of `width` cells."""
+        by, names = _OF_SORT.get(self.sort, ""), self._names(width)
+        columns: list[tuple[str, int]] = []
+        for name in names:
+            gap = 1 if name != names[0] else 0
+            cells = _EVERY[name].width or formats.AGE_WIDTH + gap
+            if name == by:  # room for the arrow
+                cells = max(cells, cell_len(_(_EVERY[name].head)) + 1 + gap)
+            columns.append((name, cells))
+        removable = [column for column in columns if column[0] != by]
+        # Chosen columns get half a row at most, and the title the other half.
+        most = width // 2 if self.chosen else width - 5
+        while removable and sum(cells for _name, cells in columns) > most:
+            columns.remove(removable.pop())
+        return columns
+
+    def head(
+        self, width: int, extra: str = "", *, position: str = "", is_sorted: bool = True
+    ) -> list[tuple[str, str, Sort | None]]:
+        """Format the header, in exactly `width` cells.
+
+        Args:
+            extra: Heading of what stands before the columns; empty for none.
+            position: Of the cursor: `12/82`.
+            is_sorted: Whether the rows are in this order, so that one column has an arrow.
+
+        Returns:
+            Parts, each with its text, its look, and the order that a click selects.
+        """
+        columns: list[tuple[str, str, Sort | None]] = []
+        cells_of = self._cells(width)
+        for name, cells in cells_of:
+            column = _EVERY[name]
+            order = column.order if isinstance(column.order, Sort) else None
+            text, look = self._named(column.head, order, is_sorted=is_sorted)
+            columns.append((column.fitted(text, cells), look, order))
+        room = width - 3 - sum(cells for _name, cells in cells_of) - 2
+        title, look = self._named(N_("title"), Sort.TITLE, is_sorted=is_sorted)
+        title = f"{title}  {position}"
+        extra = extra if cell_len(extra) + cell_len(title) < room else ""
+        left = formats.fit(title, room - cell_len(extra))
+        return [
+            ("   ", "dim", None),
+            (left, look, Sort.TITLE),
+            (f"{extra} ", "dim", None),
+            *columns,
+            (" ", "dim", None),
+        ]
+
+    def _named(self, name: str, sort: Sort | None, *, is_sorted: bool) -> tuple[str, str]:
+        """Return the header of a column, with an arrow if the list is sorted by it, and its look."""
+        if sort is not self.sort or not is_sorted:
+            return _(name), "dim"
+        return _(name) + order_arrow(sort, reverse=self.reverse), "plain"
+
+    def text(
+        self, conversation: Conversation, width: int, now: float, *, complete: bool
+    ) -> tuple[str, int]:
+        """Format the columns of a row of `width` cells; return the text and its cells.
+
+        Args:
+            now: Unix seconds.
+            complete: Whether the count of its messages has been read.
+        """
+        text, taken = "", 0
+        is_counted = complete or conversation.message_count or conversation.status is Status.EMPTY
+        for name, cells in self._cells(width):
+            column = _EVERY[name]
+            is_known = is_counted or name != "messages"
+            text += column.fitted(column.text(conversation, now) if is_known else "…", cells)
+            taken += cells
+        return text, taken

@@ -1,0 +1,358 @@
+"""The list widget, which draws only visible lines and keeps the cursor on its row, and the header
+of its columns."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive, var
+from textual.strip import Strip
+from textual.style import Style as VisualStyle
+from textual.widget import Widget
+
+from hermes_browse.store.text import printable
+
+from ...settings.keys.main_commands import LIST
+from ...widgets.bindings import bindings
+from ...widgets.lines import LongView
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow, RowSource
+from ...widgets.stacked_columns import BLOCKS, shaded
+from .columns import ListLayout
+from .conversation_rows import ConversationRow, JobRow, family_heading
+from .marks import Marks
+
+LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
+"""Looks that rows use; each has a component class in the style sheet."""
+AGES_SECONDS = 15.0
+"""Between two redraws of the ages."""
+
+
+def enter_title(row: ListRow | None, *, resumes: bool) -> str:
+    """Return the footer's title of Enter for a row; empty for rows of other screens."""
+    is_conversation = isinstance(row, ConversationRow) and not row.is_found
+    return "resume" if resumes and is_conversation else getattr(row, "enter", "")
+
+
+class CursorRow(NamedTuple):
+    """The row under the cursor, and what brought it there."""
+
+    row: ListRow | None = None
+    is_moved: bool = False
+    """It is another row; else the same row was updated."""
+    by_hand: bool = False
+    """The user moved the cursor or asked for other rows."""
+    is_step: bool = False
+    """The cursor was moved in the rows shown."""
+
+
+@dataclass
+class _FromList(Message):
+    """Base of the list's messages."""
+
+    list: ConversationList
+
+    @property
+    def control(self) -> ConversationList:
+        """The list that sent the message."""
+        return self.list
+
+
+class ConversationList(LongView, can_focus=True):
+    """A list over a `RowSource`, with one line per row."""
+
+    LOOK_PREFIX = "list"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
+
+    cursor: reactive[int] = reactive(0, repaint=False)
+    """Index of the row under the cursor."""
+    at: var[CursorRow] = var(CursorRow(), init=False, always_update=True)
+    """Set within the key that moves the cursor, so that the next key finds what it acts on."""
+    is_cursor_current: var[bool] = var(True, init=False)
+    """False while a conversation that is not listed is shown."""
+
+    @dataclass
+    class Highlighted(_FromList):
+        """The cursor is on another row."""
+
+        row: ListRow
+        by_hand: bool
+        """True if the cursor was moved, False if other rows were shown."""
+
+    @dataclass
+    class Selected(_FromList):
+        """Enter, or a second click on a row."""
+
+        row: ListRow
+
+    @dataclass
+    class Shown(_FromList):
+        """Rows `first` to `last` were drawn: their missing details may be read now."""
+
+        first: int
+        last: int
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.source: RowSource = FixedRows([])
+        """The rows shown."""
+        self._key: str | None = None
+        self._drawn: tuple[int, int] = (-1, -1)
+        self.marks = Marks()
+        """The rows to draw as marked."""
+        self.resumes = False
+        """Whether Enter resumes conversations instead of reading them."""
+        self.enter_title = ""
+        """Footer title of Enter for the row under the cursor; empty if the footer leaves it out."""
+        self.columns = ListLayout()
+        """The columns of conversations."""
+        self.clock = time.time
+        """Returns Unix seconds, for ages."""
+        self._now: float | None = None
+        """The moment of all ages on screen; None when the rows are about to be drawn anew."""
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def current(self) -> ListRow | None:
+        """The row under the cursor."""
+        return self.source.row(self.cursor) if 0 <= self.cursor < len(self.source) else None
+
+    def show(
+        self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
+    ) -> None:
+        """Show other rows; the cursor stays on its row and that row on its screen line.
+
+        Args:
+            key: Move the cursor to the row with this key.
+            top: Scroll to the first row.
+            at: Index of the row to put the cursor on with `top`; must fit on the screen.
+        """
+        line = self.cursor - self.scroll_offset.y
+        target = None if top else key or self._key
+        index = source.index_of(target) if target is not None else None
+        is_found = index is not None
+        if index is None:
+            index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
+        self.source, self._now = source, None
+        size = Size(self.scrollable_content_region.width, len(source))
+        if size != self.virtual_size:
+            self.virtual_size = size
+        before = self._key
+        self.set_reactive(ConversationList.cursor, index)
+        row = self.current
+        self._key = row.key if row is not None else None
+        offset = index - line if is_found and not top else 0 if top else self.scroll_offset.y
+        if self.scroll_offset.y == 0 and index < self.size.height:
+            offset = 0  # a list at its top shows new rows; the cursor stays on its row
+        self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
+        self._scroll_to_cursor()
+        self.refresh()
+        self._drawn = (-1, -1)
+        self._tell(CursorRow(row, is_moved=self._key != before or top, by_hand=top))
+
+    def refresh_rows(self) -> None:
+        """Redraw the visible lines: details of their rows were read, or their ages have grown."""
+        self._now = None
+        self.refresh()
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        """Redraw the two rows, scroll to the cursor, and report the move."""
+        row = self.current
+        self._key = row.key if row is not None else None
+        for index in (old, new):
+            self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
+        self._scroll_to_cursor()
+        self._tell(CursorRow(row, is_moved=True, by_hand=True, is_step=True))
+
+    def watch_is_cursor_current(self) -> None:
+        self.refresh()
+
+    def _tell(self, at: CursorRow) -> None:
+        """Report the row under the cursor, and show in the footer what Enter does with it."""
+        self.at = at
+        if at.row is not None and at.is_moved:
+            self.post_message(self.Highlighted(self, at.row, by_hand=at.is_step))
+        title = enter_title(at.row, resumes=self.resumes)
+        if title != self.enter_title:
+            self.enter_title = title
+            self.screen.refresh_bindings()
+
+    def _scroll_to_cursor(self) -> None:
+        top, height = self.scroll_offset.y, self.size.height
+        if not height:  # not laid out yet
+            return
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True, immediate=True)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
+
+    def on_resize(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self.source))
+        self._scroll_to_cursor()
+
+    def _look_over(self, name: str, under: str) -> Style:
+        """Return the style of look `name` on the background of look `under`; a hit keeps its own
+        background."""
+        key = f"{name} over {under}"
+        style = self._looks.get(key)
+        if style is None:
+            base, row = self._look_style(""), self._look_style(under) if under else Style()
+            look = self._look_style(name) if name else Style()
+            style = base + row + look if name == "hit" else base + look + row
+            if (
+                style.color is not None
+                and style.color == style.bgcolor
+                and not style.color.is_default
+            ):
+                style += Style(
+                    color="default"
+                )  # in 16 colours the accent can equal the row's background
+            self._looks[key] = style
+        return style
+
+    def render_line(self, y: int) -> Strip:
+        index = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        base = self._look_style("")
+        if index >= len(self.source):
+            return Strip.blank(width, base)
+        row = self.source.row(index)
+        if y == 0 or index == len(self.source) - 1 or y == self.size.height - 1:
+            self._post_shown()
+        if self._now is None:
+            self._now = self.clock()
+        spans = (
+            row.spans(width, self._now, self.columns)
+            if isinstance(row, ConversationRow | JobRow)
+            else row.spans(width, self._now)
+        )
+        if self.marks.has(row):
+            spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
+        under = ""
+        if index == self.cursor and not isinstance(row, NoteRow) and self.is_cursor_current:
+            under = "cursor" if self.has_focus else "cursor-quiet"
+            # A mark besides the background, which not every theme has and not everyone sees.
+            spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
+        # Rows should be printable already; this is the last check before the terminal.
+        safe = ((shaded(printable(text), look, self.app), look) for text, look in spans if text)
+        is_reversed = bool(
+            under and self._look_style(under).reverse
+        )  # which would turn a bar into its empty part
+        segments = [
+            Segment(
+                text,
+                self._look_over(
+                    look, "" if is_reversed and text.strip() and not text.strip(BLOCKS) else under
+                ),
+            )
+            for text, look in safe
+        ]
+        return Strip(segments).adjust_cell_length(width, self._look_over("", under))
+
+    def _post_shown(self) -> None:
+        first = self.scroll_offset.y
+        last = first + self.size.height - 1
+        drawn = (first, min(last, len(self.source) - 1))
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.post_message(self.Shown(self, *drawn))
+
+    def action_move(self, rows: int) -> None:
+        """Move the cursor by a number of rows."""
+        self._go(self.cursor + rows)
+
+    def action_page(self, pages: float) -> None:
+        """Move the cursor by a number of screen pages."""
+        self._go(self.cursor + int(pages * max(self.size.height - 1, 1)))
+
+    def action_jump(self, index: int) -> None:
+        """Move to a row; -1 is the last."""
+        self._go(index if index >= 0 else len(self.source) - 1)
+
+    def _go(self, index: int) -> None:
+        if len(self.source):
+            self.cursor = max(0, min(index, len(self.source) - 1))
+
+    def action_select(self) -> None:
+        """Select the row under the cursor."""
+        row = self.current
+        if row is not None:
+            self.post_message(self.Selected(self, row))
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor to the clicked row; a double click selects it."""
+        index = event.y + self.scroll_offset.y
+        if index < len(self.source):
+            self._go(index)
+            if event.chain >= 2:
+                self.action_select()
+
+    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self.scroll_relative(y=3, animate=False)
+        event.stop()
+
+    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self.scroll_relative(y=-3, animate=False)
+        event.stop()
+
+
+class ListHead(Widget):
+    """Column names above a list, aligned with its rows; clicking one sorts by it."""
+
+    def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows = rows
+        self.extra = ""
+        """Heading of the badges before the columns; empty for the default."""
+        self.is_sorted = True
+        """Whether the rows are in the list's order, so that one column has an arrow."""
+        self._is_whole = False
+        self.auto_links = False  # no link style over the names
+
+    def on_mount(self) -> None:
+        self.watch(self._rows, "cursor", self._cursor_moved, init=False)
+
+    def _cursor_moved(self) -> None:
+        self.refresh()
+
+    def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:
+        """Update and redraw; the order of the list may have changed as well.
+
+        Args:
+            is_whole: All rows of the list have been read, so that the cursor's place in it is
+                shown.
+        """
+        self.extra, self.is_sorted, self._is_whole = extra, is_sorted, is_whole
+        self.refresh()
+
+    def _extra(self) -> str:
+        """Return the heading of what stands before the columns, if a row on screen has it."""
+        first = self._rows.scroll_offset.y
+        in_sight = range(first, min(first + self._rows.size.height, len(self._rows)))
+        return self.extra or family_heading(self._rows.source.row(index) for index in in_sight)
+
+    def render(self) -> Content:
+        rows, parts = self._rows, []
+        width = max(self.size.width - rows.scrollbar_size_vertical, 0)
+        position = f"{rows.cursor + 1:,}/{len(rows):,}" if self._is_whole and len(rows) else ""
+        head = rows.columns.head(width, self._extra(), position=position, is_sorted=self.is_sorted)
+        for text, look, sort in head:
+            part = Content.styled(text, "dim" if look == "dim" else "")
+            if sort is not None:
+                part = part.stylize(
+                    VisualStyle.from_meta({"@click": f"screen.sort_by('{sort.value}')"})
+                )
+            parts.append(part)
+        return Content("").join(parts)

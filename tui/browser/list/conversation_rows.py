@@ -1,0 +1,158 @@
+"""Rows of conversations and of cron jobs, with as many columns as fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ...text import formats
+from ...text.styled import Span, with_hits
+from .columns import ListLayout
+
+_DEFAULT = ListLayout()
+
+
+def glyph(conversation: Conversation) -> Span:
+    """Return the state's sign in one cell, distinguishable without colour, and its look."""
+    if conversation.status is Status.LIVE:
+        return "●", "live"
+    if conversation.pinned:
+        return "★", "accent"
+    if conversation.archived:
+        return "▪", "dim"
+    if conversation.kind is ConversationKind.SUBAGENT:
+        return "⊕", "dim"
+    if conversation.kind is ConversationKind.AUTOMATION:
+        return "↻", "dim"
+    return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(
+        conversation.status, ("·", "dim")
+    )
+
+
+def family(conversation: Conversation) -> list[tuple[str, int, str]]:
+    """Return the numbers of segments if several, branches and subagents, without zeros: sign,
+    number, noun.
+
+    The noun is one of `formats.counted`.
+    """
+    parts, branches, subagents = (
+        len(conversation.segments),
+        conversation.branches,
+        conversation.subagents,
+    )
+    counts = [
+        ("≡", parts if parts > 1 else 0, "part"),
+        ("⑂", branches, "branch"),
+        ("⊕", subagents, "subagent"),
+    ]
+    return [each for each in counts if each[1]]
+
+
+def badges(conversation: Conversation) -> str:
+    """Return the family in signs: `≡3 ⑂1 ⊕2`."""
+    return " ".join(f"{sign}{count}" for sign, count, _noun in family(conversation))
+
+
+def family_heading(rows: Iterable[object]) -> str:
+    """Return the heading of the badges; empty if none of the rows has any."""
+    has_badges = any(isinstance(row, ConversationRow) and badges(row.conversation) for row in rows)
+    return _("family") if has_badges else ""
+
+
+def _hits(count: int) -> str:
+    return ngettext("1 hit", "{count} hits", count).format(count=count)
+
+
+class ConversationRow(NamedTuple):
+    """A conversation; in a search it is above its hits, which `hits` counts."""
+
+    conversation: Conversation
+    hits: int = 0
+    complete: bool = True
+    """Whether preview and count have been read."""
+    best: int | None = None
+    """The message id of its best hit."""
+    is_named: bool = False
+    """Whether a search found it by its title or id."""
+    matches: Sequence[tuple[int, int]] = ()
+    """Start and end of what matched in its title."""
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
+
+    @property
+    def is_found(self) -> bool:
+        """Whether it is the result of a search for words."""
+        return bool(self.hits) or self.is_named
+
+    @property
+    def key(self) -> str:
+        """By root, which stays when a chain grows."""
+        return f"c{self.conversation.root_id}"
+
+    def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
+        conversation = self.conversation
+        mark, look = glyph(conversation)
+        columns, taken = layout.text(conversation, width, now, complete=self.complete)
+        found = _hits(self.hits) if self.hits else _("title or id") if self.is_named else ""
+        extra = found or badges(conversation)
+        note = one_line(conversation.note)
+        room = width - 3 - taken - 2
+        extra = extra if cell_len(extra) <= room // 2 else ""
+        space = room - (cell_len(extra) + 1 if extra else 0)
+        title = one_line(formats.name(conversation), 400)
+        name = formats.clip(title, space)
+        remaining = space - cell_len(name)
+        note = formats.clip(note, remaining - 2) if remaining > 12 else ""
+        named = with_hits(name, self.matches, "title" if conversation.title else "plain")
+        spans: list[Span] = [(f" {mark} ", look), *named]
+        if note:
+            spans.append((f"  {note}", "note"))
+            remaining -= cell_len(note) + 2
+        spans.append((" " * remaining, "plain"))
+        if extra:
+            spans.append((f" {extra}", "accent" if found else "dim"))
+        spans.append((f" {columns} ", "dim"))
+        return spans
+
+
+class JobRow(NamedTuple):
+    """All runs of one cron job."""
+
+    name: str
+    """Its identity (see `list_model.job_key`)."""
+    runs: Sequence[Conversation]
+    """In the order of the list."""
+    total: Conversation
+    """Of all runs: sums of messages, tokens, cost and bytes; the rest is that of the newest run."""
+    expanded: bool = False
+    title: str = ""
+    """Printable."""
+
+    @property
+    def enter(self) -> str:
+        return N_("open")
+
+    @property
+    def key(self) -> str:
+        return f"j{self.name}"
+
+    def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
+        columns, taken = layout.text(self.total, width, now, complete=True)
+        count = formats.counted(len(self.runs), "run")
+        arrow = "▾" if self.expanded else "▸"
+        room = width - 3 - taken - 2 - cell_len(count) - 1
+        name = formats.fit(one_line(self.title or self.name), room)
+        return [
+            (f" {arrow} ", "dim"),
+            (name, "title"),
+            (f" {count}", "accent"),
+            (f" {columns} ", "dim"),
+        ]

@@ -1,0 +1,306 @@
+"""The list's controller: its catalog, view and order, re-read in the background when the store
+changes."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.increment import StoreState
+from hermes_browse.store.sessions.jobs import read_job_names
+from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
+from hermes_browse.store.wording import _
+
+from ...widgets.list_rows import FixedRows, NotedRows, NoteRow, RowSource
+from ..by_name import load
+from ..panes import Panes
+from .columns import ListLayout
+from .list_model import CatalogRows, make_rows
+
+if TYPE_CHECKING:
+    from .measuring import Measuring
+
+_PAUSE = 0.4
+"""Minimum seconds between a change and the next read."""
+_BETWEEN = 2.0
+"""Minimum seconds between reads: each makes all conversations anew."""
+_SHARE = 20.0
+"""Minimum seconds between reads, per second the last one took."""
+_WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
+"""The same two limits for full reads of a store that changes."""
+_LARGE = 20_000
+"""The garbage collector never looks through more sessions than this: at 100,000, it would hold up
+the screen for 70 ms. Screens that were open while they were read are kept in memory, then."""
+
+
+class _Read(NamedTuple):
+    """Result of a read."""
+
+    catalog: Catalog
+    state: StoreState
+    rows: CatalogRows
+    took: float
+    """Seconds."""
+    live: bool
+    """Somebody is writing."""
+    touched: frozenset[str]
+    """Ids of sessions that were re-read because this program changed them."""
+    jobs: Mapping[str, str] | None
+    """Names of the cron jobs by id; None if only changes were read."""
+
+
+_NEWEST = 50
+"""Most recently used conversations that are checked for being live."""
+
+
+def _is_written_to(catalog: Catalog, state: StoreState | None = None) -> bool:
+    """Return whether somebody writes: a lease or lock says so, or one of the newest conversations
+    is live."""
+    newest = islice(reversed(catalog.listed(View.ALL)), _NEWEST)
+    is_live = any(catalog.conversation(root).status is Status.LIVE for root in newest)
+    return (state is not None and bool(state.busy)) or is_live
+
+
+def _is_large(catalog: Catalog) -> bool:
+    return len(catalog.sessions) > _LARGE
+
+
+def _read_catalog(
+    store: OpenStore,
+    catalog: Catalog,
+    state: StoreState | None,
+    touched: frozenset[str],
+    make: Callable[[Catalog], CatalogRows],
+    now: float,
+    home: Path | None,
+) -> _Read:
+    """Bring a catalog up to date from its state; without one, read everything. Names of jobs are in
+    `home`."""
+    begun = time.monotonic()
+    gc.disable()  # this makes much data without reference cycles, expensive to scan
+    is_whole = False
+    jobs: Mapping[str, str] | None = None
+    try:
+        step = store.increment(catalog, state, now, touched) if state is not None else None
+        is_whole = step is None
+        if step is None:
+            if catalog.exact and not _is_large(catalog):  # at the first read nothing is frozen yet
+                gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
+            gc.collect()  # or unreachable cycles would be frozen with the rest
+            new_state = store.state()  # before the catalog, so that no change in between is missed
+            step = store.catalog(now, catalog), new_state
+            jobs = read_job_names(home) if home is not None else {}
+        rows = make(step[0])
+        step[0].counts()
+    finally:
+        # Seldom after an increment: what the screen drops later is not freed until the next full
+        # read.
+        if is_whole or _is_large(catalog):
+            gc.freeze()
+        gc.enable()
+    return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
+
+
+class Listing:
+    """Keeps the list in step with the store without moving what is on screen."""
+
+    def __init__(self, main: Panes) -> None:
+        self._main = main
+        self._opened: set[str] = set()
+        self._state: StoreState | None = None
+        self._took = 0.0
+        self._whole_took = 0.0
+        self._whole_at = 0.0
+        self._stale = False
+        self._read_at = 0.0
+        self._scheduled = False
+        self._is_live = _is_written_to(main.catalog)
+        self._touched: set[str] = set()
+        self._measuring: Measuring | None = None
+
+    def begin(self, at: int = 0) -> None:
+        """Show the first page if view and order are the default, with the cursor on the row `at`.
+
+        Otherwise show a note until the first read.
+        """
+        main = self._main
+        main.rows.columns = self.columns
+        main.writing = self._writing()
+        is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
+        if is_default or main.catalog.exact:
+            self._show(self._maker()(main.catalog), top=True, at=at)
+        else:
+            self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
+
+    def _show(
+        self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
+    ) -> None:
+        """Show rows as `ConversationList.show` does, unless the list shows search results."""
+        if self._main.searched is None:
+            notes = self._main.notes()
+            source = NotedRows(notes, rows) if notes else rows
+            self._main.rows.show(source, key=key, top=top, at=at + len(notes))
+
+    def _maker(self) -> Callable[[Catalog], CatalogRows]:
+        """Return a function that makes the rows in the current view and order, on any thread."""
+        details, opened = self._main.details, frozenset(self._opened)
+        view, order = self._main.view, self._main.order
+        return partial(make_rows, details=details, view=view, order=order, opened=opened)
+
+    def read(self, *, whole: bool = True) -> None:
+        """Read the catalog in the background: everything, or only the changes."""
+        self._read_at = time.monotonic()
+        self._main.start("catalog", self._read, None if whole else self._state)
+
+    async def _read(self, state: StoreState | None) -> None:
+        main, make = self._main, self._maker()
+        now, catalog, location = main.clock(), main.catalog, main.location
+        touched = frozenset(self._touched)
+        home = location.path.parent if location.home is not None else None
+        self._take_catalog(
+            await main.read(
+                lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
+            )
+        )
+
+    def _take_catalog(self, read: _Read) -> None:
+        main, self._state, self._took = self._main, read.state, read.took
+        self._touched -= read.touched
+        if read.jobs is not None:  # everything was read, not only changes
+            main.details.jobs = read.jobs
+            self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
+        self._show(read.rows)
+        main.catalog = read.catalog
+        self._measure()
+        main.retract(_("reading the store again"))
+        self._is_live = read.live
+        main.writing = self._writing()
+
+    def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
+        """Rebuild the rows from the current catalog.
+
+        Args:
+            top: Scroll to the first row.
+            at: Keys of rows: the cursor moves to the first that is listed.
+        """
+        self._main.start("rows", self._refresh, top, at)
+
+    async def _refresh(self, top: bool, at: Sequence[str]) -> None:
+        catalog, make = self._main.catalog, self._maker()
+        rows = await self._main.read(
+            lambda store: make(catalog if catalog.exact else store.catalog(catalog.now))
+        )
+        listed = (key for key in at if rows.index_of(key) is not None)
+        self._show(rows, key=next(listed, None), top=top)
+
+    def changed(self) -> None:
+        """Schedule a read after a change of the store, unless one is due."""
+        if self._scheduled:
+            return
+        self._scheduled = True
+        since = time.monotonic() - self._read_at
+        wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
+        self._main.start_later("changes", wait, self._read_changes)
+
+    def touched(self, session_ids: Iterable[str]) -> None:
+        """Read at once after this program has changed, deleted or restored these sessions."""
+        self._touched.update(session_ids)
+        self.read(whole=self._state is None)
+
+    def _read_changes(self) -> None:
+        self._scheduled = False
+        self.read(whole=self._state is None)
+        if not self._stale:
+            self._stale = True
+            wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (
+                time.monotonic() - self._whole_at
+            )
+            self._main.start_later("whole", max(wait, _PAUSE), self._read_whole)
+
+    def _read_whole(self) -> None:
+        """Read everything after changes, some of which an increment cannot detect."""
+        if self._stale:
+            self.read()
+
+    def complete(self, first: int, last: int) -> None:
+        """Read missing previews and counts of the rows `first` to `last`."""
+        lacking = self._main.rows.source.lacking(first, last)
+        if lacking:
+            self._main.start("details", self._complete, lacking)
+
+    async def _complete(self, lacking: Sequence[Conversation]) -> None:
+        self._main.details.add(await self._main.read(lambda store: store.with_details(lacking)))
+        self._main.rows.refresh_rows()
+
+    def show_view(self) -> None:
+        """Show another view from its top."""
+        self.refresh(top=True)
+        self._measure()
+
+    def reverse_order(self) -> None:
+        """Reverse the order."""
+        self.sort_by(self._main.sort)
+
+    def sort_by(self, sort: Sort) -> None:
+        """Sort by `sort`, or reverse the order if that is current; the cursor stays on its row."""
+        main = self._main
+        main.set_reactive(Panes.reverse, sort is main.sort and not main.reverse)
+        main.set_reactive(Panes.sort, sort)
+        main.rows.columns = self.columns
+        self.refresh()
+        self._measure()
+        main.mutate_reactive(Panes.sort)
+
+    # Sums that are not stored in sessions
+
+    @property
+    def columns(self) -> ListLayout:
+        """The columns of the rows, and what they are sorted by."""
+        return ListLayout(
+            self._main.options.columns,
+            self._main.sort,
+            self._main.reverse,
+            self._main.store.is_several,
+        )
+
+    def _measure(self) -> None:
+        """Measure sizes or counts that are shown or sorted by; stop when none are."""
+        main, shows_sizes = self._main, self.columns.shows_sizes
+        if self._measuring is None:
+            if main.sort not in (Sort.SIZE, Sort.MESSAGES) and not shows_sizes:
+                return
+            self._measuring = load("measuring")(main)
+        main.start("amounts", self._measured, self._measuring, shows_sizes)
+
+    async def _measured(self, measuring: Measuring, shows_sizes: bool) -> None:
+        main = self._main
+        try:
+            async for is_all in measuring.measure(main.sort, main.view, sizes=shows_sizes):
+                if is_all:
+                    self.refresh()
+                main.rows.refresh_rows()
+        finally:
+            main.progress = ""
+
+    def reload(self) -> None:
+        """Read the whole store now, at the user's request."""
+        self.read()
+        self._main.say(_("reading the store again"))
+
+    def toggle_job(self, name: str) -> None:
+        """Expand or fold the runs of a job."""
+        self._opened ^= {name}
+        self.refresh()
+
+    def _writing(self) -> str:
+        """Return the header's text on writers; empty for the temporary store of old transcripts."""
+        if self._main.location.old_files is not None:
+            return ""
+        return _("Hermes is writing") if self._is_live else _("no one is writing")

@@ -1,0 +1,276 @@
+"""The main screen: what keys, messages of the panes and changes of the state lead to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+
+from textual import on
+from textual.events import AppBlur, AppFocus, Resize, ScreenResume
+from textual.widget import Widget
+from textual.widgets import Input
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.models import Status
+from hermes_browse.store.wording import _
+
+from ..settings.options import FOREVER
+from ..text.family import CompactionEntry
+from ..widgets.list_rows import ListRow, NoteRow
+from .context import ShownPlace
+from .keyed import KeyScreen
+from .lineage.tree import LineageTree
+from .list.about import about
+from .list.conversation_list import ConversationList, enter_title
+from .list.conversation_rows import ConversationRow, JobRow
+from .list.hit_rows import MoreRow, SuggestionRow
+from .search.box import SearchBox
+
+_POLL_SECONDS = 0.5
+"""Between checks whether the file has changed."""
+_AWAY_SECONDS = 3.0
+"""The same while the terminal has no focus."""
+
+
+class MainScreen(KeyScreen):
+    """List, transcript, lineage and search of a store."""
+
+    _was_seen = _is_away = _is_search_prepared = False
+    _opens_first = False
+    """Enter was pressed before the results were there: the first one is opened when it comes."""
+
+    # Lifecycle
+
+    def on_mount(self) -> None:
+        self.follow_cursors()
+        self.watch(self.box, "value", self.query_typed, init=False)
+        self.set_class(self.pane_sizes.is_alone, "-zoom-list")
+        self.share_out()
+        if self.focused is None:
+            self.set_focus(self.rows)
+        self.listing.begin(self.host.take_early_cursor())
+        self.show_header()
+        self.say(self.location.note)
+        if self.box.value:  # typed before anything was mounted
+            self.query_typed(self.box.value)
+        self.call_after_refresh(self._start_background)
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Skip Textual's refresh of all styles at the first resume, when they are fresh."""
+        event.refresh_styles = self._was_seen
+        self._was_seen = True
+
+    def _start_background(self) -> None:
+        """After the first frame: read the rest, and load modules that are needed soon."""
+        gc.freeze()  # objects made so far are permanent
+        gc.enable()
+        self.start("watch", self._watch)
+        self.start("load", self.call, self.load_search)
+        self.old.count()
+        if (age := self.options.trash) != FOREVER:
+            self.start_write(self.expire_trash, age)
+
+    def on_unmount(self) -> None:
+        self.close()
+
+    async def _watch(self) -> None:
+        """Read everything, then again after each write, without moving anything."""
+        before = await self.call(self.store.fingerprint)
+        self.listing.read()
+        while True:
+            await asyncio.sleep(_AWAY_SECONDS if self._is_away else _POLL_SECONDS)
+            now = await self.call(self.store.fingerprint)
+            if now != before:
+                before = now
+                self.listing.changed()
+                self.loader.changed()
+
+    def on_app_focus(self, event: AppFocus) -> None:
+        self._is_away = False
+
+    def on_app_blur(self, event: AppBlur) -> None:
+        self._is_away = True
+
+    async def _prepare_search(self) -> None:
+        """Read what every search needs of the whole store before the first keystroke, which would
+        cancel this."""
+        with contextlib.suppress(BrowseError):  # shown by the list, and by the first search
+            await self.read(lambda store: store.prepare_search())
+
+    # Changes of the state
+
+    def watch_catalog(self) -> None:
+        self.show_header_soon()
+        if self.marks:  # drop those of conversations that are gone
+            self.marks.keep(self.catalog.is_root)
+        self.refresh_place()
+        if self.searched is not None:
+            self.search.retry()
+        elif not self._is_search_prepared:
+            self._is_search_prepared = True
+            self.start("search", self._prepare_search)
+
+    def watch_view(self) -> None:
+        self.show_header_soon()
+        self.listing.show_view()
+
+    def watch_search_view(self) -> None:
+        self.show_header_soon()
+        self.search.run()
+
+    def watch_sort(self) -> None:
+        self.show_header_soon()
+        if self.searched is not None and self.results is None:  # the list's order
+            self.search.run()
+
+    def watch_searched(self) -> None:
+        """Show the list again after a search, with the cursor on what was read or where it was."""
+        self.show_header_soon()
+        if self.searched is None:
+            current = self.current if not self.box.has_focus else None
+            keys = [f"c{current.root_id}"] if current is not None else []
+            self.listing.refresh(at=[*keys, self.search.before])
+            self.say("")
+
+    def watch_touched(self) -> None:
+        self.listing.touched(self.touched)
+        self.loader.changed()
+        if self.touched and self.searched is not None:
+            self.search.run(top=False)
+
+    def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
+        super().watch_place(before, place)
+        if place.message_id is not None and self.matchers and self.transcript.is_finding:
+            self.finding.close()  # a hit was opened, so n and N step through hits again
+        self.loader.follow(before, place)
+        self.family_loader.follow(before, place)
+
+    def watch_model(self) -> None:
+        if self.transcript.is_finding:
+            self.finding.shown(self.model)
+
+    # The list and the tree
+
+    def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
+        """Focus a pane, which may change the current conversation.
+
+        A field that opens ends what was said before, except the box of a search, as that is of it.
+        """
+        is_opened = isinstance(widget, Input) and not isinstance(self.focused, Input)
+        if is_opened and not (widget is self.box and self.box.value):
+            self.forget_status()
+        super().set_focus(widget, *given, **named)
+        self.focus_moved()
+        self.family_loader.find_losses()
+
+    def forget_status(self) -> None:
+        """Remove what was said before the user moved on; the shortfall of a search stays."""
+        self.say(self.search.shortfall if self.searched is not None else "")
+
+    def describe_row(self, row: ListRow | None) -> None:
+        is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
+        is_resumed = enter_title(row, resumes=self.rows.resumes) == "resume"
+        enter = _("Enter resumes …{id}") if is_resumed else _("Enter reads it")
+        self.is_row_live = is_live
+        self.about = about(row, self.clock(), enter, self.status_room)
+        if self._opens_first and not self.search.is_pending:
+            self._open_first()
+
+    @on(ConversationList.Selected, "#list")
+    def row_selected(self, event: ConversationList.Selected) -> None:
+        """Handle Enter in the list."""
+        if self.rows.enter_title == "resume":
+            self.resuming.resume()
+        else:
+            self.take(event.row)
+
+    def take(self, row: ListRow) -> None:
+        """Go one step into a row: read a conversation, at its hit if it has one, or show more."""
+        if isinstance(row, JobRow):
+            self.listing.toggle_job(row.name)
+        elif isinstance(row, MoreRow):
+            self.search.unfold(row)
+        elif isinstance(row, SuggestionRow):
+            self._take_suggestion(row)
+        elif not isinstance(row, NoteRow):
+            self.follow_row()
+            self.set_focus(self.transcript)
+
+    def _take_suggestion(self, row: SuggestionRow) -> None:
+        """Run a suggested search, which may switch to another profile."""
+        if row.profile:
+            self.switching.search(row.profile, row.query)
+            return
+        if row.query != self.box.value:  # the last word was counted as a whole one: a space ends it
+            self.query_line.put(f"{row.query} ")
+        self.search_view = row.view
+
+    @on(ConversationList.Shown, "#list")
+    def rows_shown(self, event: ConversationList.Shown) -> None:
+        """Read missing details of the rows on screen, or the next page of hits at their end."""
+        self.listing.complete(event.first, event.last)
+        if self.searched is not None and event.last >= len(self.rows) - 1:
+            self.search.read_on()
+
+    @on(LineageTree.NodeSelected, "#lineage")
+    def node_selected(self) -> None:
+        """Inspect a compression, or read a session, unless the tree is still that of another
+        conversation."""
+        if not self.is_entry_current:
+            self.say(_("the family of this conversation is still being read"))
+        elif isinstance(self.lineage.current, CompactionEntry):
+            self.open_compactions()
+        else:
+            self.set_focus(self.transcript)
+
+    # The search box
+
+    def query_typed(self, text: str) -> None:
+        """Search for the changed text of the box, within the keystroke."""
+        self._opens_first = False
+        self.search.take(self.query_line.edited(text))
+
+    @on(SearchBox.Moved)
+    def box_moved(self, event: SearchBox.Moved) -> None:
+        """Handle movement keys typed in the search box."""
+        if self.query_line.recall(event.key):
+            return
+        steps = {"down": 1, "up": -1}
+        if event.key in steps:
+            self.rows.action_move(steps[event.key])
+        else:
+            self.rows.action_page(1 if event.key == "pagedown" else -1)
+
+    @on(SearchBox.Left)
+    def box_left(self) -> None:
+        """Stop a scan, else clear the box, else go back to the list."""
+        if self.searched is not None and self.search.stop():
+            return
+        if self.box.value:
+            self.box.value = ""
+        else:
+            self.set_focus(self.rows)
+
+    @on(SearchBox.Entered)
+    def box_entered(self) -> None:
+        """Open the first result, or the one under the cursor, as soon as there is one."""
+        if self.searched is None:
+            self.set_focus(self.rows)
+            return
+        self.query_line.remember()
+        self._opens_first = self.search.is_pending
+        if not self._opens_first:
+            self._open_first()
+
+    def _open_first(self) -> None:
+        self._opens_first = False
+        row = self.rows.current
+        if row is None or isinstance(row, NoteRow | JobRow):
+            self.set_focus(self.rows)
+        else:
+            self.take(row)
+
+    def on_resize(self, event: Resize) -> None:
+        """Fit the lines at the top; Textual also calls the handler of `Panes`."""
+        self.show_header()

@@ -1,0 +1,269 @@
+"""The panes of the main screen: layout, focus and zoom, the status line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.wording import N_, _
+
+from ..settings.pane_sizes import HEIGHT, NARROW, WIDTH, has_head
+from ..terminal import clipboard
+from ..widgets.keys import KeyLine
+from ..widgets.lines import TextLine
+from ..widgets.list_rows import ListRow
+from ..work.application import Application
+from . import header
+from .by_name import load
+from .context import Context
+from .lineage.tree import LineageTree
+from .list.conversation_list import ConversationList, ListHead
+from .list.list_model import shown_line
+from .search.box import SearchBox
+from .transcript.view import TranscriptView
+
+_HIT_ORDERS = {
+    "newest": N_("hits newest"),
+    "relevance": N_("hits relevance"),
+    "oldest": N_("hits oldest"),
+}
+SHORT = 30
+"""Lines below which the tree is shown only on request."""
+
+
+class Panes(Context):
+    """The panes, without their contents."""
+
+    AUTO_FOCUS = ""
+
+    def __init__(self, host: Application, location: Location, store: Store, first: Catalog) -> None:
+        super().__init__(host, location, store, first)
+        self.pane_sizes = host.pane_sizes
+        """The list's share of the panes."""
+        self._is_header_due = False
+        self._list_size: tuple[str | None, str | None] = None, None
+        self.box = SearchBox(id="search")
+        """The search box."""
+        self.rows = ConversationList(id="list")
+        """The list of conversations, or of hits."""
+        self.head = ListHead(self.rows, id="head")
+        """The column names of the list."""
+        self.transcript = TranscriptView(id="transcript")
+        """The transcript."""
+        self.lineage = LineageTree(id="lineage")
+        """The lineage tree."""
+        self.rows.marks = self.marks
+        self.rows.clock = self.lineage.clock = host.clock
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="header")
+        yield self.box
+        yield TextLine(id="views")
+        with Horizontal(id="panes"):
+            with Vertical(id="listed"):
+                yield self.head
+                yield self.rows
+            with Vertical(id="side"):
+                yield TextLine(id="title")
+                yield TextLine(id="facts")
+                yield self.transcript
+                yield TextLine(id="lineage-title")
+                yield self.lineage
+        yield TextLine(id="status")
+        yield KeyLine(
+            id="keys",
+            more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
+        )
+
+    def notes(self) -> Sequence[ListRow]:
+        """Return rows above those of the list: what is missing in it."""
+        return ()
+
+    @property
+    def message_id(self) -> int | None:
+        """The message that keys act on in the transcript, if that has the keys."""
+        return self.transcript.current_id if self.focused is self.transcript else None
+
+    @property
+    def lines(self) -> int:
+        """How many rows to read for another list of this size."""
+        return max(self.size.height, 20)
+
+    def open_screen(self, name: str, *given: object) -> None:
+        """Open a screen by its name in `by_name`, with what else its class takes."""
+        self.app.push_screen(load(name)(self, *given))
+
+    def copy(self, text: str, name: str = "") -> None:
+        """Copy a text, and say how; the name is printable and defaults to the text."""
+        self.start("copying", self.copied, text, name or text)
+
+    async def copied(self, text: str, name: str) -> None:
+        self.say(f"{name} {await clipboard.copy(text, self.app.copy_to_clipboard)}")
+
+    def redraw_marks(self) -> None:
+        """Draw the rows again after the marks changed."""
+        self.rows.refresh_rows()
+        self.show_header_soon()
+
+    # The lines at the top
+
+    def show_header_soon(self) -> None:
+        """Update the lines at the top in the next frame, once for all that has changed."""
+        if not self._is_header_due:
+            self._is_header_due = True
+            self.call_later(self.show_header)
+
+    watch_offered = watch_results = watch_hit_order = show_header_soon
+    watch_progress = watch_old_files = show_header_soon
+
+    def show_header(self) -> None:
+        """Update header, line of views and column names."""
+        self._is_header_due = False
+        width, catalog = self.size.width, self.catalog
+        counts, is_searching = catalog.counts(), self.searched is not None
+        shown = shown_line(catalog, self.view)
+        if is_searching and catalog.exact:
+            shown = _("search in {count:,} of {total:,} conversations").format(
+                count=counts[self.current_view], total=counts[View.ALL]
+            )
+        if self.old_files:
+            old = _("{count:,} old transcripts")
+            if is_searching:
+                old = _("{count:,} old transcripts not searched")
+            shown += " · " + old.format(count=self.old_files)
+        shown = " · ".join(filter(None, (self.covered(), shown)))
+        self.line("header").update(header.title(self.location, shown, width))
+        offered = self.offered
+        self.line("views").update(header.offers(offered, width) if offered else self.view_line())
+        has_hits = self.results is not None
+        is_whole = self.catalog.exact or has_hits
+        self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits, is_whole=is_whole)
+
+    def covered(self) -> str:
+        """Return what the counts in the header do not cover; empty if they cover everything."""
+        return ""
+
+    def view_line(self) -> Content:
+        """Build the line of views, with the list's order."""
+        return self.views(self.catalog, self.current_view, self.old_files)
+
+    def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
+        """Build the line of views of a catalog; `old` is the number of old transcripts."""
+        marks = header.marked(len(self.marks), self.marks.messages) if self.marks else ""
+        return header.views(
+            catalog,
+            view,
+            self.sort,
+            self.reverse,
+            _(_HIT_ORDERS[self.hit_order]) if self.searched is not None else "",
+            marks,
+            old,
+            progress=self.progress,
+            width=self.size.width,
+        )
+
+    # The status line
+
+    def watch_status(self) -> None:
+        """Show the sentence; without one, describe the row under the cursor."""
+        text, _is_of_page, is_failure = self.status
+        is_repeated = not text and self.is_row_live
+        line = header.status(
+            text or self.about, "" if is_repeated else self.writing, look="" if text else "dim"
+        )
+        self.line("status").update(header.failure(text) if is_failure else line)
+
+    def watch_about(self) -> None:
+        if not self.status.text:
+            self.watch_status()
+
+    def watch_is_row_live(self) -> None:
+        self.watch_about()
+
+    def watch_writing(self) -> None:
+        if not self.status.is_failure:
+            self.watch_status()
+
+    @property
+    def status_room(self) -> int:
+        """Cells of the status line for a sentence."""
+        return self.size.width - 2 - cell_len(f" │ {self.writing}")
+
+    def line(self, name: str) -> TextLine:
+        """Return a one-line text by id."""
+        return self.query_one(f"#{name}", TextLine)
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width < NARROW, "-narrow")
+        self.set_class(event.size.height < SHORT, "-short")
+        self.set_class(not has_head(*event.size), "-low")
+        self.share_out()
+
+    def share_out(self) -> None:
+        """Set the list's size from its share; the style sheet has the default."""
+        pane_sizes = self.pane_sizes
+        is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
+        width = (
+            f"{pane_sizes.width}%"
+            if not (is_narrow or is_alone or pane_sizes.width == WIDTH)
+            else None
+        )
+        height = (
+            f"{pane_sizes.height}%"
+            if is_narrow and not is_alone and pane_sizes.height != HEIGHT
+            else None
+        )
+        if (
+            width,
+            height,
+        ) != self._list_size:  # Textual would lay out everything even if nothing changed
+            self._list_size = width, height
+            pane = self.query_one("#listed")
+            pane.styles.width, pane.styles.height = width, height
+
+    def share(self, steps: int) -> None:
+        """Move the border between the panes."""
+        if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):
+            self.end_zoom()
+            self.share_out()
+
+    def focus_pane(self, by: int) -> None:
+        """Focus the next pane, or the previous one if `by` is negative."""
+        panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
+        focused = self.focused
+        index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
+        self.set_focus(panes[(index + by) % len(panes)])
+
+    def toggle_lineage(self) -> None:
+        """Show and focus the lineage tree, or leave it."""
+        if self.lineage.has_focus:
+            self.remove_class("-lineage")
+            self.set_focus(self.rows)
+        else:
+            self.add_class("-lineage")
+            self.set_focus(self.lineage)
+
+    def zoom(self) -> None:
+        """Show the focused pane alone, or all again."""
+        if not self.end_zoom():
+            self.pane_sizes.is_alone = self.rows.has_focus
+            self.add_class("-zoom-list" if self.pane_sizes.is_alone else "-zoom-side")
+            self.share_out()
+
+    def end_zoom(self) -> bool:
+        """Show all panes again; return whether one was zoomed."""
+        if not (self.has_class("-zoom-list") or self.has_class("-zoom-side")):
+            return False
+        self.pane_sizes.is_alone = False
+        self.remove_class("-zoom-list", "-zoom-side")
+        self.share_out()
+        return True

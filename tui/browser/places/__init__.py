@@ -1,0 +1,1 @@
+"""Other stores on the main screen: profiles, machines, old transcripts in files."""

@@ -1,0 +1,112 @@
+"""The view of old transcripts, which are files beside the store.
+
+They are read into a temporary store with a main screen of its own. The views in its header are
+those of the real store and lead back to it.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.api import open_store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.legacy.old_transcripts import OldTranscripts
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.wording import _
+
+from ...settings.keys.main_commands import changed
+from ..list.list_model import read_first
+from ..main import MainScreen
+
+if TYPE_CHECKING:
+    from textual.content import Content
+
+_REFUSED = (
+    *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
+    *("rename", "undo", "prune", "trash", "retention"),
+)
+"""Commands that need sessions of a store."""
+
+
+def read_old_transcripts(
+    folder: Path, store: Store, now: float, lines: int
+) -> tuple[OldTranscripts, Catalog, list[Conversation]]:
+    """Read a first portion of the old transcripts that a store does not have; on a reading thread.
+
+    Returns:
+        The temporary store, the first page of its catalog (`lines` conversations), and these with
+        previews.
+    """
+    with open_store(store) as opened:
+        known = opened.known_sessions()
+    transcripts = OldTranscripts(folder, known)
+    try:
+        transcripts.fill()
+        return transcripts, *read_first(Store(transcripts.path), now, lines, View.ALL)
+    except BrowseError:
+        transcripts.close()
+        raise
+
+
+class OldScreen(MainScreen):
+    """The main screen over old transcripts.
+
+    `beside` is that of the store beside the files; `transcripts`, which hold a first portion, are
+    closed with the screen; `first` and `shown` are as of `MainScreen`.
+    """
+
+    KEYS = changed({"view-old": {"does": "show_header"}}, _REFUSED)
+    RESUMES = False
+
+    def __init__(
+        self,
+        beside: MainScreen,
+        transcripts: OldTranscripts,
+        first: Catalog,
+        shown: list[Conversation],
+    ) -> None:
+        location = Location(transcripts.path, old_files=transcripts.folder)
+        super().__init__(beside.host, location, Store(transcripts.path), first, shown)
+        self._beside, self._transcripts = beside, transcripts
+        self.begin_as(View.ALL)
+
+    def on_mount(self) -> None:
+        """Read the remaining files; Textual calls the handler of the main screen as well."""
+        self.start("fill", self._fill)
+
+    async def _fill(self) -> None:
+        while await self.call(self._transcripts.fill):
+            self.say(self._transcripts.describe())
+        self.say(self._transcripts.describe())
+        self.listing.read()
+        if self.searched is not None:  # the search has not seen the new ones
+            self.search.run()
+
+    def on_unmount(self) -> None:
+        """Delete the temporary store, on a thread because a portion may be under way."""
+        threading.Thread(target=self._transcripts.close, name="old").start()
+
+    def view_line(self) -> Content:
+        """Return the views of the real store, and this one."""
+        return self.views(self._beside.catalog, None, self._transcripts.files)
+
+    def refuse(self) -> None:
+        self.say(
+            _(
+                "these are files, not sessions of the store: they can be read, searched, copied and exported"
+            )
+        )
+
+    def show_view(self, name: str) -> None:
+        """Go back to a view of the store."""
+        self.dismiss(None)
+        self._beside.show_view(name)
+
+    def leave(self) -> None:
+        """Go back to the store."""
+        self.dismiss(None)

@@ -1,0 +1,184 @@
+"""The main screen over all profiles and hosts, with a column that says where a conversation is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.places.merged import MergedStore, places_of
+from hermes_browse.store.places.names import id_of
+from hermes_browse.store.places.place import Place
+from hermes_browse.store.places.reason import short_reason
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...settings.keys.main_commands import changed
+from ...text import formats
+from ...text.styled import Span
+from ...widgets.list_rows import ListRow
+from ...work.application import Arrival
+from ..list.hit_rows import HitRow
+from ..list.list_model import read_first
+from ..main import MainScreen
+
+_REFUSED = (
+    *("archive", "delete", "pin", "rename", "undo", "prune", "trash", "retention", "view-old"),
+    *("insights", "doctor"),
+)
+"""Commands about one store."""
+_CHANGED: Mapping[str, dict[str, Any]] = {
+    "hit-order": {
+        "title": N_("open there"),
+        "tooltip": N_("Open it in its own profile or host"),
+        "footer": True,
+        "does": "open_there",
+    },
+    "back": {"footer": True},
+}
+"""How commands are shown here, where it differs; hits have one order, so its key opens."""
+
+
+def read_places(
+    here: Location, hosts: Sequence[Host], links: Links, now: float, lines: int
+) -> tuple[MergedStore, Catalog, list[Conversation]]:
+    """Return the store of all profiles and hosts, and the first page of the profiles (`lines`
+    conversations) with previews; on a reading thread."""
+    store = MergedStore(here.path.parent / "places", places_of(here, hosts, links))
+    return store, *read_first(store, now, lines)
+
+
+class AwayRow(NamedTuple):
+    """A place of which nothing can be shown."""
+
+    place: Place
+    reason: str
+
+    @property
+    def key(self) -> str:
+        return f"a{self.place.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        name = f"{one_line(self.place.name, 40)}  "
+        reason = formats.fit(self.reason, max(width - 3 - len(name), 0))
+        return [(" ! ", "note"), (name, "accent"), (reason, "note")]
+
+
+def reason_of(place: Place, error: BrowseError, now: float) -> str:
+    """Return why a place is away, and since when; `now` is in Unix seconds."""
+    if place.link is None:
+        return _("it cannot be read: {reason}").format(
+            reason=one_line(short_reason(error, place.location()), 300)
+        )
+    own = one_line(error.sentence.removeprefix(f"{place.name[1:]}: "), 300)
+    since = place.link.away_since
+    if since is None:
+        return _("no answer: {reason}").format(reason=own)
+    is_today = formats.day_key(since) == formats.day_key(now)
+    time = formats.clock(since).strip() if is_today else formats.timestamp(since)
+    return _("away since {time}: {reason}").format(time=time, reason=own)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names of places, as many as a line takes."""
+    shown = ", ".join(names[:3])
+    more = _("{names} and {count:,} more")
+    return shown if len(names) <= 3 else more.format(names=shown, count=len(names) - 3)
+
+
+def _remedy(error: BrowseError) -> str:
+    return one_line(error.mend if isinstance(error, HostError) else error.remedy, 300)
+
+
+class PlacesScreen(MainScreen):
+    """The main screen over a `MergedStore`; `first` and `shown` are as of `MainScreen`."""
+
+    KEYS = changed(_CHANGED, _REFUSED)
+
+    def __init__(
+        self,
+        beside: MainScreen,
+        store: MergedStore,
+        first: Catalog,
+        shown: Sequence[Conversation],
+    ) -> None:
+        host = beside.host
+        name = _("all profiles and hosts") if beside.options.hosts else _("all profiles")
+        location = host.here._replace(path=store.path, root=None, profile=name, note="", label=name)
+        super().__init__(host, location, store, first, shown)
+        self._merged = store
+
+    def notes(self) -> Sequence[ListRow]:
+        now, places = self.clock(), self._merged.places
+        return [
+            AwayRow(place, reason_of(place, error, now))
+            for place in places
+            if (error := place.away) is not None
+        ]
+
+    def covered(self) -> str:
+        waited = [place.name for place in self._merged.places if place.is_waited_for]
+        away = [place.name for place in self._merged.places if place.away is not None]
+        asking, without = _("asking {hosts} …"), _("without {hosts}")
+        parts = [
+            asking.format(hosts=_names(waited)) if waited else "",
+            without.format(hosts=_names(away)) if away else "",
+        ]
+        return " · ".join(filter(None, parts))
+
+    def take(self, row: ListRow) -> None:
+        """Ask a place again that is away; other rows as on every main screen."""
+        if isinstance(row, AwayRow):
+            self.say(_("asking {hosts} …").format(hosts=row.place.name))
+            self.start("again", self._read_again, row.place)
+        else:
+            super().take(row)
+
+    async def _read_again(self, place: Place) -> None:
+        await self.call(lambda: place.retry())
+        self.listing.read()
+
+    def describe_row(self, row: ListRow | None) -> None:
+        super().describe_row(row)
+        if isinstance(row, AwayRow) and row.place.away is not None:
+            self.about = self._about(row.place, row.place.away)
+
+    def _about(self, place: Place, error: BrowseError) -> str:
+        """Return what to do about a place that is away."""
+        parts = [_("Enter asks it again"), _remedy(error)]
+        if place.host is not None:
+            more = _("`hermes-browse hosts check {name}` says more")
+            parts.insert(1, more.format(name=place.host.name))
+        return " · ".join(filter(None, parts))
+
+    def open_there(self) -> None:
+        """Open the current conversation, at the hit under the cursor, in its own place."""
+        conversation, row = self.current, self.rows.current
+        place = self._merged.place(conversation.root_id) if conversation is not None else None
+        if conversation is None or place is None:
+            return
+        own = place.keys.there(conversation)
+        message = row.hit.message_id if isinstance(row, HitRow) else self.message_id
+        own_message = place.keys.there(message) if message is not None else None
+        self.start("open", self._open, place, Arrival(own, own_message))
+
+    async def _open(self, place: Place, arrival: Arrival) -> None:
+        location = await self.call(place.location)
+        self.switching.to(location, arrival)
+
+    def copy_id(self) -> None:
+        if self.current is not None:
+            self.copy(id_of(self.current.id))
+
+    def refuse(self) -> None:
+        self.say(_("these are several stores: o opens the one of this conversation, 0 another"))
+
+    def leave(self) -> None:
+        """Go back to the store."""
+        self.dismiss(None)

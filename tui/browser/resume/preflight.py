@@ -1,0 +1,207 @@
+"""The card before a risky resume: the target, the warnings, the command and the recap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.cells import set_cell_size
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.widgets import Static
+
+from hermes_browse.store.compression.model_context import Memory
+from hermes_browse.store.hermes.resume_command import ResumePlan
+from hermes_browse.store.messages.details import Details
+from hermes_browse.store.messages.recap import RecapLine
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _, ngettext
+
+from ...settings.keys.screen_commands import PREFLIGHT
+from ...terminal import clipboard
+from ...text import formats
+from ...widgets.card import Card, keys_line
+
+_CACHED = 0.1
+"""Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more
+elsewhere."""
+
+
+def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None:
+    """Return the maximum cost in USD of sending so many uncached tokens, from the conversation's
+    cost so far.
+
+    A store has no prices. But an output or cache-write token costs no less than an uncached input
+    token, and a cached one no less than a tenth of it, so the total cost bounds the price of one
+    token.
+
+    Returns:
+        None if no cost is recorded.
+    """
+    spent, cost = conversation.tokens, conversation.cost_usd
+    weight = spent.input + spent.cache_write + spent.output + _CACHED * spent.cache_read
+    return tokens * cost / weight if cost and weight > 0 else None
+
+
+def place_and_cost(
+    conversation: Conversation, details: Details | None, *, is_here: bool = True
+) -> Iterator[str]:
+    """Yield printable lines on directory and branch, then on model, context size and cost.
+
+    Args:
+        details: None if they were not read.
+        is_here: Its directory is on this machine; that of the sample store is made up, and that of
+            a host is elsewhere.
+    """
+    place = []
+    if conversation.cwd:
+        is_there = not is_here or Path(conversation.cwd).is_dir()
+        sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
+        place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
+    if conversation.git_branch:
+        place.append(_("branch {name}").format(name=one_line(conversation.git_branch, 80)))
+    if place:
+        yield " · ".join(place)
+    if details is None:
+        return
+    names = conversation.model, details.facts.get("billing_provider")
+    facts = [one_line(name, 80) for name in names if name]
+    tokens = (details.live_bytes + details.prompt_bytes) / formats.BYTES_PER_TOKEN
+    if tokens:
+        sentence = _(
+            "context about {count} tokens, all sent again unless the provider still has them cached"
+        )
+        facts.append(sentence.format(count=formats.number(tokens)))
+        if (most := max_uncached_cost(conversation, tokens)) is not None:
+            facts.append(_("that is {cost} at most").format(cost=formats.money(most)))
+    if facts:
+        yield " · ".join(facts)
+
+
+def not_remembered(memory: Memory) -> str:
+    """Return what the model will not remember when it goes on; empty if it has everything that was
+    said."""
+    count = len(memory.forgotten)
+    if memory.has_summary:
+        words = ngettext(
+            "The model has only a summary of 1 of {said:,} messages · M shows what was lost",
+            "The model has only a summary of {count:,} of {said:,} messages · M shows what was lost",
+            count,
+        )
+    else:
+        words = ngettext(
+            "The model no longer has 1 of {said:,} messages, nor a summary · M shows it",
+            "The model no longer has {count:,} of {said:,} messages, nor a summary · M shows them",
+            count,
+        )
+    return words.format(count=count, said=memory.said) if count else ""
+
+
+class PreflightCard(Card[bool]):
+    """Asks for confirmation, by another key than the one that opened it."""
+
+    KEYS = PREFLIGHT
+
+    def __init__(
+        self,
+        plan: ResumePlan,
+        recap: Sequence[RecapLine],
+        details: Details | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        super().__init__()
+        self._plan, self._recap, self._details, self._memory = plan, recap, details, memory
+
+    def compose(self) -> ComposeResult:
+        plan, conversation = self._plan, self._plan.conversation
+        with Vertical(id="card"):
+            yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
+            place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
+            yield Static(
+                Content.styled(
+                    f"{one_line(plan.target.id)} · {one_line(plan.target.reason)}{place}",
+                    "dim",
+                )
+            )
+            mark = ("! ", "$warning bold")
+            warnings = [
+                Static(Content.assemble(mark, printable(each.text)), classes="warning")
+                for each in plan.warnings
+            ]
+            # The last warning of the sample store introduces the command.
+            introduction = warnings[-1:] if plan.is_sample else []
+            yield from warnings[: len(warnings) - len(introduction)]
+            for fact in place_and_cost(
+                conversation, self._details, is_here=not plan.is_sample and not plan.host
+            ):
+                yield Static(Content.styled(fact, "dim"), classes="fact")
+            if self._memory is not None and (words := not_remembered(self._memory)):
+                yield Static(Content.styled(words, "dim"), classes="fact", id="memory")
+            yield from introduction
+            yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
+            with VerticalScroll(id="recap", can_focus=False):
+                yield Static(self._recap_content())
+            without = (
+                ("resume", "copy-the-command")
+                if plan.is_sample
+                else ("resume",)
+                if plan.executable is None
+                else ()
+            )
+            yield keys_line(self.keys_text(without=without))
+
+    def on_resize(self, event: Resize) -> None:
+        """Limit the recap to the free height, so that the keys below it are always visible."""
+        super().on_resize(event)
+        self.query("#memory").set(display=True)
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        card, recap = self.query_one("#card"), self.query_one("#recap")
+        others = self.query_one("#answer").virtual_region.bottom - recap.virtual_region.height
+        room = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
+        memory = self.query("#memory")
+        if room - card.gutter.height - others < 2 and any(fact.display for fact in memory):
+            memory.set(display=False)  # what is asked and the keys come first
+            self.call_after_refresh(
+                self._fit
+            )  # once: it is hidden at once, where a removal takes its time
+        recap.styles.max_height = max(2, room - card.gutter.height - others)
+        recap.scroll_end(animate=False)  # the last messages matter most
+
+    def _recap_content(self) -> Content:
+        looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
+        names = {
+            "user": set_cell_size(_("you"), 5),
+            "assistant": set_cell_size(_("asst"), 5),
+            "earlier": "",
+        }
+        parts = [
+            Content.assemble((names[line.role], looks[line.role]), line.text)
+            for line in self._recap
+        ]
+        return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
+
+    def action_go(self) -> None:
+        """Resume, if Hermes is installed and this is not the sample store."""
+        if self._plan.executable is not None:
+            self.dismiss(True)
+        elif self._plan.is_sample:
+            self.answer(_("The sample store has nothing to resume"))
+
+    def action_copy(self) -> None:
+        """Copy the command; not that of the sample store, which would open an empty chat."""
+        if self._plan.is_sample:
+            return
+
+        async def work() -> None:
+            self.answer(await clipboard.copy(self._plan.shell(), self.app.copy_to_clipboard))
+
+        self.run_worker(work(), exclusive=True)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll the recap."""
+        self.query_one("#recap", VerticalScroll).scroll_relative(y=lines, animate=False)

@@ -1,0 +1,120 @@
+"""Boxes for queries: one line without a border, which reports edits within the keystroke's
+frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.highlighter import Highlighter
+from rich.text import Text
+from textual import events
+from textual.actions import SkipAction
+from textual.binding import BindingType
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive
+
+from hermes_browse.store.wording import N_, _
+
+from ...settings.keys.main_commands import QUERY_BOX, SEARCH_BOX
+from ...widgets.bindings import bindings
+from ...widgets.text_box import TextBox
+
+_HINT = N_(
+    'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
+)
+
+
+class _Marks(Highlighter):
+    """Colours filters and underlines problems."""
+
+    def __init__(self, box: QueryBox) -> None:
+        self._box = box
+
+    def highlight(self, text: Text) -> None:
+        """Apply the box's marks to its text."""
+        for name, start, end in self._box.marks:
+            text.stylize(
+                self._box.get_component_rich_style(f"query--{name}", partial=True), start, end
+            )
+
+
+class QueryBox(TextBox):
+    """A box for a query, which marks its filters and offers to complete them."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"query--filter", "query--problem"}
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(QUERY_BOX)
+
+    def __init__(
+        self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False
+    ) -> None:
+        self.marks: list[tuple[str, int, int]] = []
+        """Highlighted ranges: `filter` or `problem`, start, end. To be set within the keystroke, by
+        what watches `value`; `Input.Changed` would come a frame later."""
+        self._at_end = True
+        super().__init__(
+            value, placeholder=placeholder, id=id, compact=compact, select_on_focus=False
+        )
+        self.highlighter = _Marks(self)
+
+    def watch_value(self, old: str, value: str) -> None:
+        self.marks = []
+        # The cursor has not moved yet: its position is that in the old value.
+        self._at_end = self.cursor_position >= min(len(old), len(value))
+
+    def offer(self, completed: str) -> None:
+        """Show the completed query behind the cursor; empty for none."""
+        self._suggestion = completed if self._at_end else ""
+
+    def action_accept(self) -> None:
+        """Take the completion; without one, pass the key on to the screen."""
+        if not self._suggestion or not self.cursor_at_end:
+            raise SkipAction
+        self.action_cursor_right()
+
+
+class SearchBox(QueryBox):
+    """The box for a query; it forwards movement keys to the list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_BOX)
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    """Without layout: the box keeps its width, and Textual would lay out the screen per letter, for
+    half a frame."""
+
+    @dataclass
+    class Moved(Message):
+        """A movement key was pressed."""
+
+        key: str
+
+    class Left(Message):
+        """Escape was pressed."""
+
+    class Entered(Message):
+        """Enter was pressed."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(placeholder=_(_HINT), id=id, compact=True)
+
+    def action_move(self, key: str) -> None:
+        """Forward a movement key to the list."""
+        self.post_message(self.Moved(key))
+
+    def action_step_back(self) -> None:
+        """Report Escape."""
+        self.post_message(self.Left())
+
+    async def action_submit(self) -> None:
+        """Report Enter."""
+        self.post_message(self.Entered())
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """Insert the first line of a paste, up to 2,048 characters."""
+        lines = event.text.splitlines()
+        if lines:
+            self.insert_text_at_cursor(lines[0][:2048])
+        event.stop()
+        event.prevent_default()

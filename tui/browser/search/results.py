@@ -1,0 +1,246 @@
+"""Results of a search as rows: matching titles first, then conversations with their hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.search.coverage import Coverage
+from hermes_browse.store.search.engine import Answer, Total
+from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.snippets import find_ranges
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ...text.formats import counted
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from ..list.conversation_rows import ConversationRow
+from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
+
+_FIRST = {
+    "newest": N_("the newest {count:,} hits are shown: end to read on"),
+    "oldest": N_("the oldest {count:,} hits are shown: end to read on"),
+    "relevance": N_("the best {count:,} hits are shown: end to read on"),
+}
+SOME = 3
+"""Hits shown per conversation unless it is unfolded."""
+
+
+class Fold(Enum):
+    """How many hits of a conversation to show."""
+
+    BEST = "best"
+    """The one that matches most words."""
+    SOME = "some"
+    ALL = "all"
+
+    def step(self, by: int) -> Fold:
+        """Return the fold `by` steps towards more hits, or fewer if negative."""
+        steps = list(Fold)
+        return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
+
+
+def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
+    if fold is Fold.BEST:
+        return [best(hits)]
+    return list(hits if fold is Fold.ALL or len(hits) <= SOME + 1 else hits[:SOME])
+
+
+def best(hits: Sequence[Hit]) -> Hit:
+    """Return the best of some hits, at least one; the first of equally good ones."""
+    return max(hits, key=_worth)
+
+
+def _worth(hit: Hit) -> tuple[int, bool]:
+    """Sort key of hits: the number of different words matched in the snippet, then text before tool
+    output."""
+    return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
+
+
+@dataclass(frozen=True)
+class HitCounts:
+    """Counts and suggestions for a search, read when typing pauses."""
+
+    total: Total | None = None
+    """All hits; None until they are counted, or if the search itself returned all."""
+    roots: int = 0
+    """Number of conversations with hits, as counted."""
+    coverage: Coverage | None = None
+    """Coverage of the index; None until it is read."""
+    suggestions: tuple[SuggestionRow, ...] = ()
+    """Other searches that have hits, if this one has none."""
+    notes: tuple[str, ...] = ()
+    """Messages about profiles that could not be searched."""
+
+
+@dataclass(frozen=True)
+class SearchResults:
+    """The results of a search so far."""
+
+    query: Query
+    answer: Answer
+    titles: tuple[Conversation, ...] = ()
+    """Conversations whose title or id matches."""
+    conversations: dict[str, Conversation] = field(default_factory=dict)
+    """By session id, for the hits."""
+    counts: HitCounts = field(default_factory=HitCounts)
+    of_list: bool = False
+    """The search is for conversations only, and none matches."""
+    sort: str = "newest"
+    """The order of the hits."""
+    is_partial: bool = False
+    """The scan goes on."""
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The hits in order."""
+        return self.answer.hits
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything was looked at."""
+        coverage = self.counts.coverage
+        is_covered = coverage is None or not coverage.reason
+        return self.answer.complete and not self.answer.stopped and is_covered
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there may be further hits to read; a stopped search is not resumed."""
+        return self.answer.more and not self.answer.stopped
+
+    def groups(self) -> dict[str, list[Hit]]:
+        """Return the hits by root id of their conversation, ordered by the first hit of each."""
+        groups: dict[str, list[Hit]] = {}
+        for hit in self.hits:
+            conversation = self.conversations.get(hit.session_id)
+            groups.setdefault(
+                conversation.root_id if conversation is not None else hit.session_id, []
+            ).append(hit)
+        return groups
+
+    def rows(self, folds: Mapping[str, Fold]) -> FixedRows:
+        """Build the rows: titles, then each conversation with its hits; or suggestions if there are
+        none.
+
+        `folds` are by root id, `Fold.SOME` for others.
+        """
+        groups = self.groups()
+        rows: list[ListRow] = [*map(self._title_row, self._titles_only)]
+        for root, hits in groups.items():
+            conversation = self.conversations.get(hits[0].session_id)
+            if conversation is not None:
+                found = ConversationRow(conversation, len(hits), best=best(hits).message_id)
+                rows.append(found)
+            shown = _shown(hits, folds.get(root, Fold.SOME))
+            rows += [HitRow(hit, conversation) for hit in shown]
+            if len(shown) < len(hits):
+                rows.append(MoreRow(root, len(hits) - len(shown), conversation))
+        if not rows:
+            rows.append(NoteRow(self._nothing()))
+            rows += self.counts.suggestions
+            rows += map(NoteRow, self.counts.notes)
+        elif self.answer.more:
+            rows.append(NoteRow(self._what_follows()))
+        return FixedRows(rows)
+
+    @property
+    def _titles_only(self) -> list[Conversation]:
+        """The conversations of `titles` that have no hits: others are listed with their hits."""
+        groups = self.groups()
+        return [title for title in self.titles if title.root_id not in groups]
+
+    def _title_row(self, conversation: Conversation) -> ConversationRow:
+        title = one_line(conversation.title or "", 400)
+        matches = find_ranges(title, self.answer.matchers)
+        return ConversationRow(conversation, is_named=not self.of_list, matches=matches)
+
+    def _nothing(self) -> str:
+        if self.of_list:
+            return _("No conversation matches: Esc shows all.")
+        if self.answer.stopped:
+            return _("Nothing found until it was stopped.")
+        return (
+            _("Nothing contains this.")
+            if self.answer.complete
+            else _("Nothing found in what was searched.")
+        )
+
+    def _what_follows(self) -> str:
+        if self.is_partial:
+            return _("scanning on …")
+        if self.answer.stopped:
+            return _("stopped here: what follows was not looked at")
+        return _(_FIRST[self.sort]).format(count=len(self.hits))
+
+    def completed(self, store: OpenStore) -> SearchResults:
+        """Return a copy with the messages of each conversation counted."""
+        unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
+        counted = {each.root_id: each for each in store.with_details(list(unique.values()))}
+        conversations = {
+            session: counted[each.root_id] for session, each in self.conversations.items()
+        }
+        return replace(
+            self,
+            titles=tuple(counted[each.root_id] for each in self.titles),
+            conversations=conversations,
+        )
+
+    def number_of(self, hit: Hit) -> str:
+        """Return which of the hits it is, as they are listed: `3/7`, or `3/50+` if more follow."""
+        listed = [each for hits in self.groups().values() for each in hits]
+        count, is_least = self._hit_count()
+        return f"{listed.index(hit) + 1:,}/{count:,}{'+' if is_least else ''}"
+
+    def _hit_count(self) -> tuple[int, bool]:
+        """Return how many hits are known, and whether there may be more."""
+        answer, total = self.answer, self.counts.total
+        if total is not None:
+            return max(total.count, len(answer.hits)), total.at_least
+        is_open = answer.more and answer.total is None
+        return max(answer.total or 0, len(answer.hits)), is_open
+
+    def _count(self) -> str:
+        total = self.counts.total
+        roots = len({each.root_id for each in self.conversations.values()})
+        # Without a total the conversations of further hits are not counted yet.
+        at_least = total.at_least if total is not None else self.answer.more
+        if total is not None:
+            roots = max(self.counts.roots, roots)
+        count, is_least = self._hit_count()
+        return _hits(count, "+" if is_least else "", roots, at_least=at_least)
+
+    def status(self, problems: Sequence[str] = ()) -> str:
+        """Return the status: counts, then problems and coverage, then engine and time; narrow
+        terminals cut the end.
+
+        `problems` are messages about parts of the query that could not be understood.
+        """
+        answer, coverage = self.answer, self.counts.coverage
+        if self.of_list:
+            return " · ".join([_("0 conversations"), *problems])
+        titles = len(self._titles_only)
+        named = ngettext("1 title or id", "{count:,} titles or ids", titles).format(count=titles)
+        parts = [named, self._count()] if titles else [self._count()]
+        if answer.stopped:
+            parts.append(_("stopped: not everything was looked at"))
+        parts += problems
+        if coverage is not None and coverage.reason:
+            parts.append(coverage.reason)
+        parts += [answer.engine, f"{answer.elapsed_ms:.0f} ms", *answer.notes]
+        if coverage is not None and not coverage.reason:
+            parts.append(str(coverage))
+        return " · ".join(parts)
+
+
+def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:
+    where = _("{count:,}+ conversations").format(count=conversations) if at_least else ""
+    text = ngettext(
+        "{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count
+    )
+    return text.format(
+        count=f"{count:,}", plus=plus, conversations=where or counted(conversations, "conversation")
+    )

@@ -1,0 +1,349 @@
+"""Lay out a chat message as paragraphs: head, text, tool calls with their results, reasoning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.messages.block_kinds import REASONING, RESULT, SAID, SUMMARY, Block
+from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
+from hermes_browse.store.messages.decode import has_failed, load_json
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, ngettext, pgettext
+
+from ...text import formats
+from ...text.styled import Line, clip_line, line_width, safe_text
+from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
+from .markdown_layout import render_markdown
+from .paragraphs import MessageLayout, Paragraph, first_lines, fixed, indent, plain
+from .tool_text import Hint, hint_of, tool_text
+
+CALL_LIMIT = 100
+"""Tool calls of a message that are laid out, a tenth of a millisecond each; the pager shows all."""
+_LIGHT = 2_400
+"""Code points of Markdown that are laid out within a frame; ten milliseconds if all of it is
+code."""
+_LIGHT_OUTPUT = 16_000
+"""The same of arguments and results of tools."""
+_LIGHT_PLAIN = 60_000
+"""The same of a text that is only wrapped."""
+MARKDOWN_LIMIT = 16_000
+"""Code points; a longer text is not rendered as Markdown, which would take several frames."""
+OPEN_LIMIT = 400_000
+"""Code points shown of an unfolded text; laying out more takes a second, and the pager shows all of
+it."""
+_SHORT_LINES = 6
+_SHORT_LIMIT = 16_000
+"""Code points; the first lines of a longer result are laid out from `_SHORT_TEXT` code points."""
+_SHORT_TEXT = 4000
+_MAIN_ARGUMENTS = (
+    "command",
+    "cmd",
+    "path",
+    "file_path",
+    "query",
+    "url",
+    "pattern",
+    "goal",
+    "task",
+    "code",
+    "name",
+    "text",
+)
+
+
+class Shown(NamedTuple):
+    """A message and all that its layout depends on."""
+
+    message: ChatMessage
+    number: int
+    """Its place in the conversation, from 1."""
+    results: tuple[ChatMessage | None, ...]
+    """Of its calls, as far as they are laid out."""
+    repeats: int | None
+    """The id of the message that it repeats."""
+    width: int
+    """Cells."""
+    look: Look
+    is_open: bool
+
+    @classmethod
+    def of(
+        cls, message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool
+    ) -> Shown:
+        """Return a message of a model as a page shows it."""
+        results = tuple(model.result(call.id) for call in message.tool_calls[:CALL_LIMIT])
+        repeats = model.outline.copies.get(message.id)
+        number = model.number_of(message.id)
+        return cls(message, number, results, repeats, width, look, is_open)
+
+    @property
+    def inner(self) -> int:
+        """Cells for the blocks below the head."""
+        return max(self.width - 2, 10)
+
+    @property
+    def has_full_tools(self) -> bool:
+        """Whether arguments and results are shown."""
+        return self.is_open or self.look.tools is Tools.FULL
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether laying it out takes longer than a frame."""
+        return self._weight > 1
+
+    @property
+    def _weight(self) -> float:
+        """Frames that it takes to lay it out, about."""
+        message, is_open = self.message, self.is_open
+        limit = OPEN_LIMIT if is_open else _SHORT_LIMIT
+        outputs = [message.text] if message.role == "tool" else []
+        if self.has_full_tools:
+            outputs += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
+            outputs += [result.text for result in self.results if result is not None]
+        weight = sum(min(len(text), limit) for text in outputs) / _LIGHT_OUTPUT
+        if message.role != "tool":
+            weight += _weight_of(message.text[: OPEN_LIMIT if is_open else TEXT_LIMIT])
+        if is_open or self.look.reasoning:
+            weight += _weight_of(message.reasoning or "")
+        return weight
+
+    def lay_out(self) -> MessageLayout:
+        """Lay it out; on any thread."""
+        return _layout([*_message(self), Paragraph([])], self.width)
+
+    def lay_out_plain(self) -> MessageLayout:
+        """Lay out its beginning without formatting, to be shown until the layout is ready."""
+        text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
+        body = indent(plain(text, "text"), ("  ", "text"))
+        return _layout([_head(self), *body, Paragraph([])], self.width)
+
+
+def _weight_of(text: str) -> float:
+    """Return how many frames it takes to lay out a text as Markdown, or plain if it is long."""
+    return len(text) / (_LIGHT if len(text) <= MARKDOWN_LIMIT else _LIGHT_PLAIN)
+
+
+def _layout(paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
+    return MessageLayout(paragraphs, [paragraph.wrap(width) for paragraph in paragraphs])
+
+
+def _message(shown: Shown) -> list[Paragraph]:
+    message = shown.message
+    head, margin = _head(shown), ("  ", "text")
+    if shown.repeats is not None and not shown.is_open:
+        label = _("repeated: the same as message {id}").format(id=shown.repeats)
+        return [head, fixed(margin, ("▸ ", "dim"), (label, "note"))]
+    paragraphs = [paragraph for block in message.blocks for paragraph in _block(shown, block)]
+    if message.role != "tool":
+        paragraphs += _images(message)
+    is_divider = message.is_summary and message.blocks[:1] and message.blocks[0].kind is SUMMARY
+    if is_divider and message.blocks[0].body.strip() and not message.tool_calls:
+        divider = _divider(message, paragraphs[0].spans, shown.width)
+        return [divider, *indent(paragraphs[1:], margin)]
+    if message.tool_calls:
+        paragraphs += _calls(shown)
+    return [head, *indent(paragraphs or [fixed((_("(empty)"), "note"))], margin)]
+
+
+def _head(shown: Shown) -> Paragraph:
+    message = shown.message
+    name = formats.role(message.role)
+    if message.role == "tool":
+        name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
+    look = message.role if message.role in ("user", "assistant") else "other"
+    line: Line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
+    if message.state is not State.LIVE:
+        line.append((f"  {formats.state(message.state)}", "note"))
+    if message.display_kind and message.display_kind != "hidden":
+        line.append((f"  {one_line(message.display_kind.replace('_', ' '), 30)}", "note"))
+    if message.is_hidden:
+        line.append((f"  {_('hidden')}", "note"))
+    if message.finish_reason in ("length", "error", "content_filter"):
+        line.append((f"  {message.finish_reason}", "error"))
+    number = f"{shown.number:,}"
+    space = shown.width - line_width(line) - len(number) - 1
+    if space > 1:
+        line.append((f"{' ' * space}{number} ", "dim"))
+    return fixed(*line)
+
+
+def _divider(message: ChatMessage, label: Line, width: int) -> Paragraph:
+    """Return the head of a summary: a rule instead of a role."""
+    facts = [
+        formats.clock(message.timestamp).strip(),
+        "" if message.state is State.LIVE else formats.state(message.state),
+    ]
+    words = "".join(f" · {fact}" for fact in facts if fact)
+    line = clip_line([("── ", "rule"), *label, (f"{words} ", "note")], width)
+    return fixed(*line, ("─" * (width - 1 - line_width(line)), "rule"))
+
+
+# Blocks
+
+
+def _block(shown: Shown, block: Block) -> list[Paragraph]:
+    if block.kind is SAID:
+        return _text(shown, block.body)
+    if block.kind is RESULT:
+        return output(block.body, shown.inner, Hint(is_result=True), full=shown.is_open)
+    if block.kind is REASONING and (shown.is_open or shown.look.reasoning):
+        return indent(_markdown(block.body, shown.inner - 2, "reasoning"), ("┊ ", "rule"))
+    label = _(block.kind.label).format(size=formats.size(len(block.body)))
+    if block.kind is REASONING:
+        return [fixed((f"▸ {label}", "reasoning"))]
+    folded = fixed(("▾ " if shown.is_open else "▸ ", "dim"), (label, "note"))
+    if not shown.is_open:
+        return [folded]
+    body = (
+        _markdown(block.body, shown.inner - 2, "dim")
+        if block.kind.is_markdown
+        else plain(safe_text(block.body), "dim")
+    )
+    return [folded, *indent(body, ("┊ ", "rule"))]
+
+
+def _markdown(text: str, width: int, look: str) -> list[Paragraph]:
+    """Lay out stored Markdown; a very long one as plain text."""
+    safe = safe_text(text).strip("\n")
+    return render_markdown(safe, width, look) if len(safe) <= MARKDOWN_LIMIT else plain(safe, look)
+
+
+def _text(shown: Shown, text: str) -> list[Paragraph]:
+    """Lay out the text of a message without images, which `_images` shows below it."""
+    message = shown.message
+    if any(part.kind == "image" for part in message.parts):
+        text = "\n".join(part.text for part in message.parts if part.kind != "image" and part.text)
+    cut = text[: OPEN_LIMIT if shown.is_open else TEXT_LIMIT]
+    look = "struck" if message.state is State.REWOUND else "text"
+    paragraphs = _markdown(cut, shown.inner, look) if cut.strip() else []
+    if len(cut) < len(text):
+        more = _("… {size} more · O opens all") if shown.is_open else _("… {size} more · Enter")
+        size = formats.size(len(text) - len(cut))
+        paragraphs.append(fixed((more.format(size=size), "note")))
+    return paragraphs
+
+
+def _images(message: ChatMessage) -> list[Paragraph]:
+    paragraphs: list[Paragraph] = []
+    for part in message.parts:
+        if part.kind != "image":
+            continue
+        name = one_line(part.mime.rpartition("/")[2], 30) or _("image")
+        size = f" {formats.size(part.size)}" if part.size else ""
+        what = one_line(part.url, 200) if part.url else f"{name}{size}"
+        paragraphs.append(fixed((_("[image {what}]").format(what=what), "note")))
+    return paragraphs
+
+
+# Tool calls
+
+
+def main_argument(call: ToolCall) -> str:
+    """Return the most informative argument of a call, on one line."""
+    loaded = load_json(call.arguments)
+    if not isinstance(loaded, dict):
+        return one_line(call.arguments, 200)
+    for key in (*_MAIN_ARGUMENTS, *loaded):
+        value = loaded.get(key)
+        if isinstance(value, str) and value.strip():
+            return one_line(value, 200)
+    return one_line(", ".join(f"{key}={value}" for key, value in loaded.items()), 200)
+
+
+def _calls(shown: Shown) -> list[Paragraph]:
+    calls = shown.message.tool_calls
+    if shown.look.tools is Tools.OFF and not shown.is_open:
+        first = dict.fromkeys(call.name for call in calls[:CALL_LIMIT])
+        names = ", ".join(one_line(name, 30) for name in first)
+        return [fixed(("▸ ", "dim"), (f"{len(calls)}× {names}", "dim"))]
+    paragraphs: list[Paragraph] = []
+    for call, result in zip(calls, shown.results, strict=False):
+        paragraphs.append(_call(shown, call, result))
+        if shown.has_full_tools:
+            paragraphs += _call_texts(shown, call, result)
+    more = len(calls) - CALL_LIMIT
+    if more > 0:
+        note = ngettext(
+            "… 1 more call · O opens all",
+            "… {count:,} more calls · O opens all",
+            more,
+        )
+        paragraphs.append(fixed((note.format(count=more), "note")))
+    return paragraphs
+
+
+def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph:
+    """Return the line of a call, whose argument leaves room for the outcome."""
+    tail: Line = [(f"  {_('no result')}", "dim")]
+    if result is not None:
+        facts = [formats.size(len(result.text))]
+        begun, ended = shown.message.timestamp, result.timestamp
+        if begun is not None and ended is not None and ended > begun:
+            facts.append(formats.duration(ended - begun))
+        failed = has_failed(result.text, result.effect)
+        outcome = (
+            (pgettext("tool", "error"), "error") if failed else (pgettext("tool", "ok"), "dim")
+        )
+        tail = [(f"  {' · '.join(facts)} · ", "dim"), outcome]
+    room = max(shown.inner - 4 - line_width(tail), 0)
+    # With little room the tail is clipped before the name.
+    name = formats.clip(one_line(call.name, 40), max(room, 8))
+    argument = formats.clip(main_argument(call), max(room - cell_len(name), 0))
+    mark = "▾ " if shown.has_full_tools else "▸ "
+    return fixed((mark, "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail)
+
+
+def _call_texts(shown: Shown, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
+    """Return the arguments of a call, and its result."""
+    width, full = shown.inner, shown.is_open
+    hint = hint_of(call.arguments, is_result=False)
+    paragraphs = output(call.arguments, width, hint, full=full)
+    if result is not None:
+        hint = hint_of(call.arguments, is_result=True)
+        paragraphs.append(fixed(("│ ", "rule"), ("→", "dim")))
+        paragraphs += output(result.text, width, hint, full=full)
+    return paragraphs
+
+
+def output(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
+    """Lay out stored arguments or a result, as shown below the call: `full`, or the first
+    lines."""
+    if full:
+        paragraphs = tool_text(text[:OPEN_LIMIT], width - 2, hint, full=True)
+        if len(text) > OPEN_LIMIT:
+            note = _("… {size} more · O opens all")
+            size = formats.size(len(text) - OPEN_LIMIT)
+            paragraphs.append(fixed((note.format(size=size), "note")))
+        return indent(paragraphs, ("│ ", "rule"))
+    text, cut = (text, 0) if len(text) <= _SHORT_LIMIT else _beginning(text)
+    laid_out = tool_text(text, width - 2, hint, full=False)
+    paragraphs, left = first_lines(laid_out, width - 2, _SHORT_LINES)
+    if cut:
+        note = _("… {size} more · Enter").format(size=formats.size(cut))
+        paragraphs.append(fixed((note, "note")))
+    elif left:
+        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left)
+        paragraphs.append(fixed((note.format(count=left), "note")))
+    return indent(paragraphs, ("│ ", "rule"))
+
+
+def _beginning(text: str) -> tuple[str, int]:
+    """Return the beginning of a long text, or of each long field of an object, and the code points
+    left out."""
+    loaded = load_json(text)
+    if not isinstance(loaded, dict):
+        return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
+    fields = {
+        key: value[:_SHORT_TEXT] if isinstance(value, str) else value
+        for key, value in loaded.items()
+    }
+    left = sum(
+        len(value) - _SHORT_TEXT
+        for value in loaded.values()
+        if isinstance(value, str) and len(value) > _SHORT_TEXT
+    )
+    return json.dumps(fields, ensure_ascii=False), left

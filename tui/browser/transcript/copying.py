@@ -1,0 +1,227 @@
+"""Copy or open the current message: on the clipboard, in the pager or the editor, as raw JSON, its
+references."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textual.app import SuspendNotSupported
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.messages.chat_message import ChatMessage
+from hermes_browse.store.messages.summaries import without_injections
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
+
+from ...terminal.programs import editor, pager, show
+from ...text import formats
+from ...text.styled import Line
+from ..panes import Panes
+from .cards import RawCard
+from .entries import TranscriptModel
+from .image_viewer import Pictures
+from .markdown_layout import highlight, parse
+from .references import ReferencesCard, references
+from .tool_text import as_shown, output_text
+
+
+class NamedText(NamedTuple):
+    """A text with a name."""
+
+    name: str
+    """In a few printable words: "code block (python, 12 lines)"."""
+    text: str
+    suffix: str = ".txt"
+    """Of a file with this text."""
+
+
+def _own_text(message: ChatMessage) -> str:
+    """Return the text of a message without injected memory."""
+    return (
+        without_injections(message.text) if message.role in ("user", "assistant") else message.text
+    )
+
+
+def message_text(message: ChatMessage) -> NamedText:
+    """Return the text of a message; if there is none, the names and arguments of its calls."""
+    text = _own_text(message)
+    if not text.strip():
+        text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
+    name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
+    size = formats.size(len(text.encode("utf-8", "replace")))
+    return NamedText(name.format(id=message.id, size=size), text, ".md")
+
+
+def code_blocks(message: ChatMessage) -> list[NamedText]:
+    """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes
+    more than a frame."""
+    pieces: list[NamedText] = []
+    for token in parse(without_injections(message.text)):
+        if token.type in ("fence", "code_block") and token.content.strip():
+            language = one_line(token.info.split()[0], 20) if token.info.split() else ""
+            count = token.content.rstrip("\n").count("\n") + 1
+            facts = [language, formats.counted(count, "line")]
+            name = _("code block ({facts})").format(
+                facts=_(", ").join(fact for fact in facts if fact)
+            )
+            pieces.append(NamedText(name, token.content.rstrip("\n")))
+    return pieces
+
+
+def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
+    """Return the outputs of the calls of a message, as far as they have been read; of a tool's
+    message, its text."""
+    results = [model.result(call.id) for call in message.tool_calls]
+    rows = (
+        [message]
+        if message.role == "tool"
+        else [result for result in results if result is not None]
+    )
+    names = {call.id: call.name for call in message.tool_calls}
+    pieces: list[NamedText] = []
+    for row in rows:
+        name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
+        text = output_text(row.text)
+        size = formats.size(len(text.encode("utf-8", "replace")))
+        pieces.append(NamedText(_("output of {name}, {size}").format(name=name, size=size), text))
+    return pieces
+
+
+def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
+    """Return all of a message as one Markdown text: reasoning, text, calls with their whole results
+    as far as read."""
+    if message.role == "tool":
+        return NamedText(_("tool output {id}").format(id=message.id), output_text(message.text))
+    parts = [
+        f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
+        f"{formats.clock(message.timestamp).strip()}".rstrip()
+    ]
+    if message.reasoning:
+        parts.append(f"## reasoning\n\n{message.reasoning}")
+    if (text := _own_text(message)).strip():
+        parts.append(text)
+    for call in message.tool_calls:
+        parts.append(f"## {call.name}\n\n{as_shown(call.arguments)}")
+        result = model.result(call.id)
+        if result is not None:
+            parts.append(f"### result\n\n{as_shown(result.text)}")
+    return NamedText(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")
+
+
+class Copying:
+    """Copies and opens the current message; pressing the key again copies the next of several
+    pieces."""
+
+    def __init__(self, main: Panes) -> None:
+        self._main = main
+        self._last: tuple[str, int, int] | None = None
+        self.pictures = Pictures()
+        """Files of images that were opened."""
+
+    def take(self, what: str) -> None:
+        """Copy the `message`, `code` or `output` of the current message, or open its `links`, or it
+        itself.
+
+        It opens in the `pager`, in the `editor`, or as `raw` JSON.
+        """
+        transcript = self._main.transcript
+        message, message_id, model = transcript.current, transcript.current_id, transcript.model
+        if (
+            what == "raw" and message_id is not None
+        ):  # needs the id only, also while the message is being read
+            self._show_raw(message_id)
+        elif message is not None and model is not None:
+            self._main.start("copying", self._take, what, message, model)
+        else:
+            self._main.say(_("no message here"))
+
+    def close(self) -> None:
+        """Remove the files of images that were opened."""
+        self.pictures.close()
+
+    async def _take(self, what: str, message: ChatMessage, model: TranscriptModel) -> None:
+        match what:
+            case "message":
+                piece = message_text(message)
+                if piece.text:
+                    await self._main.copied(piece.text, piece.name)
+                else:
+                    self._main.say(_("this message has no text"))
+            case "code":
+                # Parsing a long message takes a while.
+                pieces = await self._main.call(lambda: code_blocks(message))
+                await self._copy_next(what, message, pieces, _("no code block here"))
+            case "output":
+                pieces = await self._main.call(lambda: outputs(message, model))
+                await self._copy_next(what, message, pieces, _("no tool output here"))
+            case "pager":
+                text = await self._main.call(lambda: document(message, model))
+                self._open(text, pager(os.environ), _("no pager: set PAGER"))
+            case "editor":
+                after = _("this was a copy: your changes are not kept")
+                text = await self._main.call(lambda: document(message, model))
+                self._open(text, editor(os.environ), _("no editor: set EDITOR"), after)
+            case "links":
+                await self._show_references(message, model)
+
+    async def _copy_next(
+        self, what: str, message: ChatMessage, pieces: Sequence[NamedText], nothing: str
+    ) -> None:
+        if not pieces:
+            self._main.say(nothing)
+            return
+        index = 0
+        if self._last is not None and self._last[:2] == (what, message.id):
+            index = (self._last[2] + 1) % len(pieces)
+        self._last = (what, message.id, index)
+        piece = pieces[index]
+        name = piece.name
+        if len(pieces) > 1:
+            name = _("{index} of {total}: {name}").format(
+                index=index + 1, total=len(pieces), name=name
+            )
+        await self._main.copied(piece.text, one_line(name, 120))
+
+    def _open(
+        self, piece: NamedText, command: Sequence[str] | None, nothing: str, after: str = ""
+    ) -> None:
+        if command is None:
+            self._main.say(nothing)
+            return
+        try:
+            with self._main.host.lend_terminal():
+                wrong = show(command, piece.text, piece.suffix)
+        except SuspendNotSupported:
+            self._main.say(_("the terminal cannot be handed over here"))
+            return
+        self._main.say(wrong or after)
+
+    async def _show_references(self, message: ChatMessage, model: TranscriptModel) -> None:
+        is_here = self._main.location.host is None
+        targets = await self._main.call(lambda: references(message, model, is_here=is_here))
+        if targets:
+            title = _("message {id}").format(id=message.id)
+            self._main.app.push_screen(ReferencesCard(self._main, self.pictures, title, targets))
+        else:
+            self._main.say(_("no link, image or path in this message"))
+
+    def _show_raw(self, message_id: int) -> None:
+        if message_id < 0:  # the system prompt and the recap are no rows of `messages`
+            self._main.say(_("this is not a row of messages"))
+            return
+
+        self._main.start("raw", self._read_raw, message_id)
+
+    async def _read_raw(self, message_id: int) -> None:
+        def read(store: OpenStore) -> tuple[str, list[Line]] | None:
+            text = store.raw_message(message_id)
+            return (text, highlight(printable(text), "json")) if text is not None else None
+
+        raw = await self._main.read(read)
+        if raw is None:
+            self._main.say(_("message {id} is no longer in the store").format(id=message_id))
+            return
+        title = _("message {id} as it is stored").format(id=message_id)
+        self._main.app.push_screen(RawCard(title, *raw))

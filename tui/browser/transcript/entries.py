@@ -1,0 +1,252 @@
+"""The model of a transcript: entries, which are chat messages and the rules between them, and
+messages read so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from hermes_browse.store.messages.block_kinds import SAID, SEAM
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo
+from hermes_browse.store.messages.transcript import END, Outline
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _, ngettext
+
+from ...text import formats
+
+GAP_SECONDS = 3600.0
+"""A pause of this length between messages of one day is shown."""
+TEXT_LIMIT = 60_000
+"""Code points shown of a folded text."""
+
+
+class EntryKind(StrEnum):
+    """The kinds of entries: messages, and rules between them."""
+
+    DAY = "day"
+    GAP = "gap"
+    SEAM = "seam"
+    LEFT_OUT = "left out"
+    MESSAGE = "message"
+
+
+class Tools(StrEnum):
+    """How much of tool calls is shown."""
+
+    OFF = "off"
+    SHORT = "short"
+    FULL = "full"
+
+
+class Look(NamedTuple):
+    """How much of messages is shown."""
+
+    tools: Tools = Tools.SHORT
+    reasoning: bool = False
+
+
+class Entry(NamedTuple):
+    """A message or a rule."""
+
+    kind: EntryKind
+    text: str = ""
+    """Of a rule."""
+    row: int = -1
+    """The index of a message in the outline."""
+
+
+def _seam(conversation: Conversation, segment: int) -> str:
+    before = conversation.segments[segment - 1]
+    moment = (
+        before.ended_at
+        if before.ended_at is not None
+        else conversation.segments[segment].started_at
+    )
+    return _(SEAM.label).format(
+        time=formats.clock(moment).strip(), number=segment + 1, count=len(conversation.segments)
+    )
+
+
+def _left_out(rewound: int, compacted: int) -> Entry:
+    if rewound and compacted:
+        words = _(
+            "{rewound:,} rewound · {compacted:,} compacted messages left out here · v shows more"
+        )
+    elif compacted:
+        words = ngettext(
+            "1 compacted message left out here · v shows more",
+            "{compacted:,} compacted messages left out here · v shows more",
+            compacted,
+        )
+    else:
+        words = ngettext(
+            "1 rewound message left out here · v shows more",
+            "{rewound:,} rewound messages left out here · v shows more",
+            rewound,
+        )
+    return Entry(EntryKind.LEFT_OUT, words.format(rewound=rewound, compacted=compacted))
+
+
+def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
+    """Return the entries of a conversation: messages; between them days, pauses, seams and notes on
+    missing rows."""
+    entries: list[Entry] = []
+    segment, day, last = 0, "", None
+    for index, row in enumerate(outline.rows):
+        if row.segment != segment:
+            segment = row.segment
+            entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment)))
+        key = formats.day_key(row.timestamp)
+        if row.timestamp is not None and key and key != day:
+            day = key
+            entries.append(Entry(EntryKind.DAY, formats.day(row.timestamp)))
+        elif row.timestamp is not None and last is not None and row.timestamp - last >= GAP_SECONDS:
+            pause = formats.duration(row.timestamp - last)
+            entries.append(Entry(EntryKind.GAP, _("{duration} later").format(duration=pause)))
+        last = row.timestamp if row.timestamp is not None else last
+        if row.id in outline.gaps:
+            entries.append(_left_out(*outline.gaps[row.id]))
+        entries.append(Entry(EntryKind.MESSAGE, row=index))
+    if END in outline.gaps:
+        entries.append(_left_out(*outline.gaps[END]))
+    return entries
+
+
+class TranscriptModel:
+    """The entries of a conversation, and the messages read so far."""
+
+    def __init__(self, conversation: Conversation, outline: Outline) -> None:
+        self.conversation, self.outline = conversation, outline
+        self.entries = make_entries(conversation, outline)
+        self._messages: dict[int, ChatMessage] = {}
+        self._results: dict[str, ChatMessage] = {}
+        self._callers: dict[str, ChatMessage] = {}
+        self._entry_of = {
+            outline.rows[entry.row].id: index
+            for index, entry in enumerate(self.entries)
+            if entry.kind is EntryKind.MESSAGE
+        }
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def row(self, index: int) -> RowInfo | None:
+        """Return the row of an entry; None for rules."""
+        entry = self.entries[index]
+        return self.outline.rows[entry.row] if entry.kind is EntryKind.MESSAGE else None
+
+    def message(self, index: int) -> ChatMessage | None:
+        """Return the message of an entry; None for rules and messages that have not been read."""
+        row = self.row(index)
+        return self._messages.get(row.id) if row is not None else None
+
+    def result(self, call_id: str) -> ChatMessage | None:
+        """Return the result of a tool call; None if there is none or it has not been read."""
+        return self._results.get(call_id)
+
+    def is_paired(self, message: ChatMessage) -> bool:
+        """Whether a tool result is shown with its call, and so has no lines of its own."""
+        return (
+            message.role == "tool"
+            and bool(message.tool_call_id)
+            and message.tool_call_id in self._callers
+        )
+
+    def add(self, messages: Sequence[ChatMessage]) -> None:
+        """Add messages that have been read."""
+        for message in messages:
+            self._messages[message.id] = message
+            if message.role == "tool" and message.tool_call_id:
+                self._results[message.tool_call_id] = message
+            for call in message.tool_calls:
+                if call.id:
+                    self._callers[call.id] = message
+
+    def missing(self, first: int, last: int) -> list[int]:
+        """Return the ids of the rows of a range of entries, and of a few around it for pairing, that have not
+        been read."""
+        rows = map(self.row, range(max(first - 4, 0), min(last + 12, len(self.entries))))
+        return [row.id for row in rows if row is not None and row.id not in self._messages]
+
+    def entry_of(self, message_id: int | None) -> int | None:
+        """Return the entry of a message, or of the one that repeats it; None if this reading leaves
+        out both."""
+        if message_id is None:
+            return None
+        copy = self._entry_of.get(self.outline.copies.get(message_id, message_id))
+        return self._entry_of.get(message_id, copy)
+
+    def number_of(self, message_id: int) -> int:
+        """Return the place of a message among those of this reading, from 1."""
+        return self.entries[self._entry_of[message_id]].row + 1
+
+    def next_shown(self, message_id: int) -> int | None:
+        """Return the id of the first message after another that this reading shows, else of the
+        last; None if empty."""
+        ids = [row.id for row in self.outline.rows]
+        return min((each for each in ids if each > message_id), default=max(ids, default=None))
+
+    def shown_at(self, message_id: int) -> int | None:
+        """Return the entry that shows a message: for a tool result that of its call, if the call
+        has been read."""
+        index = self.entry_of(message_id)
+        message = self.message(index) if index is not None else None
+        if message is None or not self.is_paired(message):
+            return index
+        shown = self.entry_of(self._callers[message.tool_call_id or ""].id)
+        return shown if shown is not None else index
+
+    def is_foldable(self, index: int) -> bool:
+        """Whether an entry can be unfolded and folded; False if it has not been read."""
+        message = self.message(index)
+        return message is not None and (
+            message.id in self.outline.copies
+            or len(message.text) > TEXT_LIMIT
+            or bool(message.tool_calls)
+            or any(block.kind is not SAID for block in message.blocks)
+        )
+
+    def entry_of_segment(self, session_id: str | None) -> int | None:
+        """Return the first entry of a segment; None if it has none."""
+        try:
+            segment = self.outline.session_ids.index(session_id)
+        except ValueError:
+            return None
+        for index in range(len(self.entries)):
+            row = self.row(index)
+            if row is not None and row.segment >= segment:
+                while (
+                    index > 0 and self.row(index - 1) is None
+                ):  # the seam and other rules above the message
+                    index -= 1
+                return index if segment else 0
+        return None
+
+    def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
+        """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
+        return next(
+            (each for each in self._beyond(index, by) if self.entries[each].kind is kind), None
+        )
+
+    def _beyond(self, index: int, by: int) -> range:
+        return range(index + by, len(self.entries) if by > 0 else -1, by)
+
+    def is_summary(self, index: int) -> bool:
+        """Whether a message is a compaction summary and nothing else; False if it has not been
+        read."""
+        message = self.message(index)
+        return message is not None and message.is_summary
+
+    def step(self, index: int, by: int, role: str = "") -> int | None:
+        """Return the next (1) or previous (-1) message entry; None if there is none.
+
+        With a role only its messages count, without summaries; else all but tool results.
+        """
+        for position in self._beyond(index, by):
+            row = self.row(position)
+            if row is not None and (
+                row.role == role and not self.is_summary(position) if role else row.role != "tool"
+            ):
+                return position
+        return None

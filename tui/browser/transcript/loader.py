@@ -1,0 +1,306 @@
+"""Reads the current conversation into the transcript."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.errors import BrowseError, StoreBusyError
+from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import N_, _
+
+from ...widgets.bindings import following
+from .. import header
+from ..context import ShownPlace
+from ..panes import Panes
+from .entries import Look, TranscriptModel
+from .opening import WINDOW, open_conversation, read_model, recap_model
+from .page import lay_out_message
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search.terms import Matcher
+
+    from ...work.store_screen import StoreScreen
+    from .block_layout import Shown
+    from .paragraphs import MessageLayout
+    from .view import TranscriptView
+
+_NAMES = {
+    Reading.SAID: N_("what was said"),
+    Reading.LIVE: N_("what the model still sees"),
+    Reading.EVERYTHING: N_("everything: rewound, hidden and repeated messages too"),
+}
+REST = 0.025
+"""Seconds without a move of the cursor before the conversation is read: more than a frame, too
+short to notice."""
+PATIENCE = 0.15
+"""Seconds for which the previous conversation stays on screen while the next is read; then the page
+is cleared."""
+
+
+class _Opening(NamedTuple):
+    """What is to be shown of a conversation."""
+
+    conversation: Conversation
+    message_id: int | None = None
+    segment: str | None = None
+    keeps_place: bool = False
+    """If the message is left out, begin at the next one that is shown."""
+    matchers: Sequence[Matcher] = ()
+
+    def read(
+        self, store: OpenStore, reading: Reading, width: int, look: Look
+    ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
+        """Read the conversation; return also the message to begin at, and the layout of that."""
+        conversation, begin = self.conversation, self.message_id
+        model = open_conversation(store, conversation, reading, begin, self.segment)
+        if self.keeps_place and begin is not None and model.entry_of(begin) is None:
+            begin = model.next_shown(begin)
+            model = open_conversation(store, conversation, reading, begin, self.segment)
+        # The hit is located among the lines of its message, so it is laid out here.
+        return model, begin, lay_out_message(model, begin, width, look)
+
+
+async def read_missing(
+    screen: StoreScreen[Any], transcript: TranscriptView, first: int, last: int
+) -> bool:
+    """Read the messages of the entries from `first` up to `last` that have not been read, and show
+    them.
+
+    Returns:
+        Whether the transcript still shows the same conversation.
+    """
+    model = transcript.model
+    if model is None:
+        return False
+    ids = model.missing(first, last)
+    if ids:
+        messages = await screen.read(lambda store: store.messages(ids))
+        if transcript.model is not model:
+            return False
+        model.add(messages)
+        transcript.loaded()
+    return True
+
+
+def _segment_ids(conversation: Conversation) -> list[str]:
+    return [segment.id for segment in conversation.segments]
+
+
+class TranscriptLoader:
+    """Fills transcript, title and facts, which change together."""
+
+    def __init__(self, main: Panes) -> None:
+        self._main = main
+        self._titled: Conversation | None = None
+        """The conversation in title and facts."""
+        self.is_recap = False
+        """Whether the transcript shows Hermes' recap instead of the conversation."""
+        self._is_opening = False
+        """Whether a conversation is about to be shown."""
+        self._retry: Callable[[], None] | None = None
+        """Reads again what could not be read because the store was busy."""
+        self._page_of = ""
+        """The root whose page was requested last."""
+        self._left_out: tuple[int | None, int] | None = None
+        """The message at which a change of the reading began, and the one that this reading leaves
+        out."""
+
+    def follow(self, before: ShownPlace, place: ShownPlace) -> None:
+        """Show another place, or the changes of the same conversation."""
+        if place.number == before.number:
+            self._renew()
+        elif place.conversation is None:
+            self._main.page_left()
+            self._cancel()
+            self._page_of = ""
+            self._clear(None)
+        else:
+            self._go(place.conversation, place)
+
+    def _go(self, conversation: Conversation, place: ShownPlace) -> None:
+        main, transcript = self._main, self._main.transcript
+        model = transcript.model
+        is_on_screen = model is not None and model.conversation.root_id == conversation.root_id
+        if place.segment is not None and is_on_screen and not self._is_opening:
+            if not transcript.go_to_segment(place.segment):
+                main.say_of_page(_("this session has no messages"))
+            return
+        main.page_left()
+        self._cancel()
+        self.is_recap, self._page_of = False, conversation.root_id
+        matchers = main.matchers
+        # Hits of a conversation on screen need no reading.
+        begin = place.message_id if is_on_screen else None
+        if begin is not None and transcript.show_find(begin, matchers=matchers):
+            self._renew()
+            return
+        self._open(_Opening(conversation, place.message_id, place.segment, matchers=matchers))
+
+    def _cancel(self) -> None:
+        """Cancel what is about to be shown."""
+        self._retry, self._is_opening = None, False
+        self._main.cancel("transcript")
+
+    def _show(self, model: TranscriptModel | None, **where: Any) -> None:
+        self._main.transcript.show(model, **where)
+        self._main.model = model
+
+    def _clear(self, conversation: Conversation | None) -> None:
+        """Show an empty page under the title of a conversation that is still being read, or without
+        a title."""
+        self._show(None)
+        self._titled = conversation
+        self.fit_titles()
+        if conversation is None:
+            for name in ("title", "facts"):
+                self._main.line(name).update("")
+
+    def _open(self, opening: _Opening) -> None:
+        self._is_opening = True
+        self._main.start("transcript", self._read, opening)
+
+    async def _read(self, opening: _Opening) -> None:
+        """Read and show a conversation if the cursor stays on it: its row is painted first."""
+        await asyncio.sleep(REST)
+        main, conversation, page = self._main, opening.conversation, self._main.transcript.page
+        reading, width, look = main.mode, page.width, page.look
+        late = asyncio.get_running_loop().call_later(PATIENCE, self._clear, conversation)
+        try:
+            model, begin, layouts = await main.read(
+                lambda store: opening.read(store, reading, width, look)
+            )
+        except BrowseError as error:
+            self._is_opening = False
+            if isinstance(error, StoreBusyError):
+                self._retry = partial(self._open, opening)
+            self._clear(conversation)
+            raise
+        finally:
+            late.cancel()
+        self._is_opening = False
+        page.add(layouts)
+        self._say_what_is_left_out(model, begin, opening.message_id)
+        self._show(model, message_id=begin, matchers=opening.matchers, segment=opening.segment)
+        main.details.add([model.conversation])
+        self._show_titles(model.conversation)
+
+    def _say_what_is_left_out(
+        self, model: TranscriptModel, begin: int | None, message_id: int | None
+    ) -> None:
+        """Tell the user if the reading leaves out the message that was asked for; it begins at
+        another one then."""
+        main, self._left_out = self._main, None
+        if message_id is not None and begin != message_id:
+            self._left_out = begin, message_id
+            sentence = _("{reading} · the message you were at is not part of it")
+            main.say_of_page(sentence.format(reading=_(_NAMES[main.mode])))
+        elif message_id is not None and model.entry_of(message_id) is None:
+            unseen = _("the model no longer sees the hit: v shows everything")
+            rewound = _("the hit is in a rewound message: v shows everything")
+            main.say_of_page(unseen if main.mode is Reading.LIVE else rewound)
+
+    def _show_titles(self, conversation: Conversation) -> None:
+        self._titled = conversation
+        self.fit_titles()
+
+    def fit_titles(self) -> None:
+        """Show title and facts, fitted to the width of the pane."""
+        if self._titled is None:
+            return
+        main, width = self._main, self._main.transcript.size.width
+        detailed = main.details.complete(self._titled)[0]
+        seen = main.transcript.page.seen
+        here = seen.words if seen is not None else ""
+        main.line("title").update(header.conversation_title(detailed, width))
+        main.line("facts").update(header.conversation_facts(detailed, main.mode, width, here))
+
+    def _renew(self) -> None:
+        """Show a new title or segment of the current conversation, or retry reading it."""
+        retry, self._retry = self._retry, None
+        current, model = self._main.current, self._main.transcript.model
+        if retry is not None:
+            retry()
+        elif current is not None and current.root_id != self._page_of:  # a job's new latest run
+            self._go(current, ShownPlace(current))
+        elif current is None or model is None or self._titled == current:
+            return
+        elif model.conversation.root_id == current.root_id:
+            if _segment_ids(model.conversation) == _segment_ids(current):
+                self._show_titles(current)
+            else:
+                self._open(_Opening(current, matchers=self._main.matchers))
+
+    def read_window(self, first: int, last: int) -> None:
+        """Read messages that have come into sight."""
+        main = self._main
+        main.start("window", read_missing, main, main.transcript, first, last)
+
+    def changed(self) -> None:
+        """Read new messages of the conversation on screen, as the store has changed."""
+        shown = self._main.transcript.model
+        if shown is not None and not self.is_recap:
+            self._main.start("tail", self._read_tail, shown)
+
+    async def _read_tail(self, shown: TranscriptModel) -> None:
+        main, conversation, reading = self._main, shown.conversation, self._main.mode
+
+        def read(store: OpenStore) -> TranscriptModel | None:
+            model = read_model(store, conversation, reading)
+            if model.outline.rows == shown.outline.rows:
+                return None
+            model.add(store.messages(model.missing(len(model) - WINDOW, len(model))))
+            return model
+
+        model = await main.read(read)
+        if model is None or main.transcript.model is not shown:
+            return
+        model.add([m for m in map(shown.message, range(len(shown))) if m is not None])
+        new = main.transcript.grow(model)
+        main.model = model
+        if new:
+            main.say_of_page(_("{count} new · G to the end").format(count=new))
+
+    def next_mode(self) -> None:
+        """Show the next reading (said, live, everything), at the current message."""
+        main, transcript, conversation = self._main, self._main.transcript, self._main.current
+        main.mode = following(Reading, main.mode)
+        if conversation is not None:
+            message = transcript.current if not transcript.at_end else None
+            message_id = message.id if message is not None else None
+            if self._left_out is not None and message_id == self._left_out[0]:
+                message_id = self._left_out[1]
+            self._again(conversation, message_id)
+        main.say_of_page(_(_NAMES[main.mode]))
+
+    def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
+        """Read the conversation on screen again."""
+        self._main.page_left()
+        self._cancel()
+        self.is_recap = False
+        matchers = self._main.matchers
+        self._open(_Opening(conversation, message_id, keeps_place=True, matchers=matchers))
+
+    def show_recap(self) -> None:
+        """Show Hermes' recap instead of the transcript, or the transcript again."""
+        conversation = self._main.current
+        if conversation is not None and self.is_recap:
+            self._again(conversation)
+        elif conversation is not None:
+            self._cancel()
+            self._main.start("transcript", self._show_recap, conversation)
+
+    async def _show_recap(self, conversation: Conversation) -> None:
+        try:
+            model = await self._main.read(lambda store: recap_model(store, conversation))
+        except BrowseError:
+            self._clear(conversation)
+            raise
+        self.is_recap = True
+        self._show(model)
+        self._show_titles(conversation)
+        self._main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))

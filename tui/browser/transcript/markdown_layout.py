@@ -1,0 +1,235 @@
+"""Lay out Markdown as paragraphs; markdown-it parses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from rich.cells import cell_len
+
+from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
+
+from ...text.formats import clip
+from ...text.styled import Line, Span, line_text, line_width, split_lines, wrap_spans
+from .paragraphs import Paragraph, fixed, indent, paragraphs_of
+
+_MAX_COLUMNS = 40
+_MAX_CODE = 40_000
+"""Characters; longer code is not coloured, which would take longer than a frame."""
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(
+        ["table", "strikethrough"]
+    )
+
+
+def parse(text: str) -> Sequence[Token]:
+    """Parse Markdown into block tokens, whose texts must pass `printable` before they are shown."""
+    return _parser().parse(text)
+
+
+def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
+    """Convert inline tokens to spans."""
+    spans: list[Span] = []
+    looks: list[str] = [base]
+    link = ""
+    for token in tokens:
+        kind = token.type
+        content = printable(
+            token.content
+        )  # entities have been decoded: `&#x202e;` is a direction override
+        if kind == "text":
+            spans.append((content, " ".join(looks)))
+        elif kind == "code_inline":
+            spans.append((content, " ".join([*looks, "code"])))
+        elif kind in ("softbreak", "hardbreak"):
+            spans.append(("\n", base))
+        elif kind in ("strong_open", "em_open", "s_open"):
+            looks.append({"strong_open": "bold", "em_open": "italic", "s_open": "strike"}[kind])
+        elif kind in ("strong_close", "em_close", "s_close"):
+            looks.pop()
+        elif kind == "link_open":
+            link = printable(str(token.attrs.get("href", "")))
+            looks.append("link")
+        elif kind == "link_close":
+            looks.pop()
+            text = spans[-1][0] if spans else ""
+            if link and link != text and not link.startswith("#"):
+                spans.append((f" ({clip(link, 60)})", f"{base} dim"))
+        elif kind == "image":
+            shown = content or printable(str(token.attrs.get("src", "")))
+            spans.append((_("[image {what}]").format(what=shown), f"{base} dim"))
+        else:
+            spans.append((content, " ".join(looks)))
+    return spans
+
+
+class _Layout:
+    """Converts block tokens to paragraphs, recursively for nested blocks; widths are cells."""
+
+    def __init__(self, tokens: Sequence[Token], base: str) -> None:
+        self._tokens = iter(tokens)
+        self._base = base
+
+    def blocks(self, width: int, until: str = "", *, tight: bool = False) -> list[Paragraph]:
+        """Lay out all blocks up to a closing token."""
+        paragraphs: list[Paragraph] = []
+        for token in self._tokens:
+            if token.type == until:
+                break
+            block = self._block(token, max(width, 2))
+            if block and paragraphs and not tight:
+                paragraphs.append(Paragraph([]))
+            paragraphs += block
+        return paragraphs
+
+    def _block(self, token: Token, width: int) -> list[Paragraph]:
+        match token.type:
+            case "inline":
+                return paragraphs_of(_inline(token.children or [], self._base))
+            case "paragraph_open":
+                return self.blocks(width, "paragraph_close")
+            case "heading_open":
+                mark, inner = "#" * int(token.tag[1:]) + " ", next(self._tokens)
+                next(self._tokens)  # its end
+                title = _inline(inner.children or [], "heading")
+                return paragraphs_of([(mark, "heading dim"), *title])
+            case "fence" | "code_block":
+                return self._code(token)
+            case "blockquote_open":
+                return indent(self.blocks(width - 2, "blockquote_close"), ("▎ ", "bar"))
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(token, width)
+            case "hr":
+                return [fixed(("─" * width, "rule"))]
+            case "table_open":
+                return self._table(width)
+            case "html_block":
+                return paragraphs_of([(token.content.rstrip("\n"), f"{self._base} dim")])
+            case _:
+                return []
+
+    def _code(self, token: Token) -> list[Paragraph]:
+        language = printable(token.info.split()[0]) if token.info.split() else ""
+        code = token.content.rstrip("\n").replace("\t", "    ")
+        head = [fixed((language, "dim"))] if language else []
+        return indent([*head, *map(Paragraph, highlight(code, language))], ("▏ ", "bar"))
+
+    def _list(self, token: Token, width: int) -> list[Paragraph]:
+        ordered = token.type == "ordered_list_open"
+        close = token.type.replace("open", "close")
+        number = int(str(token.attrs.get("start", 1)))
+        paragraphs: list[Paragraph] = []
+        for item in self._tokens:
+            if item.type == close:
+                break
+            mark = f"{number}. " if ordered else "• "
+            number += 1
+            inner = self.blocks(width - cell_len(mark), "list_item_close", tight=True)
+            inner = inner or [Paragraph([])]
+            spans = inner[0].spans
+            box = line_text(spans[:1])[:4].lower()
+            if not ordered and box in ("[ ] ", "[x] "):
+                mark = "☐ " if box == "[ ] " else "☑ "
+                text, look = spans[0]
+                inner[0] = inner[0]._replace(spans=[(text[4:], look), *spans[1:]])
+            paragraphs += indent(inner, (" " * cell_len(mark), "text"), (mark, "dim"))
+        return paragraphs
+
+    def _table(self, width: int) -> list[Paragraph]:
+        rows: list[list[list[Span]]] = []
+        aligned: list[str] = []
+        for token in self._tokens:
+            if token.type == "table_close":
+                break
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in ("th_open", "td_open"):
+                if len(rows) == 1:
+                    aligned.append(str(token.attrs.get("style", "")))
+                look = "bold" if token.type == "th_open" else ""
+                cell = _inline(next(self._tokens).children or [], f"{self._base} {look}".strip())
+                rows[-1].append([(text.replace("\n", " "), looks) for text, looks in cell])
+        return table_lines([row[:_MAX_COLUMNS] for row in rows], aligned, width)
+
+
+def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) -> list[Paragraph]:
+    """Lay out a table, narrowing the widest columns first.
+
+    Args:
+        rows: Cells as spans without newlines; the first row is the head.
+        aligned: Styles of the columns, which contain `right` for right-aligned ones; may be
+            shorter.
+        width: Cells.
+    """
+    if not rows or not rows[0]:
+        return []
+    count = len(rows[0])
+    widths = [max([line_width(row[i]) for row in rows if i < len(row)] + [1]) for i in range(count)]
+    spare = width - 3 * (count - 1)
+    while sum(widths) > spare and max(widths) > 4:
+        widest = widths.index(max(widths))
+        widths[widest] = max(4, widths[widest] - max(1, (sum(widths) - spare) // 2))
+    lines: list[Line] = []
+    for number, row in enumerate(rows):
+        cells: list[list[Line]] = [
+            wrap_spans(row[i], widths[i]) if i < len(row) else [[]] for i in range(count)
+        ]
+        for depth in range(max(map(len, cells))):
+            line: Line = []
+            for i, cell in enumerate(cells):
+                part = cell[depth] if depth < len(cell) else []
+                space = " " * max(widths[i] - line_width(part), 0)
+                right = "right" in (aligned[i] if i < len(aligned) else "")
+                line += [(" │ ", "rule")] if i else []
+                line += [(space, "text"), *part] if right else [*part, (space, "text")]
+            lines.append(line)
+        if number == 0:
+            lines.append([("─┼─".join("─" * each for each in widths), "rule")])
+    return [Paragraph(line, is_fixed=True) for line in lines]
+
+
+def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph]:
+    """Lay out printable Markdown; `base` is the look of ordinary text.
+
+    Tables and rules are `width` cells wide.
+    """
+    return _Layout(parse(text), base).blocks(max(width, 8))
+
+
+def highlight(code: str, language: str) -> list[Line]:
+    """Colour printable code, line by line; code in an unknown language stays plain."""
+    plain: list[Line] = [[(line, "code-text")] if line else [] for line in code.split("\n")]
+    if not language or len(code) > _MAX_CODE:
+        return plain
+    from pygments import lexers, token, util  # only code in a known language needs it
+
+    try:
+        lexer = lexers.get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+    except util.ClassNotFound:
+        return plain
+    looks = (
+        (token.Comment, "comment"),
+        (token.Keyword, "keyword"),
+        (token.String, "string"),
+        (token.Number, "number"),
+        (token.Name.Function, "function"),
+        (token.Name.Class, "function"),
+        (token.Name.Decorator, "function"),
+        (token.Name.Tag, "keyword"),
+        (token.Name.Attribute, "function"),
+        (token.Generic.Inserted, "added"),
+        (token.Generic.Deleted, "removed"),
+        (token.Generic.Heading, "keyword"),
+        (token.Generic.Subheading, "keyword"),
+    )
+
+    def look_of(kind: token._TokenType) -> str:
+        return next((look for parent, look in looks if parent in kind.split()), "code-text")
+
+    return split_lines((text, look_of(kind)) for kind, text in lexer.get_tokens(code))

@@ -1,0 +1,341 @@
+"""Lay out arguments and results of tools by their format: JSON, diff, code, table, log, coloured
+terminal output.
+
+SGR sequences (ECMA-48 8.3.117) become looks; all other controls stay visible. Rich parses the
+colours. It gets the sequences only: of a whole text it would drop other controls and whatever
+precedes a carriage return, and would make clickable links.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from rich.ansi import AnsiDecoder
+from rich.color import Color
+
+from hermes_browse.store.connection.stored_values import json_as_text
+from hermes_browse.store.messages.decode import LIMIT, load_json
+from hermes_browse.store.text import one_line, printable
+
+from ...text.styled import Line, Span, line_width, safe_text, split_lines
+from .markdown_layout import highlight, render_markdown, table_lines
+from .paragraphs import Paragraph, indent, plain
+
+MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
+"""Fields with the output of a tool, most informative first."""
+_HEAD = 4000
+"""Code points at the beginning of a text that decide its format."""
+_MAX_ROWS = 500
+_MAX_COLUMNS = 8
+"""A larger table is plain text."""
+_LANGUAGES = {
+    "c": "c", "cc": "cpp", "cfg": "ini", "cpp": "cpp", "cs": "csharp", "css": "css", "diff": "diff", "go": "go",
+    "h": "c", "html": "html", "ini": "ini", "java": "java", "js": "javascript", "json": "json", "jsx": "jsx",
+    "kt": "kotlin", "lua": "lua", "md": "markdown", "patch": "diff", "php": "php", "py": "python", "rb": "ruby",
+    "rs": "rust", "sh": "bash", "sql": "sql", "swift": "swift", "tcss": "css", "toml": "toml", "ts": "typescript",
+    "tsx": "tsx", "xml": "xml", "yaml": "yaml", "yml": "yaml", "zsh": "bash",
+}  # fmt: skip
+_OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
+_CODE_KEYS = ("content", "code", "new_string", "old_string", "new_text", "old_text", "text")
+_DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
+_NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
+_STAMP = re.compile(
+    r"^\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+)
+_LEVEL = re.compile(
+    r"\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b"
+)
+_LEVEL_LOOKS = ("error", "keyword", "number", "comment")
+_TABLE = re.compile(r"^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
+
+_SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+_MAX_SEQUENCE = 100
+"""Characters of a sequence that are parsed."""
+_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_MARKS = ("bold", "dim", "italic", "reverse", "strike", "underline")
+_STRONG = 128
+"""Of 256: a channel from here on is on when a colour is reduced to one of eight."""
+
+
+class Hint(NamedTuple):
+    """What a call says about the format of its arguments or result."""
+
+    language: str = ""
+    """Of the file it works on; empty if unknown."""
+    is_result: bool = False
+
+
+def hint_of(arguments: str, *, is_result: bool) -> Hint:
+    """Derive the language from the name of the file in the arguments of a call: for its result, or
+    for these."""
+    loaded = load_json(arguments)
+    if not isinstance(loaded, dict):
+        return Hint(is_result=is_result)
+    path = next(
+        (
+            loaded[key]
+            for key in ("path", "file_path", "filename")
+            if isinstance(loaded.get(key), str)
+        ),
+        "",
+    )
+    language = _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
+    if not path and "code" in loaded and not is_result:
+        language = "python"
+    return Hint(language, is_result)
+
+
+def has_colours(text: str) -> bool:
+    """Whether the text has SGR sequences."""
+    return "\x1b[" in text and _SGR.search(text) is not None
+
+
+def without_colours(text: str) -> str:
+    """Remove SGR sequences from a text; other controls stay."""
+    return _SGR.sub("", text) if "\x1b[" in text else text
+
+
+def _name(color: Color | None) -> str:
+    """Return the nearest of the eight colours that every theme has; empty for none."""
+    if color is None or color.is_default:
+        return ""
+    if color.number is not None and color.number < 16:
+        return _NAMES[color.number % 8]
+    # Of the six levels of the 256 colours (0 95 135 175 215 255) the upper three are on.
+    strong = 136 if color.number is not None and color.number < 232 else _STRONG
+    return _NAMES[
+        sum(1 << place for place, channel in enumerate(color.get_truecolor()) if channel >= strong)
+    ]
+
+
+def _look(decoder: AnsiDecoder, base: str) -> str:
+    """Return the names of the looks; a coloured background is that colour reversed."""
+    style = decoder.style
+    marks = [mark for mark in _MARKS if getattr(style, mark)]
+    paper = _name(style.bgcolor)
+    colour = paper or _name(style.color)
+    # Output is dim, but colours are not: dim red is hard to see.
+    names = ["code-text" if colour or style.bold else base, *marks]
+    if colour:
+        names.append(f"sgr-{colour}")
+    if paper and not style.reverse:
+        names.append("reverse")
+    return " ".join(names)
+
+
+def coloured(text: str, base: str) -> list[Line]:
+    """Split stored output into lines of printable spans, with colours as looks; `base` is the
+    default."""
+    decoder, look = AnsiDecoder(), base
+    spans: list[Span] = []
+    # Every second piece has the parameters of a sequence.
+    for number, piece in enumerate(_SGR.split(text.replace("\r\n", "\n"))):
+        if number % 2:
+            decoder.decode_line(f"\x1b[{piece[:_MAX_SEQUENCE].replace(':', ';')}m")
+            look = _look(decoder, base)
+        else:
+            spans.append((printable(piece), look))
+    return split_lines(spans)
+
+
+def diff_lines(text: str) -> list[Line]:
+    """Split a diff into printable lines in the colours of its signs."""
+    looks = (
+        (("+++", "---", "diff ", "index "), "function"),
+        (("@@",), "number"),
+        (("+",), "added"),
+        (("-",), "removed"),
+    )
+    lines: list[Line] = []
+    for line in safe_text(text).split("\n"):
+        look = next((name for starts, name in looks if line.startswith(starts)), "output")
+        lines.append([(line, look)] if line else [])
+    return lines
+
+
+def _is_log(text: str) -> bool:
+    lines = [line for line in text[:_HEAD].split("\n")[:20] if line.strip()]
+    return len(lines) > 1 and sum(_STAMP.match(line) is not None for line in lines) * 2 >= len(
+        lines
+    )
+
+
+def _log(text: str) -> list[Line]:
+    lines: list[Line] = []
+    for line in safe_text(text).split("\n"):
+        spans: list[Span] = []
+        stamp = _STAMP.match(line)
+        position = stamp.end() if stamp else 0
+        if stamp:
+            spans.append((line[:position], "comment"))
+        level = _LEVEL.search(line, position, position + 60)
+        if level:
+            spans.append((line[position : level.start()], "output"))
+            spans.append((level[0], _LEVEL_LOOKS[(level.lastindex or 1) - 1]))
+            position = level.end()
+        spans.append((line[position:], "output"))
+        lines.append([span for span in spans if span[0]])
+    return lines
+
+
+def _columns(text: str) -> list[list[str]] | None:
+    """Split a text into rows of tab-separated cells; None for any other text."""
+    rows = [line.split("\t") for line in text.rstrip("\n").split("\n")]
+    if not 2 < len(rows) <= _MAX_ROWS or not 1 < len(rows[0]) <= _MAX_COLUMNS:
+        return None
+    return rows if all(len(row) == len(rows[0]) for row in rows) else None
+
+
+def _numbered(text: str, language: str) -> list[Paragraph] | None:
+    """Lay out a file with line numbers, as tools that read files return it; None for any other
+    text."""
+    matches: list[re.Match[str]] = []
+    for row in text.rstrip("\n").split("\n"):
+        match = _NUMBERED.match(row)
+        if match is None:
+            return None
+        matches.append(match)
+    room = len(matches[-1][1])
+    code = highlight(safe_text("\n".join(match[2] for match in matches)), language)
+    hang = ((" " * (room + 1), "dim"),)
+    return [
+        Paragraph(line, ((f"{match[1]:>{room}} ", "dim"),), hang)
+        for match, line in zip(matches, code, strict=True)
+    ]
+
+
+def block(text: str, width: int, language: str = "") -> list[Paragraph]:
+    """Lay out a stored text by its format, or as code in a known language; tables are at most
+    `width` cells wide."""
+    if len(text) > LIMIT:  # finding its format would take too long
+        return plain(safe_text(without_colours(text)).rstrip("\n"), "output")
+    head = text[:_HEAD]
+    whole = text.rstrip("\n")
+    if has_colours(head):
+        return list(map(Paragraph, coloured(whole, "output")))
+    if language == "diff" or _DIFF.search(head):
+        return list(map(Paragraph, diff_lines(whole)))
+    if head.lstrip()[:1] in ("{", "["):
+        loaded = load_json(text)
+        if loaded is not None:
+            return pretty(loaded, width)
+    if "|" in head:
+        numbered = _numbered(text, language)
+        if numbered is not None:
+            return numbered
+        if _TABLE.search(head) and text.lstrip().startswith("|") and len(text) < 4 * _HEAD:
+            return render_markdown(safe_text(text), width, "output")
+    if "\t" in head:
+        rows = _columns(text)
+        if rows is not None:
+            return table_lines(
+                [[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width
+            )
+    if "Traceback (most recent call last)" in head:
+        language = "pytb"
+    elif _is_log(text):
+        return list(map(Paragraph, _log(whole)))
+    if language:
+        return list(map(Paragraph, highlight(safe_text(whole), language)))
+    return plain(safe_text(text).rstrip("\n"), "output")
+
+
+def _table_of(value: object) -> list[list[str]] | None:
+    """Convert a list of objects with the same few plain fields to rows, the names first; None for
+    any other value."""
+    if (
+        not isinstance(value, list)
+        or not 1 < len(value) <= _MAX_ROWS
+        or not isinstance(value[0], dict)
+    ):
+        return None
+    names = list(value[0])
+    if not 0 < len(names) <= _MAX_COLUMNS:
+        return None
+    rows = [[str(name) for name in names]]
+    for item in value:
+        if not isinstance(item, dict) or list(item) != names:
+            return None
+        cells = ["" if each is None else str(each) for each in item.values()]
+        if any(isinstance(each, dict | list) for each in item.values()) or any(
+            len(cell) > 200 for cell in cells
+        ):
+            return None
+        rows.append(cells)
+    return rows
+
+
+def pretty(value: object, width: int) -> list[Paragraph]:
+    """Lay out a JSON value in colours: as a table, on one line if it fits, else indented."""
+    rows = _table_of(value)
+    if rows is not None:
+        cells = [
+            [[(one_line(cell), "output" if number else "output bold")] for cell in row]
+            for number, row in enumerate(rows)
+        ]
+        return table_lines(cells, [], width)
+    short = json.dumps(value, ensure_ascii=False)
+    text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
+    return list(map(Paragraph, highlight(safe_text(text), "json")))
+
+
+def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Paragraph]:
+    label = (one_line(key, 60) + ":", "dim")
+    is_short = True
+    if isinstance(value, str):
+        language = _OF_KEYS.get(key, hint.language if key in _CODE_KEYS else "")
+        if is_main:
+            return block(value, width, language) if value.strip() else []
+        paragraphs, is_short = block(value, width - 2, language), "\n" not in value.strip()
+    elif isinstance(value, dict | list) and value:
+        paragraphs = pretty(value, width - 2)
+    else:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        look = "number" if is_number else "comment"
+        paragraphs = plain(safe_text(json.dumps(value, ensure_ascii=False)), look)
+    if is_short and len(paragraphs) == 1:
+        line = [*paragraphs[0].lead, *paragraphs[0].spans]
+        if line_width(line) <= width - 2:
+            return [Paragraph([label, (" ", "dim"), *line])]
+    return [Paragraph([label]), *indent(paragraphs, ("  ", "text"))]
+
+
+def tool_text(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
+    """Lay out stored arguments or a stored result; `full` shows fields that are null, too.
+
+    Tables are at most `width` cells wide.
+    """
+    loaded = load_json(text)
+    if not isinstance(loaded, dict):
+        return block(text, width, hint.language if hint.is_result else "")
+    paragraphs: list[Paragraph] = []
+    main = (
+        next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None)
+        if hint.is_result
+        else None
+    )
+    for key, value in loaded.items():
+        if full or value is not None:
+            paragraphs += _field(key, value, width, hint, is_main=key == main)
+    return paragraphs
+
+
+def as_shown(text: str) -> str:
+    """Return arguments or a result as text, much like the transcript shows it: JSON indented, long
+    strings unquoted."""
+    loaded = load_json(text)
+    return without_colours(text if loaded is None else json_as_text(loaded))
+
+
+def output_text(text: str) -> str:
+    """Return the output in a stored result, without the JSON object around it and without
+    colours."""
+    loaded = load_json(text)
+    if isinstance(loaded, dict):
+        for key in MAIN_TEXTS:
+            value = loaded.get(key)
+            if isinstance(value, str) and value:
+                return without_colours(value)
+    return without_colours(text)

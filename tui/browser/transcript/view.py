@@ -1,0 +1,237 @@
+"""The transcript widget: shows conversations, folds, and steps through matches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.binding import BindingType
+
+from hermes_browse.store.wording import N_, _
+
+from ...settings.keys.main_commands import TRANSCRIPT
+from ...text.styled import line_text
+from ...widgets.bindings import bindings, following
+from .entries import Look, Tools, TranscriptModel
+from .page import SeenByModel
+from .scroll import TranscriptScroll
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search.terms import Matcher
+
+_TOOLS = {
+    Tools.OFF: N_("tools: off"),
+    Tools.SHORT: N_("tools: short"),
+    Tools.FULL: N_("tools: full"),
+}
+_LEAD = 2
+"""Lines shown above a match."""
+
+
+class TranscriptView(TranscriptScroll):
+    """Shows a `TranscriptModel`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
+
+    is_finding = False
+    """Whether a text is being found here: `n`, `N` and Escape act on it then, not on the search."""
+
+    _unfolded: int | None = None
+    """The entry that was unfolded to show a match; it is folded again when another is shown."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys that step through matches to the search while nothing is being found
+        here."""
+        return self.is_finding or action != "find"
+
+    def show(
+        self,
+        model: TranscriptModel | None,
+        *,
+        message_id: int | None = None,
+        matchers: Sequence[Matcher] = (),
+        segment: str | None = None,
+    ) -> None:
+        """Show a conversation: at its end, at a message, or at the start of a segment.
+
+        Args:
+            model: None for an empty page.
+            message_id: Begin at this message, as a hit.
+            matchers: Terms to highlight.
+            segment: Begin at this session instead.
+        """
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
+        self.page.open(model)
+        self._unfolded = self._needed = None
+        self._follow_page()
+        if message_id is not None and self.show_find(message_id):
+            return
+        start = model.entry_of_segment(segment) if model is not None else None
+        if start is not None:
+            self._go_to(start)
+        else:
+            self._place()
+
+    def grow(self, model: TranscriptModel) -> int:
+        """Show a newer version of the same conversation, at its end if that was shown.
+
+        Returns:
+            The number of new messages below the page; 0 if these are shown.
+        """
+        at_end = self.page.at_end
+        new = self.page.grow(model)
+        self._needed = None
+        self._place()
+        return 0 if at_end else new
+
+    def loaded(self) -> None:
+        """Lay out the page again, after messages have been read."""
+        self.page.forget()
+        if self._needed is not None:
+            self.page.hide_paired(*self._needed)
+        self._needed = None
+        self._place()
+        self._step_on()
+
+    def see(self, seen: SeenByModel | None) -> None:
+        """Dim all messages but some, or none."""
+        self.page.see(seen)
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Make the message current; toggle its fold if that was clicked."""
+        frame = self.page.frame()
+        if event.y < len(frame):
+            self._current, line = frame[event.y]
+            if line_text(line).lstrip(" │┊─").startswith(("▸", "▾", "…")):
+                self.action_toggle_fold()
+            self.refresh()
+
+    def action_find(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) match, or stop finding (0)."""
+        self.post_message(self.FindKeyPressed(step))
+
+    # Folding
+
+    def action_toggle_fold(self) -> None:
+        """Unfold the current message, or fold it again."""
+        index = self._current_index()
+        if index is None or self.model is None or not self.model.is_foldable(index):
+            self.post_message(self.Notice(_("nothing is folded here")))
+            return
+        self.page.opened ^= {index}
+        self._unfolded = None  # stays as the user folds it
+        self.page.forget()
+        self.page.go(self.page.place)
+        self._current = index
+        self._place()
+
+    def _set_look(self, look: Look) -> None:
+        self.page.look = look
+        self.page.forget()
+        self._place()
+
+    def action_cycle_tools(self) -> None:
+        """Show tool calls not at all, short, or in full."""
+        self._set_look(self.page.look._replace(tools=following(Tools, self.page.look.tools)))
+        self.post_message(self.Notice(_(_TOOLS[self.page.look.tools])))
+
+    def action_toggle_reasoning(self) -> None:
+        """Show or fold reasoning."""
+        self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
+        self.post_message(
+            self.Notice(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
+        )
+
+    # Matches
+
+    def highlight(self, matchers: Sequence[Matcher]) -> None:
+        """Highlight other terms without scrolling."""
+        self.page.matchers, self.page.hit, self.page.hit_number = matchers, None, None
+        self.page.forget()
+        self._place()
+
+    @property
+    def is_find_in_sight(self) -> bool:
+        """Whether the current match is on the page."""
+        index = self.page.hit_entry
+        return any(index == each for each, _ in self.page.frame())
+
+    @property
+    def is_match_laid_out(self) -> bool:
+        """Whether a match stands in the lines of the message at which the find is."""
+        return self.page.hit_entry is None or bool(self.page.match_lines(self.page.hit_entry))
+
+    def step_match(self, by: int) -> bool:
+        """Go to the next or previous match in the same message; False if there is none."""
+        index, number = self.page.hit_entry, self.page.hit_number
+        if (
+            index is None
+            or number is None
+            or not 0 <= number + by < len(self.page.match_lines(index))
+        ):
+            return False
+        self._show_match(index, number + by)
+        return True
+
+    def show_find(
+        self, message_id: int, *, last: bool = False, matchers: Sequence[Matcher] | None = None
+    ) -> bool:
+        """Show a message at its first match, or at its start if it has none; it must have been
+        read.
+
+        Args:
+            message_id: A result that is shown with its call is shown there.
+            last: Show the last match instead.
+            matchers: Terms to highlight; None for the same as before.
+
+        Returns:
+            False if this reading leaves the message out.
+        """
+        if matchers is not None and matchers != self.page.matchers:
+            self.page.matchers = matchers
+            self.page.forget()
+        index = self.model.shown_at(message_id) if self.model is not None else None
+        if index is None or self.model is None:
+            return False
+        shown = self.model.row(index)
+        self.page.forget_entry(self.page.hit_entry)
+        self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
+        self.page.forget_entry(index)
+        if self._unfolded is not None and self._unfolded != index:
+            self.page.opened.discard(self._unfolded)
+            self.page.forget_entry(self._unfolded)
+            self._unfolded = None
+        self._unfold_to_find(index)
+        match_lines = self.page.match_lines(index)
+        if match_lines:
+            self._show_match(index, len(match_lines) - 1 if last else 0)
+        else:
+            self._go_to(index, lead=_LEAD)
+        return True
+
+    def _unfold_to_find(self, index: int) -> None:
+        assert self.model is not None
+        if (
+            index in self.page.opened
+            or self.page.match_lines(index)
+            or not self.model.is_foldable(index)
+        ):
+            return
+        self.page.opened.add(index)
+        if self.page.match_lines(index):
+            self._unfolded = index
+        else:
+            self.page.opened.discard(index)
+            self.page.forget_entry(index)
+
+    def _show_match(self, index: int, number: int) -> None:
+        self.page.hit_number = number
+        self.page.forget_entry(index)
+        line = self.page.match_lines(index)[number]
+        self._go_to(index, lead=_LEAD)
+        if line > self.page.height - _LEAD - 3:  # below the page
+            self.page.go(self.page.moved((index, line), -(self.page.height // 3)))
+            self._place()
+            self._current = index

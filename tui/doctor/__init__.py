@@ -1,1 +1,0 @@
-"""How store, Hermes and terminal are."""

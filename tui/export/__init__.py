@@ -1,1 +1,0 @@
-"""Conversations saved as files."""

@@ -1,1 +1,0 @@
-"""Old transcripts: files beside a store."""

@@ -1,0 +1,142 @@
+"""Rows of changed files, of commands that may have changed some, and of a diff."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from hermes_browse.store.changes.changes import FileChange, ShellCommand
+from hermes_browse.store.changes.diff import DiffLine, relative
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...browser.transcript.tool_text import diff_lines
+from ...text.change_words import author
+from ...text.styled import Line, Span, line_width, row_line, safe_text, wrap_spans
+from ...widgets.columns import Column, Columns
+
+Place = tuple[str, int]
+"""Ids of a session and of a message in it."""
+_EDGES = 3
+"""Cells of a row that are no text."""
+DIFF_LOOKS = ("added", "removed", "function", "number", "output")
+"""Looks of `diff_lines`."""
+_DISK = {"same": N_("same"), "changed": N_("changed"), "gone": N_("gone")}
+
+
+class FileRow(NamedTuple):
+    """A changed file."""
+
+    change: FileChange
+    directory: str
+    """Of the conversation."""
+    own: frozenset[str]
+    """Ids of its sessions; others are those of subagents."""
+
+    @property
+    def enter(self) -> str:
+        return N_("diff")
+
+    @property
+    def key(self) -> str:
+        return f"f{self.change.path}"
+
+    @property
+    def authors(self) -> list[str]:
+        """Who edited it, in order."""
+        names = (author(edit.session_id, self.own) for edit in self.change.edits)
+        return list(dict.fromkeys(names))
+
+    def spans(self, width: int, now: float) -> Line:
+        is_exact = self.change.is_exact
+        mark = (" · ", "dim") if is_exact else (" ? ", "accent")
+        path = one_line(relative(self.change.path, self.directory), 400)
+        return row_line(mark, (path, "title"), COLUMNS.text(self, width, now), width)
+
+
+def _authors(row: FileRow) -> str:
+    first, *others = row.authors
+    return f"{first} +{len(others)}" if others else first
+
+
+COLUMNS: Columns[FileRow] = Columns(
+    Column(N_("edits"), 6, lambda row, now: str(len(row.change.edits))),
+    Column(N_("added"), 7, lambda row, now: _count("+", row.change.added)),
+    Column(N_("removed"), 8, lambda row, now: _count("-", row.change.removed)),
+    Column(N_("who"), 10, lambda row, now: _authors(row), least=56, lead=1),
+    Column(N_("on disk"), 9, lambda row, now: _on_disk(row), least=64, lead=1),
+)
+
+
+def _count(sign: str, count: int | None) -> str:
+    return "?" if count is None else f"{sign}{count}"
+
+
+def _on_disk(row: FileRow) -> str:
+    return _(_DISK[row.change.disk]) if row.change.disk is not None else ""
+
+
+class PlaceRow(NamedTuple):
+    """A line of a diff, or a command: what a message did."""
+
+    key: str
+    lead: str
+    text: Span
+    place: Place
+    """The message, or one near the line."""
+    whole: str = ""
+    """The whole command."""
+
+    @property
+    def enter(self) -> str:
+        return N_("read")
+
+    def spans(self, width: int, now: float) -> Line:
+        return row_line((self.lead, "dim"), self.text, "", width)
+
+
+def command_row(command: ShellCommand) -> PlaceRow:
+    """Return the row of a command that may have changed files."""
+    key, text = f"c{command.message_id} {command.text}", one_line(command.text, 400)
+    place = command.session_id, command.message_id
+    return PlaceRow(key, " $ ", (text, "plain"), place, command.text)
+
+
+def messages_behind(diff: Sequence[DiffLine]) -> list[int | None]:
+    """Return the message behind each line of a diff: of lines around a change, that of the change
+    above, or at the start of a hunk the one below."""
+    messages: list[int | None] = []
+    for line in diff:
+        above = messages[-1] if messages and not line.text.startswith("@@") else None
+        messages.append(line.message_id or above)
+    below: int | None = None
+    for number in reversed(range(len(messages))):
+        below = messages[number] = messages[number] or below
+    return messages
+
+
+def diff_rows(change: FileChange, width: int) -> Iterator[PlaceRow]:
+    """Yield the rows of the diff of a file; long lines take several of `width` cells."""
+    sessions = {edit.message_id: edit.session_id for edit in change.edits}
+    last = change.edits[-1].message_id
+    for number, (line, behind) in enumerate(
+        zip(change.diff, messages_behind(change.diff), strict=True)
+    ):
+        message_id = behind or last
+        place = sessions[message_id], message_id
+        yield from _text_rows(f"d{number}", diff_lines(line.text.removesuffix("\n")), place, width)
+
+
+def whole_rows(row: PlaceRow, width: int) -> Iterator[PlaceRow]:
+    """Yield the rows of a whole command."""
+    lines = [[(line, "output")] for line in safe_text(row.whole).split("\n")]
+    return _text_rows(row.key, lines, row.place, width)
+
+
+def _text_rows(key: str, lines: Sequence[Line], place: Place, width: int) -> Iterator[PlaceRow]:
+    room = width - _EDGES
+    for number, line in enumerate(lines):
+        pieces = [line] if line_width(line) <= room else wrap_spans(line, room)
+        for part, piece in enumerate(pieces):
+            text = piece[0] if piece else ("", "output")
+            yield PlaceRow(f"{key} {number} {part}", " ", text, place)

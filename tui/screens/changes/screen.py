@@ -1,0 +1,198 @@
+"""The files that a conversation and its subagents changed, beside one diff of all edits of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
+
+from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
+from hermes_browse.store.export.files import file_stem, write_file
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...browser.list.conversation_list import ConversationList
+from ...browser.main import MainScreen
+from ...settings.keys.screen_commands import FILE_CHANGES
+from ...text import formats
+from ...text.change_words import author, notes, summary
+from ...text.styled import line_text, row_line
+from ...widgets.keys import KeyLine
+from ...widgets.lines import TextLine
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from ..sub_screen import SubScreen
+from .rows import COLUMNS, DIFF_LOOKS, FileRow, Place, PlaceRow, command_row, diff_rows, whole_rows
+
+_LONGEST_PROMPT = 300
+
+
+class DiffList(ConversationList):
+    """The lines of a diff, with a cursor."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in DIFF_LOOKS}
+
+
+class ChangesScreen(SubScreen):
+    """What the current conversation did to files."""
+
+    ENTER = N_("To the diff; there, read the message that made this change")
+    HELP_TITLE = N_("Changes of files")
+    KEYS = FILE_CHANGES
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        assert main.current is not None
+        self._conversation = main.current
+        self._own = frozenset(segment.id for segment in main.current.segments)
+        self._changes: Changes | None = None
+        self._asked: Place | None = None
+        """The message whose prompt is shown."""
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="header")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield TextLine(id="files-head")
+                yield ConversationList(id="files")
+            with Vertical(id="side"):
+                yield TextLine(id="asked")
+                yield DiffList(id="diff")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        self.show_title(_("changes"), one_line(formats.name(self._conversation), 200))
+        self.set_focus(self.files)
+        self.files.show(FixedRows([NoteRow(_("looking …"))]))
+        self.catalog_changed()
+
+    @property
+    def files(self) -> ConversationList:
+        return self.query_one("#files", ConversationList)
+
+    @property
+    def diff(self) -> DiffList:
+        return self.query_one("#diff", DiffList)
+
+    def catalog_changed(self) -> None:
+        """Read the changes again."""
+        self.start("files", self._read)
+
+    async def _read(self) -> None:
+        session_id, now = self._conversation.id, self.main.clock()
+        changes = await self.read(lambda store: store.file_changes(session_id, now))
+        if changes == self._changes:
+            return
+        self._changes = changes
+        name = one_line(formats.name(self._conversation), 200)
+        self.show_title(_("changes"), f"{summary(changes)} · {name}")
+        rows = self._rows(changes)
+        self.files.show(FixedRows(rows))
+        self._show_diff()
+        self.query_one("#side").display = bool(changes.files or changes.commands)
+
+    def _rows(self, changes: Changes) -> Sequence[ListRow]:
+        rows: list[ListRow] = [
+            FileRow(change, changes.directory, self._own) for change in changes.files
+        ]
+        if not rows:
+            rows.append(NoteRow(_("No edit of a file is stored in this conversation.")))
+        if changes.commands:
+            rows.append(NoteRow(_("These commands may have changed files:")))
+        return [*rows, *map(command_row, changes.commands)]
+
+    @on(ConversationList.Shown, "#files")
+    def files_shown(self) -> None:
+        """Align the heads of the columns."""
+        width = self.files.scrollable_content_region.width
+        head = row_line(("   ", "dim"), (_("file"), "dim"), COLUMNS.head(width), width)
+        self.line("files-head").update(Content.styled(line_text(head), "dim"))
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.call_after_refresh(self._show_diff)  # when the pane has its new width
+
+    @on(ConversationList.Highlighted, "#files")
+    def file_highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        self._show_diff(top=True)
+        if isinstance(event.row, FileRow):
+            names = ", ".join(event.row.authors)
+            edits = formats.counted(len(event.row.change.edits), "edit")
+            by = _("{edits} by {names}").format(edits=edits, names=names)
+            self.describe(" · ".join([by, *notes(event.row.change)]), by_hand=event.by_hand)
+
+    def _show_diff(self, *, top: bool = False) -> None:
+        """Show the diff of the file under the cursor, or the whole command."""
+        if self.is_whole:
+            self.start("diff", self._lay_out, top)
+
+    async def _lay_out(self, top: bool) -> None:
+        """Lay the diff out on a thread, as it may have very many lines."""
+        row, width = self.files.current, self.diff.scrollable_content_region.width
+        rows: Sequence[ListRow] = []
+        if isinstance(row, FileRow):
+            change, nothing = row.change, NoteRow(_("what it changed, it changed back"))
+            rows = await self.call(lambda: list(diff_rows(change, width))) or [nothing]
+        elif isinstance(row, PlaceRow):
+            command = row
+            rows = await self.call(lambda: list(whole_rows(command, width)))
+        self.diff.show(FixedRows(rows), top=top)
+        if not isinstance(self.diff.current, PlaceRow):
+            self._asked = None
+            self.line("asked").update("")
+
+    @on(ConversationList.Highlighted, "#diff")
+    def line_highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        if isinstance(event.row, PlaceRow) and event.row.place != self._asked:
+            self._asked = event.row.place
+            self.start("asked", self._read_prompt, event.row)
+
+    async def _read_prompt(self, row: PlaceRow) -> None:
+        """Show above the diff the prompt before a change, its time, and who made the change."""
+        session_id, message_id = row.place
+        prompt = await self.read(lambda store: store.prompt_before(session_id, message_id))
+        asked = one_line(prompt.said, _LONGEST_PROMPT) if prompt is not None else ""
+        time = formats.timestamp(prompt.timestamp) if prompt is not None else ""
+        facts = " · ".join(filter(None, (time, author(session_id, self._own))))
+        self.line("asked").update(Content.assemble((f"{asked} ", "bold"), (facts, "dim")))
+
+    @on(ConversationList.Selected)
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Go to the diff of a file, or read the message behind a line or a command."""
+        event.stop()
+        if isinstance(event.row, FileRow):
+            self.set_focus(self.diff)
+        elif isinstance(event.row, PlaceRow):
+            self.read_message(*event.row.place)
+
+    def action_pane(self) -> None:
+        self.set_focus(self.files if self.diff.has_focus else self.diff)
+
+    def action_export(self) -> None:
+        """Save the diffs of all files as one new file."""
+        if self._changes is not None and self._changes.files:
+            self.main.start_write(self._export, self._changes.files)
+        else:
+            self.say(_("there is no diff to save"))
+
+    async def _export(self, files: Sequence[FileChange]) -> None:
+        conversation = self._conversation
+        stem = file_stem(conversation.title or conversation.preview or conversation.id)
+
+        def write() -> Path:
+            names = (f"{stem} {number}.diff" if number else f"{stem}.diff" for number in count())
+            path = next(path for path in map(Path, names) if not path.exists())
+            write_file(path, [diff_text(files)])
+            return path
+
+        path = await self.main.write(write)
+        self.main.say(_("saved {path}").format(path=path.absolute()))

@@ -1,0 +1,297 @@
+"""The time axis of a clean-up: what goes, what is spared and what stays, by the time of last
+activity.
+
+`make_axis` looks at every conversation and runs on a reading thread; `draw` looks at the columns
+only.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Container, Mapping, Sequence
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.ages import DAY
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.wording import N_
+
+from ...text import formats
+from ...widgets.stacked_columns import Cell, runs, stack
+
+
+class Measure(StrEnum):
+    """The quantity that the columns show; its value is its name, to be translated."""
+
+    BYTES = N_("bytes")
+    CONVERSATIONS = N_("conversations")
+    MESSAGES = N_("messages")
+    COST = N_("cost")
+
+
+AMOUNTS: dict[Measure, Callable[[float], str]] = {
+    Measure.BYTES: lambda value: formats.size(round(value)),
+    Measure.CONVERSATIONS: formats.number,
+    Measure.MESSAGES: formats.number,
+    Measure.COST: lambda value: formats.money(value) or "$0",
+}
+"""Return an amount as text."""
+UNITS = {
+    "day": N_("by day"),
+    "week": N_("by week"),
+    "month": N_("by month"),
+    "quarter": N_("by quarter"),
+    "year": N_("by year"),
+}
+"""Widths of a column, narrowest first."""
+
+
+class Point(NamedTuple):
+    """A chain of sessions on the axis."""
+
+    when: float
+    """Its last activity, Unix seconds."""
+    root: str
+    sessions: tuple[str, ...]
+    messages: int
+    cost: float
+    """Dollars; unknown ones count as none."""
+    conversations: int
+    """0 for a subagent, which belongs to the conversation of its parent."""
+
+
+class AxisPeriod(NamedTuple):
+    """A period of time, with the sums over what was last active in it."""
+
+    start: float
+    goes: float = 0.0
+    spared: float = 0.0
+    stays: float = 0.0
+
+    @property
+    def total(self) -> float:
+        return self.goes + self.spared + self.stays
+
+
+class Axis(NamedTuple):
+    """Columns, oldest first."""
+
+    unit: str
+    """One of `UNITS`."""
+    columns: tuple[AxisPeriod, ...]
+    end: float
+    """The end of the last column, Unix seconds."""
+    measure: Measure
+    is_estimated: bool
+    """Bytes of some conversations are not measured yet, but estimated from their messages."""
+    later: tuple[int, float] | None = None
+    """How many conversations are beyond the end, and the time of the last, Unix seconds."""
+
+    @property
+    def edges(self) -> list[float]:
+        """The starts of the columns, and the end of the last, Unix seconds."""
+        return [*(each.start for each in self.columns), self.end]
+
+    @property
+    def peak(self) -> float:
+        """The value of the highest column."""
+        return max((each.total for each in self.columns), default=0.0)
+
+    def time_at(self, x: float) -> float:
+        """The time at a position of the axis, from 0 on the left to 1 on the right."""
+        place = max(0.0, min(x, 1.0)) * len(self.columns)
+        index = min(int(place), len(self.columns) - 1)
+        start, end = self.edges[index : index + 2]
+        return start + (place - index) * (end - start)
+
+    def place_of(self, when: float) -> float:
+        """The position of a time on the axis, from 0 to 1."""
+        if not self.columns:
+            return 0.0
+        edges = self.edges
+        index = min(max(bisect_right(edges, when) - 1, 0), len(self.columns) - 1)
+        start, end = edges[index : index + 2]
+        within = (when - start) / (end - start) if end > start else 0.0
+        return max(0.0, min((index + max(0.0, min(within, 1.0))) / len(self.columns), 1.0))
+
+
+def read_points(catalog: Catalog) -> list[Point]:
+    """Return all chains of the whole catalog that have a time, in any order."""
+    points = []
+    for chain in catalog.chains():
+        segments = chain.segments
+        when = chain.last_active if chain.last_active is not None else chain.root.started_at
+        if when is None:
+            continue
+        messages = sum(each.message_count for each in segments)
+        cost = sum(each.cost_usd or 0.0 for each in segments)
+        counts = 0 if chain.is_attached_subagent else 1
+        points.append(
+            Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts)
+        )
+    return points
+
+
+def _edges(unit: str, first: float, last: float, most: int) -> list[float] | None:
+    """Return the starts of the columns between two times, then the end of the last; None if more
+    than `most`."""
+    at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
+    months = {"month": 1, "quarter": 3, "year": 12}.get(unit, 0)
+    if unit == "week":
+        at -= timedelta(days=at.weekday())
+    elif months:
+        at = at.replace(month=(at.month - 1) // months * months + 1, day=1)
+    edges = [at.timestamp()]
+    while edges[-1] <= last:
+        if len(edges) > most:
+            return None
+        if months:
+            month = at.month - 1 + months
+            at = at.replace(year=at.year + month // 12, month=month % 12 + 1)
+        else:
+            at += timedelta(days=7 if unit == "week" else 1)
+        edges.append(at.timestamp())
+    return edges
+
+
+def make_axis(
+    points: Sequence[Point],
+    *,
+    gone: Container[str],
+    spared: Container[str],
+    sizes: Mapping[str, Sizes],
+    measure: Measure,
+    most: int,
+    now: float,
+) -> Axis:
+    """Add up a measure in at most `most` columns up to `now` (Unix seconds), in the narrowest unit
+    that fits.
+
+    Args:
+        points: From `read_points`; without any there are no columns.
+        gone: Sessions that go.
+        spared: Roots that the rules mean and that stay.
+        sizes: Measured so far, by session.
+    """
+    unit, edges = "year", [now]
+    if points:
+        first = max(min(each.when for each in points), 0.0)
+        for unit in UNITS:
+            unit_edges = _edges(unit, min(first, now), now, max(most, 2))
+            if unit_edges is not None:
+                edges = unit_edges
+                break
+        else:
+            edges = [first + (now - first) * index / most for index in range(most + 1)]
+    per_message = _bytes_per_message(points, sizes) if measure is Measure.BYTES else 0.0
+    sums = [[0.0, 0.0, 0.0] for _ in edges]
+    is_estimated = False
+    for each in points:
+        kind = 0 if each.sessions[-1] in gone else 1 if each.root in spared else 2
+        if measure is Measure.BYTES:
+            if all(session in sizes for session in each.sessions):
+                value = float(sum(sizes[session].total for session in each.sessions))
+            else:
+                value, is_estimated = each.messages * per_message, True
+        elif measure is Measure.CONVERSATIONS:
+            value = float(each.conversations)
+        else:
+            value = float(each.messages) if measure is Measure.MESSAGES else each.cost
+        index = min(max(bisect_right(edges, each.when) - 1, 0), max(len(edges) - 2, 0))
+        sums[index][kind] += value
+    columns = tuple(AxisPeriod(start, *row) for start, row in zip(edges[:-1], sums, strict=False))
+    return Axis(unit, columns, edges[-1], measure, is_estimated)
+
+
+def coming(days: Sequence[float], most: int, now: float) -> Axis:
+    """Return the axis of future days, in conversations that go; it ends before those that are far
+    off.
+
+    `days` are those from `now` (Unix seconds) until each goes, 0 for the next clean-up; `most`
+    columns fit.
+    """
+    ordered = sorted(days)
+    far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
+    shown = [each for each in ordered if each <= far_off]
+    points = [
+        Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1)
+        for index, each in enumerate(shown)
+    ]
+    today = Point(now, "", ("",), 0, 0.0, 0)  # the axis begins today
+    gone, end = {each.root for each in points}, now + (max(shown, default=0.0) + 1) * DAY
+    axis = make_axis(
+        [today, *points],
+        gone=gone,
+        spared=(),
+        sizes={},
+        measure=Measure.CONVERSATIONS,
+        most=most,
+        now=end,
+    )
+    beyond = len(ordered) - len(shown)
+    return axis._replace(later=(beyond, now + ordered[-1] * DAY)) if beyond else axis
+
+
+def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> float:
+    """Return the mean over measured sessions; 2,000 if there are none."""
+    rows = total = 0
+    for each in points:
+        if each.sessions[-1] in sizes:
+            rows += each.messages
+            total += sizes[each.sessions[-1]].total
+    return total / rows if rows else 2000.0
+
+
+def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
+    """Draw at most `width` columns as `height` rows of exactly `width` cells, top first.
+
+    `cut` is the time before which things go, in Unix seconds; None without a rule.
+    """
+    line = (
+        min(round(axis.place_of(cut) * width), width - 1)
+        if cut is not None and axis.columns
+        else -1
+    )
+    columns = [
+        (("goes", each.goes), ("spared", each.spared), ("stays", each.stays))
+        for each in axis.columns
+    ]
+    rows = stack(columns, width, height, hatched="spared")
+    if line >= 0:
+        for cells in rows:
+            under = cells[line]
+            behind = under.look if under.text in "█▒" else under.behind
+            cells[line] = Cell("│", "cut", behind if behind != "none" else "")
+    return [runs(cells) for cells in rows]
+
+
+def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
+    """Return the line of `width` cells below the columns: years, and months by their twelve short
+    names if they fit."""
+    line = [" "] * width
+    count = len(axis.columns)
+    free = 0
+    before: datetime | None = None
+    for index, each in enumerate(axis.columns):
+        at = datetime.fromtimestamp(each.start)
+        text = ""
+        if before is None or at.year != before.year:
+            text = (
+                str(at.year)
+                if before is not None or at.month == 1
+                else f"{months[at.month - 1]} {at.year}"
+            )
+        elif at.month != before.month:
+            text = months[at.month - 1]
+        before = at
+        place = index * width // count
+        cells = cell_len(text)
+        if text and place >= free and place + cells <= width:
+            line[place : place + cells] = [text, *[""] * (cells - 1)]
+            free = place + cells + 1
+    return "".join(line)

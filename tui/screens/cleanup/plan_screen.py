@@ -1,0 +1,249 @@
+"""The plan of a clean-up as the state of a screen: made by rules, narrowed by hand, measured piece
+by piece, carried out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from textual.content import Content
+from textual.reactive import var
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.plan import Plan
+from hermes_browse.store.cleanup.selection import Selection, parse_line
+from hermes_browse.store.cleanup.sizes import Sizes
+from hermes_browse.store.cleanup.space_map import SpaceMap
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.search.query import EMPTY, Query
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+
+from ...browser import header
+from ...browser.edit.bulk import PlanChoices, PreparedPlan, planning
+from ...browser.main import MainScreen
+from ...text import formats
+from ...widgets.bindings import following
+from ..sub_screen import SubScreen
+from .plan_rows import BY_HAND, PlanOrder
+from .plan_view import PlanRows, PlanView, make_view
+from .rules_box import why_none
+
+_REST = 0.15
+"""Seconds without a key after which a plan is made."""
+_UPDATE = 0.4
+"""Seconds between two updates while the store is measured."""
+_LONGEST = 200
+"""Letters of the line that a sentence repeats."""
+
+
+class PlanScreen(SubScreen):
+    """Makes plans; its subclass shows them and changes the rules."""
+
+    rules: var[Query] = var(EMPTY, init=False, always_update=True)
+    planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
+    """The plan by the rules, with what the user leaves out; None while another one is made."""
+    view: var[PlanView | None] = var(None, init=False, always_update=True)
+    """The plan as shown: the last one while another one is made."""
+    no_plan: var[str] = var("", init=False, always_update=True)
+    """Why the rules make no plan."""
+    order: var[PlanOrder] = var(PlanOrder.IDLE, init=False)
+    space: var[SpaceMap | None] = var(None, init=False, always_update=True)
+    """None until the store has been measured."""
+    space_title: var[Content] = var(Content(""), init=False)
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        marks = frozenset(conversation.id for conversation in main.marks.conversations)
+        self.choices = PlanChoices("", taken=marks) if marks else main.edits.choices
+        rules = parse_line(self.choices.rules, main.clock())
+        self.set_reactive(PlanScreen.rules, rules)
+        title = Content.styled("  " + _("disk usage · after the plan"), "dim")
+        self.set_reactive(PlanScreen.space_title, title)
+        self.opened: frozenset[str] = frozenset()
+        """Keys of jobs whose runs are shown."""
+        self.is_planning = False
+        """`view` is about to be replaced."""
+        self._waiting: Callable[[PreparedPlan], object] | None = None
+        """What the user wants to do with the plan that is being made."""
+
+    @property
+    def is_pending(self) -> bool:
+        return self.is_planning
+
+    def watch_rules(self, rules: Query) -> None:
+        """Make another plan after a moment without keys."""
+        self.choices.rules = self.main.edits.choices.rules = rules.text
+        self.choices.left_out = frozenset()
+        self._waiting = None
+        self.plan_anew(_REST)
+
+    def plan_anew(self, rest: float = 0.0) -> None:
+        """Make another plan after so many seconds."""
+        self.cancel("plan")
+        self.planned, self.is_planning = None, True
+        self.start_later("rules", rest, self._make_plan)
+
+    def _make_plan(self) -> None:
+        selection = Selection(self.rules, marks=self.choices.taken)
+        if sentence := why_none(selection):
+            self.view, self.no_plan = None, sentence
+            self._is_made()
+            self._measure_once()
+        else:
+            self.start("plan", self._plan, selection)
+
+    async def _plan(self, selection: Selection) -> None:
+        try:
+            job = planning(self.main, selection, measure=False)
+            self.planned = await self.read(job)
+        except BrowseError:
+            self.is_planning, self._waiting = False, None
+            raise
+        await self._lay_out()
+
+    async def _lay_out(self) -> None:
+        """Show the plan, then measure it piece by piece."""
+        while self.planned is not None:
+            self.view = view = await self.read(self._view_of(self.planned))
+            self._is_made()
+            if view.is_measured:
+                break
+            more = partial(_measured, plan=self.planned.plan, sizes=self.main.sizes)
+            self.planned = self.planned._replace(plan=await self.read(more))
+        self._measure_once()
+
+    def _view_of(self, planned: PreparedPlan) -> Callable[[OpenStore], PlanView]:
+        """Return a job for the view of a plan: of a large one it takes longer than a frame."""
+        plan, left_out, order = planned.plan, self.choices.left_out, self.order
+        details, opened = self.main.details, self.opened
+        empty = _("Nothing is selected.")
+        if words := one_line(self.rules.text.strip(), _LONGEST):
+            empty = _("Nothing to clean up: no conversation matches {filters}.")
+            empty = empty.format(filters=words)
+
+        def view(_store: OpenStore) -> PlanView:
+            rows = PlanRows(plan, details, left_out, empty, opened, order)
+            return make_view(rows, plan, planned.catalog, left_out, planned.selection.marks)
+
+        return view
+
+    def _lay_out_again(self) -> None:
+        if self.planned is not None:  # else it will be laid out when it is made
+            self.is_planning = True
+            self.start("plan", self._lay_out)
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        self.order = following(PlanOrder, self.order)
+        self._lay_out_again()
+        self.say(_("sorted by {column}").format(column=_(self.order)), look="")
+
+    def open_job(self, key: str) -> None:
+        """Show the runs of a job, given by the key of its row, or hide them."""
+        self.opened ^= {key}
+        self._lay_out_again()
+
+    # The store
+
+    def catalog_changed(self) -> None:
+        self.plan_anew()
+        if self.space is not None and self.app.screen is self:  # not per portion of a long work
+            self.start("space", self._measure_store)
+
+    def _measure_once(self) -> None:
+        """Measure the store, after the plan, which needs less of it."""
+        if self.space is None:
+            self.start("space", self._measure_store)
+
+    async def _measure_store(self) -> None:
+        main, now = self.main, self.main.clock()
+        sizes, catalog = main.sizes, main.catalog
+
+        def measure(store: OpenStore) -> SpaceMap:
+            return store.space_map(catalog if catalog.exact else store.catalog(now), sizes)
+
+        if self.space is None:
+            self.start("progress", self._show_measuring)
+        try:
+            self.space = space = await self.read(measure)
+        except BrowseError as error:
+            self.space_title = header.failure(str(error))
+            return
+        finally:
+            self.cancel("progress")
+        note = _("{size} with index · Tab: select in the map")
+        note = note.format(size=formats.size(space.total))
+        self.space_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
+
+    async def _show_measuring(self) -> None:
+        while True:
+            total = len(self.main.catalog.sessions)
+            text = _("disk usage · measuring, {count:,} of {total:,} sessions")
+            text = text.format(count=min(len(self.main.sizes), total), total=total)
+            self.space_title = Content.styled(f"  {text}", "dim")
+            await asyncio.sleep(_UPDATE)
+
+    # By hand
+
+    def leave_out(self, roots: Sequence[str]) -> None:
+        """Leave conversations out, or take all of them back if some are left out."""
+        left_out = self.choices.left_out
+        is_new = left_out.isdisjoint(roots)
+        self.choices.left_out = left_out.union(roots) if is_new else left_out.difference(roots)
+        self._lay_out_again()
+
+    def take_or_leave(self, conversation: Conversation) -> None:
+        """Leave a conversation out, take it back, or add it; say what protects it."""
+        view, root = self.view, conversation.root_id
+        why = view.spared.get(root) if view is not None else None
+        if view is not None and root in view.roots:
+            self.leave_out([root])
+        elif why is not None and why.code not in BY_HAND:
+            text = _("it stays whatever is marked: {reason}")
+            self.say(text.format(reason=why.words), look="")
+        else:
+            self.choices.taken |= {conversation.id}
+            self.plan_anew()
+
+    # Carrying out
+
+    def action_archive(self) -> None:
+        self._when_made(lambda planned: self.start("ready", self._archive, planned))
+
+    def action_delete(self) -> None:
+        self._when_made(self.main.edits.ask)
+
+    def _when_made(self, act: Callable[[PreparedPlan], object]) -> None:
+        """Act on what goes, once the plan by the present rules is shown."""
+        self.say(_("making the plan …"), look="")
+        self._waiting = act
+        if not self.is_planning:
+            self._is_made()
+
+    def _is_made(self) -> None:
+        """Do what waited for the plan."""
+        self.is_planning = False
+        act, self._waiting = self._waiting, None
+        if act is None:
+            return
+        if self.planned is None or self.view is None or not self.view.plan.selected:
+            self._say_nothing()
+        else:
+            act(self.planned._replace(plan=self.view.plan))
+
+    async def _archive(self, planned: PreparedPlan) -> None:
+        plan = await self.call(planned.plan.without_archived)
+        if plan.selected:
+            self.main.edits.archive_planned(planned._replace(plan=plan))
+        else:
+            self._say_nothing()
+
+    def _say_nothing(self) -> None:
+        self.say(_("nothing to clean up by these rules"), look="")
+
+
+def _measured(store: OpenStore, plan: Plan, sizes: dict[str, Sizes]) -> Plan:
+    return store.measure_more(plan, sizes)

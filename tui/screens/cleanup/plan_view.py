@@ -1,0 +1,212 @@
+"""A plan as the screen shows it: rows, sums and words, computed on a reading thread.
+
+Laying out visits every conversation of the plan; making a row visits that row only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from hermes_browse.store.cleanup.spared import count_reasons, last_use
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _, ngettext
+
+from ...browser.list.list_model import RowDetails, job_key_of
+from ...text.plan_lines import along_line, spared_line, totals_line
+from ...widgets.list_rows import ListRow, NoteRow
+from .plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
+
+if TYPE_CHECKING:
+    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
+    from hermes_browse.store.sessions.catalog import Catalog
+    from hermes_browse.store.sessions.protection import SpareReason
+
+    Entry = TypeVar("Entry", Planned, Spared)
+Row = TypeVar("Row", PlanRow, SparedRow)
+
+
+def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
+    """Put the runs of each cron job together, in the place of the first one; the job of any other
+    conversation is empty."""
+    lines: list[tuple[str, list[Entry]]] = []
+    jobs: dict[str, list[Entry]] = {}
+    for entry in entries:
+        job = job_key_of(entry.conversation.root) or ""
+        if job in jobs:
+            jobs[job].append(entry)
+            continue
+        runs = [entry]
+        lines.append((job, runs))
+        if job:
+            jobs[job] = runs
+    return lines
+
+
+def _unfolded(rows: Sequence[Row], opened: Container[str], make: Callable[..., Row]) -> list[Row]:
+    """Return rows with those of the runs of opened jobs below theirs; `make` makes a row of runs."""
+    unfolded: list[Row] = []
+    for row in rows:
+        if row.key in opened:
+            unfolded.append(row._replace(is_open=True))
+            unfolded += (make([run]) for run in row.runs)
+        else:
+            unfolded.append(row)
+    return unfolded
+
+
+def _reasons(runs: Sequence[Spared]) -> str:
+    """Return the reason if all runs have the same one, else the number of runs by reason."""
+    if len({run.why.words for run in runs}) == 1:
+        return runs[0].why.words
+    return count_reasons(run.why for run in runs)
+
+
+def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tuple[object, ...]]:
+    def title(row: PlanRow) -> tuple[object, ...]:
+        name = details.job_title(row.conversation) if row.job else row.conversation.title
+        return not name, (name or "").casefold()
+
+    keys: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
+        PlanOrder.IDLE: lambda row: last_use(row.sums.oldest.conversation),
+        PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
+        PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
+        PlanOrder.MESSAGES: lambda row: (-row.sums.messages,),
+        PlanOrder.TITLE: title,
+    }
+    return keys[order]
+
+
+class PlanRows:
+    """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until
+    it is opened.
+
+    Args:
+        details: Previews read so far.
+        left_out: Roots of conversations that the user leaves out.
+        empty: A sentence for a plan in which nothing goes.
+        opened: Keys of jobs whose runs are shown.
+        order: A job is sorted by the sums of its runs, and by the idle time of its oldest run.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        details: RowDetails,
+        left_out: Set[str],
+        empty: str,
+        opened: Container[str] = frozenset(),
+        order: PlanOrder = PlanOrder.IDLE,
+    ) -> None:
+        self._details, self.order = details, order
+
+        def going(runs: Sequence[Planned], job: str = "") -> PlanRow:
+            roots = [run.conversation.root_id for run in runs]
+            goes = sum(root not in left_out for root in roots)
+            return PlanRow(runs, roots, sums_of(runs), goes, job)
+
+        def staying(runs: Sequence[Spared], job: str = "") -> SparedRow:
+            return SparedRow(runs, _reasons(runs), job)
+
+        goes = [going(runs, job) for job, runs in _by_job(plan.selected)]
+        goes.sort(key=_sort_key(order, details))
+        self._biggest = max((row.sums.bytes for row in goes), default=0)
+        stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
+        self._rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
+        if stays:
+            kept = _("matched but kept ({count:,}):").format(count=len(plan.spared))
+            self._rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
+        self._index = {row.key: index for index, row in enumerate(self._rows)}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int) -> ListRow:
+        row = self._rows[index]
+        if not isinstance(row, PlanRow | SparedRow):
+            return row
+        if isinstance(row, PlanRow):
+            row = row._replace(biggest=self._biggest)
+        if row.job:
+            return row._replace(title=self._details.job_title(row.conversation))
+        named = self._details.complete(row.conversation)[0]
+        if isinstance(row, PlanRow):
+            return row._replace(runs=[row.runs[0]._replace(conversation=named)])
+        return row._replace(runs=[row.runs[0]._replace(conversation=named)])
+
+    def index_of(self, key: str) -> int | None:
+        return self._index.get(key)
+
+    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
+        rows = self._rows[first : last + 1]
+        return self._details.nameless(
+            row.conversation for row in rows if isinstance(row, PlanRow | SparedRow)
+        )
+
+
+def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
+    """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have
+    their own tips."""
+    freed: dict[str, int] = {}
+    for planned in plan.selected:
+        freed[planned.conversation.id] = planned.own.total
+        for session in planned.subagents:
+            tip = catalog.conversation(session.id).tip.id
+            share = planned.of_subagents.total // len(planned.subagents)
+            freed[tip] = freed.get(tip, 0) + share
+    return freed
+
+
+class PlanView(NamedTuple):
+    """What the screen shows of a plan, computed so that the screen need not visit every
+    conversation."""
+
+    rows: PlanRows
+    plan: Plan
+    """What goes: without what the user leaves out."""
+    is_measured: bool
+    totals: Totals
+    sentence: str
+    """The totals in words."""
+    stays: str
+    freed: dict[str, int]
+    """Bytes that go, by the tip of each conversation."""
+    roots: frozenset[str]
+    """All conversations of the plan, including those that the user leaves out."""
+    spared: dict[str, SpareReason]
+    """Why others stay, by root."""
+    sessions: frozenset[str]
+    """All sessions that go."""
+
+
+def make_view(
+    rows: PlanRows, plan: Plan, catalog: Catalog, left_out: Set[str], marks: Container[str]
+) -> PlanView:
+    """Compute what the screen shows of a plan.
+
+    `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were
+    marked by hand.
+    """
+    narrowed = plan.narrowed(left_out)
+    stays = [along_line(plan, marks), spared_line(plan)]
+    if orphans := len(narrowed.reparented):
+        sentence = ngettext(
+            "1 related conversation stays, without its parent",
+            "{count:,} related conversations stay, without their parent",
+            orphans,
+        )
+        stays.append(sentence.format(count=orphans))
+    return PlanView(
+        rows=rows,
+        plan=narrowed,
+        is_measured=plan.is_measured,
+        totals=narrowed.totals(),
+        sentence=totals_line(narrowed),
+        stays=" · ".join(filter(None, stays)),
+        freed=freed_by(narrowed, catalog),
+        roots=frozenset(planned.conversation.root_id for planned in plan.selected),
+        spared={spared.conversation.root_id: spared.why for spared in plan.spared},
+        sessions=frozenset(
+            session_id for planned in narrowed.selected for session_id in planned.session_ids
+        ),
+    )

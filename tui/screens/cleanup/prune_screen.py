@@ -1,0 +1,301 @@
+"""The clean-up screen: rules, the plan they make, the axis of time, the map of bytes."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Resize
+from textual.reactive import var
+from textual.widgets import Input
+
+from hermes_browse.store.ages import DAY
+from hermes_browse.store.cleanup.selection import with_age
+from hermes_browse.store.search.filters import help_lines
+from hermes_browse.store.search.query import Query
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ...browser.list.conversation_list import ConversationList
+from ...browser.list.list_model import job_key_of
+from ...settings.keys.screen_commands import PRUNE
+from ...widgets.bindings import following
+from ...widgets.keys import KeyLine
+from ...widgets.lines import TextLine, ToggleLine
+from ...widgets.list_rows import FixedRows, NoteRow
+from .axis import Axis, Measure, make_axis, read_points
+from .plan_rows import PlanRow, SparedRow, plan_head
+from .plan_screen import PlanScreen
+from .plan_view import PlanView
+from .reclaim import open_reclaim
+from .rules_box import RulesBox
+from .space import SpacePane
+from .tile_map import TileMap
+from .time_axis import TimeAxis
+from .totals import TotalLines
+
+_UPDATE = 0.4
+"""Seconds between two updates while the store is measured."""
+_AXIS = 20
+"""The fewest lines of a screen that shows the time axis."""
+
+
+class PruneScreen(PlanScreen):
+    """Shows what rules would delete; changes nothing before the user confirms it."""
+
+    HELP_TITLE = N_("Clean up")
+    EXAMPLES_TITLE = N_("Filters")
+    EXAMPLES = tuple(help_lines(for_cleanup=True))
+    KEYS = PRUNE
+
+    measure: var[Measure] = var(Measure.BYTES, init=False)
+    """The quantity on the axis."""
+
+    def compose(self) -> ComposeResult:
+        count = len(self.main.marks)
+        marked = ngettext(
+            "1 marked in the list · rules add more",
+            "{count:,} marked in the list · rules add more",
+            count,
+        )
+        yield TextLine(id="header")
+        hint = marked.format(count=count) if count else ""
+        yield RulesBox(self.choices.rules, hint, self.main.clock)
+        yield ToggleLine(id="switches")
+        yield TimeAxis(id="axis")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield TextLine(id="plan-head")
+                yield ConversationList(id="plan")
+            yield SpacePane(self.main).data_bind(
+                PlanScreen.view, PlanScreen.space, PlanScreen.space_title
+            )
+        yield TotalLines(one_line(self.main.store.path.name, 60)).data_bind(
+            PlanScreen.planned, PlanScreen.view, PlanScreen.space
+        )
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        self.rows.clock = self.axis.clock = self.main.clock
+        self.show_title(_("clean up"), " " + _("preview only: nothing changes until you confirm"))
+        self.set_focus(self.rows)
+        self.query_one(ToggleLine).show(self.box.switches())
+        self.watch(self.box, "parsed", self._rules_edited, init=False)
+        self.plan_anew()
+        self.start("vocabulary", self._read_vocabulary)
+
+    async def _read_vocabulary(self) -> None:
+        catalog = self.main.catalog
+        self.box.vocabulary = await self.read(lambda store: store.vocabulary(catalog))
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.axis.display = self.line("plan-head").display = event.size.height >= _AXIS
+        self.call_after_refresh(self._show_plan)
+
+    @property
+    def box(self) -> RulesBox:
+        return self.query_one(RulesBox)
+
+    @property
+    def axis(self) -> TimeAxis:
+        return self.query_one(TimeAxis)
+
+    @property
+    def rows(self) -> ConversationList:
+        return self.query_one("#plan", ConversationList)
+
+    @property
+    def map(self) -> SpacePane:
+        return self.query_one(SpacePane)
+
+    # Rules
+
+    def _rules_edited(self, rules: Query) -> None:
+        self.rules = rules
+        self.query_one(ToggleLine).show(self.box.switches())
+
+    def action_cut(self, days: int) -> None:
+        """Move the cutoff of the age rule back in time by so many days."""
+        before = round((self.box.age or 0.0) / DAY)
+        self._cut_at(max(before + days, 1))
+
+    @on(TimeAxis.Moved)
+    def cut_moved(self, event: TimeAxis.Moved) -> None:
+        event.stop()
+        self._cut_at(event.days)
+
+    def _cut_at(self, days: int) -> None:
+        self.box.value = with_age(self.box.value, days)
+        self.axis.show(self.axis.axis, self._cut)
+
+    @property
+    def _cut(self) -> float | None:
+        age = self.box.age
+        return self.main.clock() - age if age is not None else None
+
+    @on(Input.Submitted, "#rules")
+    def rules_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.set_focus(self.rows)
+
+    @on(ToggleLine.Switched)
+    def clicked(self, event: ToggleLine.Switched) -> None:
+        event.stop()
+        self.action_switch(event.index)
+
+    def action_switch(self, index: int) -> None:
+        self.box.switch(index)
+
+    def action_rules(self) -> None:
+        self.say("")
+        self.set_focus(self.box)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not (action == "rules" and self.focused is self.box)
+
+    # What is shown
+
+    def watch_view(self, before: PlanView | None, view: PlanView | None) -> None:
+        if view is not None:
+            is_sorted_anew = before is not None and before.rows.order is not view.rows.order
+            self.rows.show(view.rows, key=view.rows.row(0).key if is_sorted_anew else None)
+        self._show_plan()
+
+    def watch_no_plan(self, sentence: str) -> None:
+        self.rows.show(FixedRows([NoteRow(sentence)]), top=True)
+
+    def watch_measure(self) -> None:
+        self._show_axis()
+
+    def watch_space(self) -> None:
+        self._show_axis()
+        self.read_names(self.map.nameless(), "map-names")
+
+    def names_read(self) -> None:
+        super().names_read()
+        self.map.redraw()
+
+    def _show_plan(self) -> None:
+        if self.is_whole:
+            self._show_head()
+            self._show_axis()
+
+    def _show_head(self) -> None:
+        head = plan_head(self.rows.scrollable_content_region.width, self.order)
+        self.line("plan-head").update(Content.styled(head, "dim"))
+
+    def _show_axis(self) -> None:
+        self.start("axis", self._add_up)
+
+    async def _add_up(self) -> None:
+        view, catalog, now = self.view, self.main.catalog, self.main.clock()
+        sizes, measure, most = self.main.sizes, self.measure, self.axis.most
+
+        def add_up() -> Axis:
+            return make_axis(
+                read_points(catalog),
+                gone=view.sessions if view is not None else (),
+                spared=view.spared if view is not None else (),
+                sizes=dict(sizes),
+                measure=measure,
+                most=most,
+                now=now,
+            )
+
+        self.axis.show(await self.call(add_up), self._cut)
+
+    # Rows and tiles
+
+    @on(ConversationList.Shown)
+    def head_shown(self) -> None:
+        self._show_head()
+
+    @on(ConversationList.Highlighted)
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        if not self.map.has_focus_within:
+            self._describe_row(by_hand=event.by_hand)
+
+    def _describe_row(self, *, by_hand: bool = True) -> None:
+        row = self.rows.current
+        words = row.about() if isinstance(row, PlanRow | SparedRow) else ""
+        self.describe(words, by_hand=by_hand)
+
+    @on(ConversationList.Selected)
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Read a conversation, or show the runs of a job."""
+        event.stop()
+        row = event.row
+        if isinstance(row, PlanRow | SparedRow):
+            if row.job:
+                self.open_job(row.key)
+            else:
+                self.read_conversation(row.conversation)
+
+    @on(TileMap.Highlighted)
+    def tile_highlighted(self, event: TileMap.Highlighted) -> None:
+        """Describe the tile, and move the cursor of the plan to its conversation."""
+        event.stop()
+        self.say(event.tile.about())
+        if conversation := self.map.current:
+            keys = f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"
+            places = map(self.rows.source.index_of, keys)
+            self.rows.cursor = next(
+                (place for place in places if place is not None), self.rows.cursor
+            )
+
+    @on(TileMap.Toggled)
+    def tile_clicked(self, event: TileMap.Toggled) -> None:
+        event.stop()
+        self.action_take()
+
+    @on(TileMap.Selected)
+    def tile_selected(self, event: TileMap.Selected) -> None:
+        event.stop()
+        self.action_read()
+
+    # Keys
+
+    def action_take(self) -> None:
+        row = self.rows.current
+        if self.map.has_focus_within:
+            if conversation := self.map.current:
+                self.take_or_leave(conversation)
+            else:
+                self.say(_("this cannot be taken by itself"), look="")
+        elif isinstance(row, PlanRow):
+            self.leave_out(row.roots)
+            self.rows.action_move(1)
+        elif isinstance(row, SparedRow) and not row.job:
+            self.take_or_leave(row.conversation)
+
+    def action_measure(self) -> None:
+        self.measure = following(Measure, self.measure)
+
+    def action_reclaim(self) -> None:
+        open_reclaim(self.main, self.app)
+
+    def action_read(self) -> None:
+        if not self.map.has_focus_within:
+            self.rows.action_select()
+        elif conversation := self.map.current:
+            self.read_conversation(conversation)
+
+    def action_other_pane(self) -> None:
+        if self.map.has_focus_within:
+            self.action_plan_pane()
+        else:
+            self.set_focus(self.query_one(TileMap))
+
+    def action_plan_pane(self) -> None:
+        self.set_focus(self.rows)
+        self._describe_row()
+
+    def action_back(self) -> None:
+        if self.focused is not self.rows:
+            self.action_plan_pane()
+        else:
+            self.dismiss(None)

@@ -1,0 +1,180 @@
+"""Make the file smaller with `hermes sessions optimize`: the card that says what it needs, and the
+run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from textual.app import App, ComposeResult, SuspendNotSupported
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.find_hermes import find_hermes, hermes_word
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.text import printable
+from hermes_browse.store.wording import _
+
+from ...browser.main import MainScreen
+from ...settings.keys.screen_commands import RECLAIM
+from ...text import formats
+from ...widgets.card import Card, keys_line
+
+
+class Reclaim(NamedTuple):
+    """The command, and the facts on the card."""
+
+    argv: tuple[str, ...]
+    home: str
+    executable: str | None
+    file: FileSpace
+    disk_free: int
+    """Bytes free on the disk of the store."""
+
+    @property
+    def shell(self) -> str:
+        return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
+
+    @property
+    def lacks_room(self) -> bool:
+        """Whether the disk may be too small: VACUUM writes a copy, in WAL mode twice
+        (https://sqlite.org/lang_vacuum.html)."""
+        return self.disk_free < 2 * (self.file.file_bytes - self.file.free_bytes)
+
+
+class ReclaimCard(Card[bool]):
+    """Says what `hermes sessions optimize` does before it runs."""
+
+    KEYS = RECLAIM
+
+    def __init__(self, reclaim: Reclaim) -> None:
+        super().__init__()
+        self._reclaim = reclaim
+
+    def compose(self) -> ComposeResult:
+        reclaim, file = self._reclaim, self._reclaim.file
+        with Vertical(id="card"):
+            yield Static(Content.styled(_("Shrink the file"), "bold"))
+            gained = _("{free} of {size} are free inside the file")
+            gained = gained.format(
+                free=formats.size(file.free_bytes), size=formats.size(file.file_bytes)
+            )
+            yield Static(Content.styled(gained, "$accent"))
+            needed = _(
+                "It needs up to {needed} beside it while it runs; {free} are free on that disk."
+            )
+            for line in (
+                _(
+                    "Hermes merges its search index and rewrites the whole file without the free part."
+                ),
+                needed.format(
+                    needed=formats.size(2 * (file.file_bytes - file.free_bytes)),
+                    free=formats.size(reclaim.disk_free),
+                ),
+                _(
+                    "No other program can write while it runs, which takes minutes on a large store, so stop the "
+                    "gateway first. Since 0.22 Hermes refuses while another process has the file open; this "
+                    "program closes it before."
+                ),
+            ):
+                yield Static(Content.styled(line, "dim"), classes="paragraph")
+            if reclaim.lacks_room:
+                yield Static(Content.styled("! " + _("there may not be enough room"), "$warning"))
+            if reclaim.executable is None:
+                warning = _("there is no hermes on PATH or in ~/.local/bin: copy the command")
+                yield Static(Content.styled(f"! {warning}", "$warning"))
+            yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
+            yield keys_line(self.keys_text(without=("run",) if reclaim.executable is None else ()))
+
+    def action_go(self) -> None:
+        if self._reclaim.executable is not None:
+            self.dismiss(True)
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self._reclaim.shell)
+        self.answer(_("sent to the terminal's clipboard (OSC 52)"))
+
+
+def open_reclaim(main: MainScreen, app: App[Any]) -> None:
+    """Read the sizes of the file, then open the card."""
+    location = main.location
+    if location.demo:
+        main.say(_("this is the sample store: in your own one, v makes the file smaller"))
+        return
+    try:
+        location.refuse_without_home("make smaller")
+    except BrowseError as error:
+        main.failed(error)
+        return
+
+    main.start("file", _open_card, main, app, location)
+
+
+async def _open_card(main: MainScreen, app: App[Any], location: Location) -> None:
+    def measure(store: OpenStore) -> Reclaim:
+        executable = find_hermes()
+        return Reclaim(
+            argv=(
+                hermes_word(executable),
+                "-p",
+                location.profile or "default",
+                "sessions",
+                "optimize",
+            ),
+            home=str(location.root),
+            executable=executable,
+            file=store.file_space(),
+            disk_free=shutil.disk_usage(location.path.parent).free,
+        )
+
+    reclaim = await main.read(measure)
+
+    def decided(go: bool | None) -> None:
+        if go:
+            _run(main, reclaim)
+
+    app.push_screen(ReclaimCard(reclaim), decided)
+
+
+def _run(main: MainScreen, reclaim: Reclaim) -> None:
+    """Close the store, run Hermes in the foreground, and report the outcome."""
+    assert reclaim.executable is not None
+    before = main.store.sizes()[0]
+    main.reads.release()
+    try:
+        with main.host.lend_terminal():
+            code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
+    except SuspendNotSupported:
+        main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+        return
+    except OSError as error:
+        wrong = _("{program} could not be started: {reason}.")
+        main.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
+        return
+    after = main.store.sizes()[0]
+    # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
+    sizes = _("the file has {after}, it had {before}").format(
+        after=formats.size(after), before=formats.size(before)
+    )
+    main.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
+    main.listing.read()
+
+
+def _in_foreground(executable: str, argv: Sequence[str], home: str) -> int:
+    print(printable(" ".join(argv)), flush=True)
+    environment = {**os.environ, "HERMES_HOME": home}
+    code = subprocess.run([executable, *argv[1:]], env=environment, check=False).returncode
+    print("\n" + _("Enter goes back to the browser."), end="", flush=True)
+    try:
+        input()
+    except (EOFError, KeyboardInterrupt):
+        print()
+    return code

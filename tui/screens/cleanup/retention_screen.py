@@ -1,0 +1,264 @@
+"""The screen of conversations that Hermes will delete by itself; one key saves a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.events import Resize
+from textual.reactive import var
+
+from hermes_browse.store.ages import DAY
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.cleanup.retention import Forecast, RetentionRules
+from hermes_browse.store.edit.delete import copy_to_trash
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
+
+from ...browser.context import Context
+from ...browser.list.conversation_list import ConversationList
+from ...browser.list.list_model import RowDetails
+from ...settings.keys.screen_commands import RETENTION
+from ...settings.store_paths import sessions_folder, trash_folder
+from ...text import formats
+from ...text.styled import Line, line_text, row_line
+from ...widgets.columns import Column, Columns
+from ...widgets.keys import KeyLine
+from ...widgets.lines import TextLine
+from ...widgets.list_rows import FixedRows, NoteRow
+from ..sub_screen import SubScreen
+from .axis import coming
+from .plan_rows import idle_age
+from .time_axis import TimeAxis
+
+
+class ForecastRow(NamedTuple):
+    """A conversation that Hermes will delete by itself, and when."""
+
+    conversation: Conversation
+    forecast: Forecast
+
+    @property
+    def key(self) -> str:
+        return f"f{self.conversation.root_id}"
+
+    @property
+    def days(self) -> float | None:
+        """Until it goes; None if never or unknown."""
+        return self.forecast.prune_in_days
+
+    def spans(self, width: int, now: float) -> Line:
+        days = self.days
+        when = _("never") if days is None else _("{days:,.0f} d").format(days=days)
+        if days is not None and days < 1:
+            when = pgettext("deadline", "now")
+        urgent = days is not None and days < 7
+        mark = (
+            ("★", "accent")
+            if self.conversation.pinned
+            else ("!" if urgent else "·", "accent" if urgent else "dim")
+        )
+        archived = f"  {_('archived')}" if self.conversation.archived else ""
+        name = one_line(formats.name(self.conversation), 300) + archived
+        lead = f" {mark[0]} {formats.fit(when, 7, right=True)}  "
+        return row_line((lead, mark[1]), (name, "title"), _COLUMNS.text(self, width, now), width)
+
+    def day(self, now: float) -> str:
+        return formats.day_key(now + self.days * DAY) if self.days is not None else ""
+
+
+_COLUMNS: Columns[ForecastRow] = Columns(
+    Column(N_("day"), 11, lambda row, now: row.day(now), least=76, lead=0),
+    Column(N_("idle"), 6, lambda row, now: idle_age(row.conversation, now)),
+    Column(
+        N_("source"),
+        7,
+        lambda row, now: formats.source(row.conversation.source),
+        least=50,
+        lead=1,
+    ),
+    Column(
+        N_("msgs"), 6, lambda row, now: formats.number(row.conversation.message_count), least=60
+    ),
+)
+
+
+class _Outlook(NamedTuple):
+    """What Hermes will delete or close."""
+
+    rules: RetentionRules
+    catalog: Catalog
+    leaving: list[ForecastRow]
+    closing: int
+    """Open sessions of automation that Hermes closes at its next clean-up."""
+
+
+class _Forecasts(FixedRows):
+    """Rows of conversations that Hermes deletes, with the names read so far."""
+
+    def __init__(self, rows: Sequence[ForecastRow], details: RowDetails) -> None:
+        super().__init__(rows)
+        self._forecasts, self._details = rows, details
+
+    def row(self, index: int) -> ForecastRow:
+        row = self._forecasts[index]
+        return row._replace(conversation=self._details.complete(row.conversation)[0])
+
+    def lacking(self, first: int, last: int) -> Sequence[Conversation]:
+        shown = self._forecasts[first : last + 1]
+        return self._details.nameless(row.conversation for row in shown)
+
+
+def _rule(outlook: _Outlook) -> str:
+    """Say by which rule Hermes deletes, what goes next, and what protects from it."""
+    rules, leaving = outlook.rules, outlook.leaving
+    parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
+    if leaving:
+        first = sum(row.days is not None and row.days < 1 for row in leaving)
+        at_next = _("{count:,} at its next clean-up").format(count=first)
+        parts.append(at_next if first else _("none at its next clean-up"))
+    if outlook.closing:
+        sentence = ngettext(
+            "closes 1 open session of automation and deletes it later",
+            "closes {count:,} open sessions of automation and deletes them later",
+            outlook.closing,
+        )
+        parts.append(sentence.format(count=outlook.closing))
+    if leaving and rules.pins_hold:
+        parts.append(_("a pin protects, archiving does not"))
+    elif leaving and rules.can_pin:
+        parts.append(_("a pin protects only since Hermes 0.20.5: b makes a copy"))
+    elif leaving:
+        parts.append(_("this store has no pins: b makes a copy"))
+    return " · ".join(parts)
+
+
+def _none(rules: RetentionRules) -> NoteRow:
+    is_known = rules.retention.auto_prune is not None or bool(rules.why_never)
+    if is_known:
+        return NoteRow(_("No conversation of this store would go."))
+    return NoteRow(_("It is unknown which conversations would go."))
+
+
+class RetentionScreen(SubScreen):
+    """Conversations by the day on which Hermes deletes them."""
+
+    HELP_TITLE = N_("Retention: what Hermes will delete")
+    KEYS = RETENTION
+
+    outlook: var[_Outlook | None] = var(None, init=False, always_update=True)
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="header")
+        yield TextLine(id="rule")
+        yield TimeAxis(title=_("deletions"), can_cut=False, id="axis")
+        yield TextLine(id="forecasts-head")
+        yield ConversationList(id="forecasts")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        self.forecasts.clock = self.main.clock
+        self.show_title(_("retention: what Hermes will delete"))
+        self.set_focus(self.forecasts)
+        self.forecasts.show(FixedRows([NoteRow(_("looking …"))]))
+        self.catalog_changed()
+
+    @property
+    def forecasts(self) -> ConversationList:
+        return self.query_one("#forecasts", ConversationList)
+
+    def catalog_changed(self) -> None:
+        self.start("radar", self._read_outlook)
+
+    async def _read_outlook(self) -> None:
+        current, now = self.main.catalog, self.main.clock()
+
+        def look(store: OpenStore) -> _Outlook:
+            catalog = current if current.exact else store.catalog(now)
+            rules = store.retention(now)
+            leaving = [ForecastRow(*forecast) for forecast in rules.deletions(catalog)]
+            return _Outlook(rules, catalog, leaving, len(rules.closing(catalog)))
+
+        self.outlook = await self.read(look)
+
+    def watch_outlook(self, outlook: _Outlook) -> None:
+        self.line("rule").update(Content.styled(_rule(outlook), "dim"), layout=True)
+        self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
+        self._show_axis()
+        forecasts = _Forecasts(outlook.leaving, self.main.details)
+        self.forecasts.show(forecasts if outlook.leaving else FixedRows([_none(outlook.rules)]))
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self.call_after_refresh(self._show_axis)
+
+    def _show_axis(self) -> None:
+        """Show how many conversations go on which day."""
+        if self.outlook is None or not self.is_whole:
+            return
+        axis, row, now = self.query_one(TimeAxis), self._row, self.main.clock()
+        days = [row.days for row in self.outlook.leaving if row.days is not None]
+        at_row = now + row.days * DAY if row is not None and row.days is not None else None
+        axis.show(coming(days, axis.most, now), at_row)
+
+    @property
+    def _row(self) -> ForecastRow | None:
+        row = self.forecasts.current
+        return row if isinstance(row, ForecastRow) else None
+
+    def _show_head(self) -> None:
+        width = self.forecasts.scrollable_content_region.width
+        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
+        head = row_line(lead, (_("conversation"), "dim"), _COLUMNS.head(width), width)
+        self.line("forecasts-head").update(Content.styled(line_text(head), "dim"))
+
+    @on(ConversationList.Highlighted, "#forecasts")
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Say why the conversation goes, and show when on the axis."""
+        event.stop()
+        if isinstance(event.row, ForecastRow):
+            self.describe(event.row.forecast.reason, by_hand=event.by_hand)
+            self._show_axis()
+
+    @on(ConversationList.Shown)
+    def head_shown(self, event: ConversationList.Shown) -> None:
+        has_rows = isinstance(event.list.source, _Forecasts)
+        self.line("forecasts-head").set_class(not has_rows, "-empty")
+        self._show_head()
+
+    @on(ConversationList.Selected, "#forecasts")
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Read the conversation."""
+        event.stop()
+        if isinstance(event.row, ForecastRow):
+            self.read_conversation(event.row.conversation)
+
+    def action_pin(self) -> None:
+        """Pin the conversation, so that Hermes keeps it."""
+        if self._row is not None:
+            self.main.edits.pin_these([self._row.conversation])
+
+    def action_bundle(self) -> None:
+        """Put a copy of the conversation into the trash."""
+        if self._row is not None and self.outlook is not None:
+            catalog, conversation = self.outlook.catalog, self._row.conversation
+            self.main.start_write(_copy_to_trash, self.main, catalog, conversation)
+
+
+async def _copy_to_trash(context: Context, catalog: Catalog, conversation: Conversation) -> None:
+    store, location, now = context.store, context.location, context.clock()
+
+    def copy() -> Bundle:
+        trash, files = trash_folder(location), sessions_folder(location)
+        return copy_to_trash(store, catalog, [conversation], trash, now=now, sessions_folder=files)
+
+    bundle = await context.write(copy)
+    sentence = _("a copy is in the trash: {name}; restore it after Hermes has deleted the original")
+    context.say(sentence.format(name=bundle.name))

@@ -1,0 +1,120 @@
+"""The lines below a plan: what goes, what stays, and the file before and after."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.reactive import var
+
+from hermes_browse.store.cleanup.space_map import FileSpace, SpaceMap
+from hermes_browse.store.wording import _
+
+from ...browser.edit.bulk import PreparedPlan
+from ...text import formats
+from ...widgets.lines import TextLine
+from .plan_view import PlanView
+
+
+def what_goes(view: PlanView | None, space: SpaceMap | None, *, is_old: bool) -> Content:
+    """Say what a plan deletes; `is_old` if another plan is being made."""
+    if view is None:
+        return Content("")
+    totals = view.totals
+    if not totals.conversations:
+        return Content.styled(" " + _("nothing to clean up"), "dim")
+    parts = [formats.counted(totals.conversations, "conversation")]
+    if space is not None and space.total >= totals.bytes > 0:  # else it was deleted by now
+        parts.append(_("{share:.0%} of the store").format(share=totals.bytes / space.total))
+    line = Content(f" ✓ {' · '.join([*parts, view.sentence])}")
+    return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
+
+
+def before_and_after(
+    name: str, file: FileSpace, goes: int, given_back: int, width: int, signs: str = "██░"
+) -> Content:
+    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as
+    far as they fit.
+
+    `goes` are the bytes that the plan frees for new rows at once, `given_back` those by which the
+    file shrinks after that; `width` is in cells; the parts are filled with `signs`.
+    """
+    whole = max(file.file_bytes, 1)
+    size = max(min(width // 5, 40), 8)
+    free = min(round(file.free_bytes / whole * size), size)
+    freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
+    parts = [(f" {name} {formats.size(file.file_bytes)} ", "")]
+    counts, looks = (size - freed - free, freed, free), ("$secondary-muted", "$warning", "dim")
+    parts += [(sign * count, look) for sign, count, look in zip(signs, counts, looks, strict=True)]
+    room = width - 1 - sum(cell_len(text) for text, _look in parts)
+    words = _sizes(file, goes, given_back)
+    while words and cell_len(" · ".join(words)) > room:
+        words.pop()
+    return Content.assemble(*parts, (f" {' · '.join(words)}", "dim"))
+
+
+def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
+    words = []
+    if goes:
+        words.append(_("{size} freed at once").format(size=formats.size(goes)))
+    if file.free_bytes:
+        words.append(_("{size} free already").format(size=formats.size(file.free_bytes)))
+    if file.shrinks_itself:
+        words.append(_("the file gets smaller by itself"))
+    elif given_back or file.free_bytes:
+        returned = formats.size(given_back + file.free_bytes)
+        words.append(_("v shrinks the file by {size}").format(size=returned))
+    if file.wal_bytes:
+        words.append(_("log {size}").format(size=formats.size(file.wal_bytes)))
+    return words
+
+
+class TotalLines(Vertical):
+    """What a plan does, in numbers; `name` is that of the file, printable."""
+
+    planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
+    view: var[PlanView | None] = var(None, init=False, always_update=True)
+    space: var[SpaceMap | None] = var(None, init=False, always_update=True)
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._file_name = name
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="totals")
+        yield TextLine(id="stays")
+        yield TextLine(id="file")
+
+    def on_resize(self) -> None:
+        self._show_file()
+
+    def watch_planned(self) -> None:
+        if self.planned is None:
+            self._show_plan()
+
+    def watch_view(self) -> None:
+        self._show_plan()
+        self._show_file()
+
+    watch_space = watch_view
+
+    def _line(self, name: str) -> TextLine:
+        return self.query_one(f"#{name}", TextLine)
+
+    def _show_plan(self) -> None:
+        self._line("totals").update(what_goes(self.view, self.space, is_old=self.planned is None))
+        stays = self.view.stays if self.view is not None else ""
+        self._line("stays").update(Content.styled(f" {stays}", "dim"))
+
+    def _show_file(self) -> None:
+        if self.space is None:
+            return
+        file, totals = self.space.file, self.view.totals if self.view is not None else None
+        used = file.file_bytes - file.free_bytes
+        freed = min(totals.free_bytes, used) if totals is not None else 0
+        given_back = min(totals.given_back_bytes, used) if totals is not None else 0
+        signs = "░█·" if self.app.no_color else "██░"
+        width = self.size.width
+        line = before_and_after(self._file_name, file, freed, given_back, width, signs)
+        self._line("file").update(line)

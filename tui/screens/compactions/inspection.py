@@ -1,0 +1,215 @@
+"""What the inspector shows of the compactions of a conversation: transcripts of both sides,
+sentences, Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.compression.compactions import (
+    NOTES,
+    Compaction,
+    CompactionHistory,
+    CompactionKind,
+    CompactionNote,
+)
+from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import fenced, one_line
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ...browser.transcript.copying import document
+from ...browser.transcript.entries import TranscriptModel
+from ...text import formats
+
+WINDOW = 40
+"""Messages that are read before and after the first place of a part."""
+WAYS: Mapping[CompactionKind, str] = {
+    CompactionKind.ROTATION: N_("new session"),
+    CompactionKind.IN_PLACE: N_("in place"),
+}
+
+
+class PartModel(TranscriptModel):
+    """A part of a conversation, without states: that its messages were compacted is what the whole
+    part says."""
+
+    def __init__(self, conversation: Conversation, rows: Sequence[RowInfo]) -> None:
+        super().__init__(conversation, Outline((conversation.root_id,), tuple(rows)))
+
+    def add(self, messages: Sequence[ChatMessage]) -> None:
+        super().add([message._replace(state=State.LIVE) for message in messages])
+
+
+Sides = tuple[TranscriptModel, TranscriptModel]
+"""What a compaction replaced, and what the model had instead, with the messages that are on screen
+first."""
+
+
+class Inspection:
+    """The compactions of a conversation with all its segments, oldest first."""
+
+    def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
+        self.conversation, self.history = conversation, history
+        self.compactions = history.compactions
+
+    def first(self, wanted: int | None, message_id: int | None) -> int:
+        """Return the compaction to begin with: the wanted one, else that of a message, else the
+        newest; -1 for none."""
+        numbers = range(len(self.compactions))
+        if wanted is not None and wanted in numbers:
+            return wanted
+        of_message = (at for at in numbers if message_id in self.compactions[at].gone)
+        return next(of_message, len(numbers) - 1)
+
+    def replaced(self, compaction: Compaction) -> TranscriptModel:
+        """Return a transcript of what the model no longer had; no message has been read."""
+        return self._part(compaction.gone)
+
+    def instead(self, compaction: Compaction) -> TranscriptModel:
+        """Return a transcript of what the model had from then on: the summary among what was
+        carried over."""
+        if compaction.is_still_there:
+            return self._part(compaction.before)
+        summary = () if compaction.summary is None else (compaction.summary,)
+        written = sorted([*summary, *(row.id for row in compaction.kept)])
+        return self._part([*written, *compaction.not_stored_again])
+
+    def _part(self, ids: Sequence[int]) -> TranscriptModel:
+        rows = {row.id: row for part in self.history.generations for row in part.rows}
+        # One segment for all, as seams have no place in a part.
+        shown = (
+            RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False)
+            for row in map(rows.__getitem__, ids)
+        )
+        return PartModel(self.conversation, list(shown))
+
+
+def read_sides(store: OpenStore, inspection: Inspection, number: int) -> Sides:
+    """Read both sides of a compaction; on a reading thread."""
+    compaction = inspection.compactions[number]
+    replaced, instead = inspection.replaced(compaction), inspection.instead(compaction)
+    for model, at in (replaced, 0), (instead, instead.entry_of(compaction.summary) or 0):
+        model.add(store.messages(model.missing(at - WINDOW, at + WINDOW)))
+    return replaced, instead
+
+
+def notes(compaction: Compaction) -> Iterator[str]:
+    """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
+    left_out = {CompactionNote.GAP}
+    if compaction.is_broken and not compaction.kept:
+        left_out.add(CompactionNote.EDGE)
+    yield from (_(NOTES[note]) for note in compaction.notes if note not in left_out)
+    if compaction.gap is not None:
+        words = _("The ids {first} to {last} are in no row of the store.")
+        yield words.format(first=compaction.gap.first, last=compaction.gap.last)
+
+
+def remedy(inspection: Inspection, compaction: Compaction) -> str:
+    """Return a sentence about what helps where the model went on without the messages; empty where
+    it did not."""
+    if compaction.is_still_there:
+        words = ngettext(
+            "R resumes with this message.",
+            "R resumes with all {count:,} messages.",
+            len(compaction.before),
+        )
+        return words.format(count=len(compaction.before))
+    if CompactionNote.NO_ORIGINALS in compaction.notes:
+        return _("They may be in another conversation: search for words of the summary.")
+    if not compaction.is_broken:
+        return ""
+    words = _(
+        "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file."
+    )
+    return words.format(id=one_line(inspection.conversation.id[-6:]))
+
+
+def title_of_replaced(compaction: Compaction) -> str:
+    """Return the title of the left pane."""
+    count = len(compaction.gone)
+    if CompactionNote.NO_ORIGINALS in compaction.notes and not count:
+        return _("Replaced: nothing that is stored")
+    if not count:
+        return _("Replaced: nothing")
+    if compaction.is_broken:
+        words = ngettext("Left behind: 1 message", "Left behind: {count:,} messages", count)
+    else:
+        words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", count)
+    return words.format(count=count)
+
+
+def title_of_instead(compaction: Compaction) -> str:
+    """Return the title of the right pane."""
+    if compaction.is_still_there:
+        count = len(compaction.before)
+        words = ngettext("Still there: 1 message", "Still there: {count:,} messages", count)
+        return words.format(count=count)
+    kept = len(compaction.kept) + len(compaction.not_stored_again)
+    first = _("no summary") if compaction.summary is None else _("the summary")
+    if kept:
+        words = ngettext("1 carried over", "{count:,} carried over", kept)
+        first = f"{first} · {words.format(count=kept)}"
+    elif compaction.summary is None:
+        return _("Instead: nothing")
+    return _("Instead: {parts}").format(parts=first)
+
+
+def nothing_compressed(history: CompactionHistory) -> str:
+    """Return a sentence about a conversation without compactions; it tells which ids are gone."""
+    gap = max(history.gaps.values(), key=lambda gap: gap.number, default=None)
+    if gap is None:
+        return _("Hermes has not compressed this conversation.")
+    words = _(
+        "No compression is stored here, but the ids {first} to {last} are in no row: messages of this or of another "
+        "conversation were deleted."
+    )
+    return words.format(first=gap.first, last=gap.last)
+
+
+def describe_lost(lost: Lost, number: int, count: int) -> str:
+    """Return a sentence about a lost term, for the status line."""
+    words = ngettext(
+        "lost {number:,} of {count:,} · {kind}: {term} · said once, in message {id}",
+        "lost {number:,} of {count:,} · {kind}: {term} · said {times:,} times, last in message {id}",
+        lost.times,
+    )
+    return words.format(
+        number=number,
+        count=count,
+        kind=_(LOST_KINDS[lost.kind]),
+        term=one_line(lost.term, 120),
+        times=lost.times,
+        id=lost.last_message_id,
+    )
+
+
+def replaced_markdown(
+    inspection: Inspection, compaction: Compaction, messages: Sequence[ChatMessage]
+) -> str:
+    """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
+    model = inspection.replaced(compaction)
+    model.add(messages)
+    words = _("Messages from before the compression of {time}:")
+    parts = [words.format(time=formats.timestamp(compaction.at))]
+    parts += [document(each, model).text.rstrip() for each in messages if not model.is_paired(each)]
+    return "\n\n".join(parts) + "\n"
+
+
+def lost_markdown(compaction: Compaction, losses: Losses) -> str:
+    """Return what a compaction lost as Markdown, to be pasted into a conversation."""
+    words = _("Details from before the compression of {time} that its summary does not mention:")
+    lines = [words.format(time=formats.timestamp(compaction.at))]
+    for kind, label in LOST_KINDS.items():
+        terms = [_as_item(lost) for lost in losses.terms if lost.kind is kind]
+        lines += ["", f"## {_(label)}", "", *terms] if terms else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _as_item(lost: Lost) -> str:
+    if lost.kind is LostKind.DECISION:
+        return f"- {one_line(lost.term)}"
+    is_short = "`" not in lost.term and "\n" not in lost.term
+    return f"- `{lost.term}`" if is_short else f"{fenced(lost.term)}\n"

@@ -1,0 +1,288 @@
+"""The inspector: each compaction of a conversation, what it replaced, what the model had instead,
+and what was lost."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.compression.compactions import Compaction, CompactionHistory
+from hermes_browse.store.compression.losses import Losses
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...browser.by_name import load
+from ...browser.list.conversation_list import ConversationList
+from ...browser.main import MainScreen
+from ...browser.transcript.view import TranscriptView
+from ...settings.keys.screen_commands import COMPACTIONS
+from ...terminal import clipboard
+from ...text import formats
+from ...text.read_family import count_lost
+from ...widgets.keys import KeyLine
+from ...widgets.lines import TextLine
+from ...widgets.list_rows import FixedRows, NoteRow
+from ..sub_screen import SubScreen
+from .compaction_rows import CompactionRow, compaction_rows
+from .inspection import (
+    WAYS,
+    Inspection,
+    Sides,
+    lost_markdown,
+    notes,
+    nothing_compressed,
+    read_sides,
+    remedy,
+    replaced_markdown,
+    title_of_instead,
+    title_of_replaced,
+)
+from .pane import PartPane, ReplacedPane
+
+_EXAMPLES = (
+    (
+        N_("lost"),
+        N_(
+            "what stood in the replaced messages and in nothing that the model was given after them"
+        ),
+    ),
+    ("~84k ▸ 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
+    ("?", N_("the store does not say all there is to know of this one")),
+    ("!", N_("it left messages behind without a summary; the line below says what helps")),
+)
+
+
+def _about(inspection: Inspection, compaction: Compaction) -> Content:
+    """Say what helps against a broken compaction, how it was made, and in which session."""
+    sessions = [compaction.session_id]
+    if compaction.into_session_id not in (None, compaction.session_id):
+        sessions.append(str(compaction.into_session_id))
+    way = f"{_(WAYS[compaction.kind])}: {one_line(' → '.join(sessions), 200)}"
+    facts = " · ".join([way, *notes(compaction)])
+    helps = remedy(inspection, compaction)
+    if not helps:
+        return Content.styled(facts, "dim")
+    return Content.assemble((f"! {helps}", "$warning"), (f" · {facts}", "dim"))
+
+
+def _find_losses(compaction: Compaction, store: OpenStore) -> Losses:
+    return store.losses(compaction)
+
+
+class CompactionsScreen(SubScreen):
+    """The compactions of the current conversation; it begins with the one of a number, else with
+    that of the current message, else with the newest."""
+
+    ENTER = N_("Read what was replaced")
+    HELP_TITLE = N_("Compactions")
+    EXAMPLES_TITLE = N_("What is shown")
+    EXAMPLES = _EXAMPLES
+    KEYS = COMPACTIONS
+
+    def __init__(self, main: MainScreen, begin: int | None = None) -> None:
+        super().__init__(main)
+        conversation = main.current
+        assert conversation is not None
+        self._begin = begin
+        self._inspection = Inspection(conversation, CompactionHistory())
+        self._number = -1
+        """The compaction that the panes show."""
+        self._losses: dict[int, Losses] = {}
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="header")
+        yield ConversationList(id="compactions")
+        yield TextLine(id="about")
+        with Horizontal(id="panes"):
+            with Vertical(id="replaced-side"):
+                yield TextLine(id="replaced-title")
+                yield ReplacedPane(self, id="replaced")
+            with Vertical(id="instead-side"):
+                yield TextLine(id="instead-title")
+                yield PartPane(self, id="instead")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        self.overview.clock = self.main.clock
+        self.show_title(
+            _("compactions"), one_line(formats.name(self._inspection.conversation), 200)
+        )
+        self.set_focus(self.overview)
+        self.overview.show(FixedRows([NoteRow(_("looking …"))]))
+        self.start("compactions", self._read)
+
+    @property
+    def overview(self) -> ConversationList:
+        return self.query_one("#compactions", ConversationList)
+
+    @property
+    def replaced(self) -> ReplacedPane:
+        """What the summary stands for."""
+        return self.query_one("#replaced", ReplacedPane)
+
+    @property
+    def instead(self) -> PartPane:
+        """What the model had from then on."""
+        return self.query_one("#instead", PartPane)
+
+    @property
+    def is_pending(self) -> bool:
+        return self.is_whole and (self.replaced.is_drawing or self.instead.is_drawing)
+
+    @property
+    def _compaction(self) -> Compaction | None:
+        return self._inspection.compactions[self._number] if self._number >= 0 else None
+
+    def catalog_changed(self) -> None:
+        current = self.main.current
+        if current is not None and current.root_id == self._inspection.conversation.root_id:
+            self._inspection.conversation = current
+        self.start("compactions", self._read)
+
+    async def _read(self) -> None:
+        """Read the compactions, and show them unless they are the same."""
+        conversation = self._inspection.conversation
+        begin, at = self._begin, self.main.message_id
+
+        def read(store: OpenStore) -> tuple[Inspection, int, Sides | None]:
+            inspection = Inspection(conversation, store.compactions(conversation.segments))
+            number = inspection.first(begin, at)
+            sides = read_sides(store, inspection, number) if number >= 0 else None
+            return inspection, number, sides
+
+        inspection, number, sides = await self.read(read)
+        is_same = self._compaction and self._inspection.compactions == inspection.compactions
+        self._inspection = inspection
+        if is_same:
+            return
+        self._losses.clear()
+        self._number = number
+        count = len(inspection.compactions)
+        self.query_one("#panes").display = count > 0
+        self.line("about").display = count > 0
+        if sides is None:
+            self.overview.styles.height = "1fr"
+            self.overview.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
+            return
+        self.overview.styles.height = min(count, max(self.size.height // 5, 3))
+        self._show(number, sides)
+        self._show_rows(key=f"c{number}")
+
+    def _show_rows(self, key: str | None = None) -> None:
+        lost = {number: count_lost(losses) for number, losses in self._losses.items()}
+        rows = compaction_rows(self._inspection.compactions, lost)
+        self.overview.show(FixedRows(rows), key=key)
+
+    @on(ConversationList.Highlighted, "#compactions")
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        if isinstance(event.row, CompactionRow) and event.row.number != self._number:
+            self._show(event.row.number)
+
+    @on(ConversationList.Selected, "#compactions")
+    def selected(self, event: ConversationList.Selected) -> None:
+        event.stop()
+        if self._compaction is not None:
+            self.set_focus(self.replaced)
+
+    @on(TranscriptView.Notice)
+    def noticed(self, event: TranscriptView.Notice) -> None:
+        event.stop()
+        self.say(event.text)
+
+    def _show(self, number: int, sides: Sides | None = None) -> None:
+        """Show a compaction; its sides are read if they are not given."""
+        compaction = self._inspection.compactions[number]
+        self._number = number
+        title = "  " + title_of_instead(compaction)
+        self.line("instead-title").update(Content.styled(title, "bold"))
+        self.line("about").update(_about(self._inspection, compaction), layout=True)
+        self._show_losses(compaction)
+        self.start("sides", self._open_sides, self._inspection, number, sides)
+
+    async def _open_sides(self, inspection: Inspection, number: int, sides: Sides | None) -> None:
+        """Show both sides of a compaction, then find what it lost, then what the others did, the
+        newest first; moving the cursor ends it."""
+        compactions = inspection.compactions
+        if sides is None:
+            sides = await self.read(lambda store: read_sides(store, inspection, number))
+        self.replaced.open(sides[0])
+        self.instead.open(sides[1], compactions[number].summary)
+        for at in (number, *reversed(range(len(compactions)))):
+            if at not in self._losses:
+                find = partial(_find_losses, compactions[at])
+                self._losses[at] = await self.read(find)
+                self._show_rows()
+            if at == number:
+                self._show_losses(compactions[number])
+                self.replaced.light(self._losses[at])
+
+    def _show_losses(self, compaction: Compaction) -> None:
+        """Show how much the compaction under the cursor lost, if that is known."""
+        losses = self._losses.get(self._number)
+        title = Content.styled("  " + title_of_replaced(compaction), "bold")
+        if losses is not None and losses.terms:
+            title += Content.styled(f" · {count_lost(losses)}", "$accent bold")
+        self.line("replaced-title").update(title)
+
+    def action_lost(self, by: int) -> None:
+        self.say(self.replaced.go_to_lost(by) if self._compaction is not None else "")
+
+    def action_pane(self, by: int) -> None:
+        if self._compaction is not None:
+            panes = [self.overview, self.replaced, self.instead]
+            at = next((index for index, pane in enumerate(panes) if pane.has_focus), 0)
+            self.set_focus(panes[(at + by) % len(panes)])
+
+    def _replaced_something(self) -> Compaction | None:
+        """Return the compaction under the cursor; if it replaced nothing, say so and return
+        None."""
+        compaction = self._compaction
+        if compaction is None or not compaction.gone:
+            self.say(_("nothing was replaced here"))
+            return None
+        return compaction
+
+    def action_copy(self) -> None:
+        if (compaction := self._replaced_something()) is not None:
+            self.start("copying", self._copy_replaced, self._inspection, compaction)
+
+    async def _copy_replaced(self, inspection: Inspection, compaction: Compaction) -> None:
+        text = await self.read(
+            lambda store: replaced_markdown(inspection, compaction, store.messages(compaction.gone))
+        )
+        await self._copy(text, title_of_replaced(compaction))
+
+    def action_export(self) -> None:
+        compaction = self._replaced_something()
+        if compaction is None:
+            return
+        conversation, time = self._inspection.conversation, formats.timestamp(compaction.at)
+        name = _("{title}, before {time}").format(title=formats.name(conversation), time=time)
+        part = frozenset(compaction.gone)
+        load("export")(self.main, self.app, [conversation._replace(title=name)], part)
+
+    def action_copy_lost(self) -> None:
+        losses = self._losses.get(self._number)
+        if self._compaction is None or losses is None or not losses.terms:
+            self.action_lost(1)  # says why there is nothing
+            return
+        text = lost_markdown(self._compaction, losses)
+        self.start("copying", self._copy, text, count_lost(losses))
+
+    async def _copy(self, text: str, name: str) -> None:
+        route = await clipboard.copy(text, self.app.copy_to_clipboard)
+        self.say(f"{name}: {route}")
+
+    def action_resume(self) -> None:
+        self.main.resuming.resume()
+
+    def action_read_there(self) -> None:
+        message_id = self._compaction.summary if self._compaction is not None else None
+        self.read_conversation(self._inspection.conversation, message_id)

@@ -1,0 +1,98 @@
+"""What the model saw at a message: the rest of the transcript is dimmed, and the header says what
+it had."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from hermes_browse.store.compression.compactions import NOTES
+from hermes_browse.store.compression.model_context import (
+    Memory,
+    ModelContext,
+    RowOrigin,
+)
+from hermes_browse.store.wording import _, ngettext
+
+from ...browser.context import Context
+from ...browser.transcript.entries import TranscriptModel
+from ...browser.transcript.page import SeenByModel
+from ...browser.transcript.view import TranscriptView
+from ...text import formats
+
+
+def sentence(given: ModelContext, memory: Memory) -> str:
+    """Describe a context in one line."""
+    counts = Counter(row.why for row in given.rows)
+    kept, since = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT], counts[RowOrigin.SINCE]
+    if given.compaction is None:
+        words = ngettext(
+            "context here: the 1 message so far",
+            "context here: all {count:,} messages so far",
+            since,
+        )
+        parts = [words.format(count=since)]
+    else:
+        forgotten = len(memory.forgotten)
+        if counts[RowOrigin.SUMMARY]:
+            words = ngettext(
+                "context here: 1 message since a summary of {forgotten:,}",
+                "context here: {count:,} messages since a summary of {forgotten:,}",
+                since,
+            )
+        else:
+            words = ngettext(
+                "context here: 1 message, {forgotten:,} earlier ones gone without a summary",
+                "context here: {count:,} messages, {forgotten:,} earlier ones gone without a summary",
+                since,
+            )
+        parts = [words.format(count=since, forgotten=forgotten)]
+        if kept:
+            parts.append(
+                ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)
+            )
+    parts.append(_("about {count} tokens").format(count=formats.number(formats.tokens(given.size))))
+    if not given.is_certain:
+        parts.append(_("inferred"))
+    return " · ".join(parts)
+
+
+def doubt(given: ModelContext) -> str:
+    """Return why a context is not certain; empty if it is."""
+    return "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
+
+
+def toggle_seen_here(
+    context: Context, transcript: TranscriptView, shown: Callable[[], None]
+) -> None:
+    """Show what the model saw at the current message, or everything alike again; `shown` is called
+    after either."""
+    model, message_id = transcript.model, transcript.current_id
+    if transcript.page.seen is not None:
+        transcript.see(None)
+        shown()
+        context.page_left()
+        return
+    if model is None or message_id is None or message_id < 0:
+        context.say(_("no message here"))
+        return
+    context.start("here", _read_seen_here, context, transcript, model, message_id, shown)
+
+
+async def _read_seen_here(
+    context: Context,
+    transcript: TranscriptView,
+    model: TranscriptModel,
+    message_id: int,
+    shown: Callable[[], None],
+) -> None:
+    segments = model.conversation.segments
+    given, memory = await context.read(lambda store: store.seen_at(segments, message_id))
+    if transcript.model is not model:
+        return
+    entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
+    transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), words))
+    shown()
+    context.say_of_page(
+        " · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)]))
+    )

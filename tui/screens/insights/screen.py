@@ -1,0 +1,347 @@
+"""The insights screen: tokens, cost and activity over time and by model, source, tool, directory or
+hour."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Resize
+from textual.reactive import var
+
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.insights.periods import NATURAL_UNITS, PERIODS, UNITS
+from hermes_browse.store.wording import N_, _
+
+from ...browser.list.conversation_list import ConversationList
+from ...browser.list.conversation_rows import ConversationRow, JobRow
+from ...browser.list.list_model import CatalogRows
+from ...browser.main import MainScreen
+from ...settings.keys.screen_commands import INSIGHTS
+from ...text import formats
+from ...widgets.bindings import following
+from ...widgets.keys import KeyLine
+from ...widgets.lines import TextLine, ToggleLine
+from ...widgets.list_rows import FixedRows, NoteRow
+from ..sub_screen import SubScreen
+from .adding_up import TOOL, AddingUp, GroupedSums, Question
+from .plot import BarPlot, Chosen, WeekPlot
+from .series import LOOKS, STACKED, STACKS, make_chart
+from .sums_table import GroupRow, group_rows, newest_first
+from .words import (
+    METRICS,
+    TOOL_METRICS,
+    first_with_value,
+    label,
+    period_notes,
+    printed,
+    search_for,
+    sums_lines,
+    value_of,
+)
+
+TABS = (
+    (N_("time"), ""),
+    (N_("model"), "model"),
+    (N_("source"), "source"),
+    (N_("tool"), TOOL),
+    (N_("directory"), "project"),
+    (N_("hours"), "hour"),
+    (N_("biggest"), "conversation"),
+)
+"""Name and grouping; the empty grouping is by the unit of the chart."""
+_GROUPINGS = tuple(grouping for _name, grouping in TABS)
+_CHART_LINES, _WEEK_LINES = 18, 22
+"""The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
+
+_FIRST = Question("", "30d", NATURAL_UNITS["30d"], STACKS[0])
+_EXAMPLES = (
+    (
+        N_("tokens and cost"),
+        N_("count where their session began: nobody recorded when each was spent"),
+    ),
+    (
+        N_("begun"),
+        N_("sessions that began then: a conversation may be in one that began before"),
+    ),
+    (
+        "~$1.24  $1.24?",
+        N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
+    ),
+    (
+        N_("input cached out"),
+        N_("new input; input read from and written to the cache; output, which includes reasoning"),
+    ),
+)
+
+
+class GroupList(ConversationList):
+    """The table, with bars in the colours of the chart."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in LOOKS}
+
+
+class InsightsScreen(SubScreen):
+    """Keys change the question; the answer is shown as a chart and a table, or the conversations
+    behind one of its rows."""
+
+    ENTER = N_("Show the conversations behind a line, or read one")
+    HELP_TITLE = N_("Insights")
+    EXAMPLES_TITLE = N_("What is counted")
+    EXAMPLES = _EXAMPLES
+    KEYS = INSIGHTS
+
+    question: var[Question] = var(_FIRST, init=False, always_update=True)
+    answer: var[GroupedSums | None] = var(None, init=False, always_update=True)
+    """That to an earlier question while another one is asked."""
+    behind: var[GroupRow | None] = var(None, init=False, always_update=True)
+    """The row whose conversations are listed instead of the table."""
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._metrics = {TOOL: TOOL_METRICS[0], "hour": "messages"}
+        """The chosen metric by grouping; an empty grouping stands for all others."""
+        self._natural = METRICS[0]
+        """The metric until one is chosen: the first with a value."""
+        self.sums = AddingUp(self)
+        self._opened: set[str] = set()
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="header")
+        yield ToggleLine(id="tabs")
+        yield TextLine(id="sums")
+        yield TextLine(id="costs")
+        with Vertical(id="panes"):
+            yield BarPlot(id="bars")
+            yield WeekPlot(id="week")
+            yield TextLine(id="headings")
+            yield GroupList(id="groups")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        self.groups.clock = self.main.clock
+        self.groups.columns = self.main.listing.columns
+        self.set_focus(self.groups)
+        self.groups.show(FixedRows([NoteRow(_("adding up …"))]))
+        self.watch_question()
+
+    def on_unmount(self) -> None:
+        self.sums.stop()
+
+    @property
+    def groups(self) -> ConversationList:
+        return self.query_one("#groups", ConversationList)
+
+    @property
+    def metric(self) -> str:
+        return self._metrics.get(self.question.by) or self._metrics.get("") or self._natural
+
+    @property
+    def _row(self) -> GroupRow | None:
+        row = self.behind or self.groups.current
+        return row if isinstance(row, GroupRow) else None
+
+    # Question and answer
+
+    def watch_question(self) -> None:
+        self.set_reactive(InsightsScreen.behind, None)
+        self._show_head()
+        self.sums.stop()
+        self.start("insights", self._ask, self.question)
+
+    async def _ask(self, question: Question) -> None:
+        try:
+            self.answer = await self.sums.answer(question)
+        except BrowseError as error:
+            if self.answer is None:
+                text = _("{error} F5 tries again.").format(error=error.sentence)
+                self.groups.show(FixedRows([NoteRow(text)]))
+            raise
+
+    def watch_answer(self, answer: GroupedSums) -> None:
+        if answer.by != TOOL:
+            self._natural = first_with_value(answer.report.total)
+        sums, costs = sums_lines(answer, self.size.width - 2)
+        self.line("sums").update(Content(f" {sums}"))
+        self.line("costs").update(Content.styled(f" {costs}", "dim"))
+        self._show_table()
+
+    def catalog_changed(self) -> None:
+        self._show_head()  # the sums may be outdated; they are read again on request
+
+    def _show_head(self) -> None:
+        question = self.question
+        notes = period_notes(question, self.metric, self.main.clock())
+        if self.answer is not None and self.sums.is_outdated(self.answer.by):
+            notes.append(_("changed meanwhile, F5 reads again"))
+        self.show_title(_("insights"), " · ".join(notes))
+        tabs = [(_(name), grouping == question.grouping) for name, grouping in TABS]
+        self.query_one("#tabs", ToggleLine).show(tabs)
+
+    # Table
+
+    def _show_table(self) -> None:
+        """Show the answer; the cursor stays on its row."""
+        answer = self.answer
+        if answer is None:
+            return
+        rows = group_rows(answer, self.metric, self._title)
+        self.groups.show(FixedRows(rows))
+        self._show_head()
+        self._show_headings()
+        self._show_plot()
+        if answer.by == "conversation":
+            keys = (row.group.key for row in rows if isinstance(row, GroupRow))
+            nameless = self.main.details.nameless(map(answer.catalog.conversation, keys))
+            self.read_names(nameless, "conversations")
+
+    def names_read(self) -> None:
+        super().names_read()
+        if self.question.by == "conversation" and self.behind is None:
+            self._show_table()
+
+    def _show_headings(self) -> None:
+        width, row = self.groups.scrollable_content_region.width, self.groups.current
+        text = row.table.headings(width) if isinstance(row, GroupRow) else ""
+        self.line("headings").update(Content.styled(text, "dim"))
+
+    def _title(self, root_id: str) -> str:
+        assert self.answer is not None  # it has the conversation
+        conversation = self.answer.catalog.conversation(root_id)
+        return formats.name(self.main.details.complete(conversation)[0])
+
+    def watch_behind(self, row: GroupRow | None) -> None:
+        """List the conversations behind a row, or show the table again."""
+        if row is None or self.answer is None:
+            self._show_table()
+            return
+        catalog, roots = self.answer.catalog, newest_first(self.answer.catalog, row.group)
+        self.groups.show(CatalogRows(catalog, roots, self.main.details, self._opened, _("None.")))
+        self._show_headings()
+        what, count = label(row.by, row.group.key), formats.counted(len(roots), "conversation")
+        sentence = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
+        self.say(sentence.format(what=what, conversations=count))
+
+    # Chart
+
+    def on_resize(self, event: Resize) -> None:
+        super().on_resize(event)
+        self._show_plot()
+        self.call_after_refresh(self._show_headings)
+
+    def _show_plot(self) -> None:
+        answer, row, metric = self.answer, self._row, self.metric
+        if answer is None:
+            return
+        bars, week = self.query_one(BarPlot), self.query_one(WeekPlot)
+        current, is_week = row.group.key if row is not None else "", answer.by == "hour"
+        bars.display = not is_week and self.size.height >= _CHART_LINES
+        week.display = is_week and self.size.height >= _WEEK_LINES
+        if is_week:
+            values = {group.key: value_of(group, metric) for group in answer.report.rows}
+            week.show(values, current, partial(printed, metric=metric))
+        else:
+            bars.show(make_chart(answer, metric, current, self.main.clock(), self._title))
+
+    @on(Chosen)
+    def chosen(self, event: Chosen) -> None:
+        event.stop()
+        if self.behind is None:
+            self._go_to(event.key)
+
+    def _go_to(self, key: str) -> None:
+        by = self.question.by
+        index = self.groups.source.index_of(f"g{by} {key}")
+        if index is not None:
+            self.groups.cursor = index
+        else:
+            self.say(_("{what}: nothing").format(what=label(by, key)))
+
+    # Rows
+
+    @on(ConversationList.Highlighted, "#groups")
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        event.stop()
+        if isinstance(event.row, GroupRow) and self.behind is None:
+            self._show_plot()
+            self.describe(event.row.about(), by_hand=event.by_hand)
+
+    @on(ConversationList.Selected, "#groups")
+    def selected(self, event: ConversationList.Selected) -> None:
+        event.stop()
+        row = event.row
+        if isinstance(row, ConversationRow):
+            self.read_conversation(row.conversation)
+        elif isinstance(row, JobRow):
+            self._opened ^= {row.name}
+            self.watch_behind(self.behind)
+        elif isinstance(row, GroupRow) and row.by != "conversation":
+            self.behind = row
+        elif isinstance(row, GroupRow) and self.answer is not None:
+            self.read_conversation(self.answer.catalog.conversation(row.group.key))
+
+    # Keys
+
+    @on(ToggleLine.Switched)
+    def clicked(self, event: ToggleLine.Switched) -> None:
+        event.stop()
+        self.action_choose(event.index)
+
+    def action_choose(self, index: int) -> None:
+        self.question = self.question._replace(grouping=_GROUPINGS[index])
+
+    def action_tab(self, by: int) -> None:
+        at = _GROUPINGS.index(self.question.grouping)
+        self.action_choose((at + by) % len(TABS))
+
+    def action_period(self, by: int) -> None:
+        index = PERIODS.index(self.question.period) + by
+        if not 0 <= index < len(PERIODS):
+            self.say(_("that is all there is") if by > 0 else _("there is no shorter period"))
+            return
+        period = PERIODS[index]
+        self.question = self.question._replace(period=period, unit=NATURAL_UNITS[period])
+
+    def action_unit(self) -> None:
+        self.question = self.question._replace(unit=following(UNITS, self.question.unit))
+
+    def action_stack(self) -> None:
+        if self.question.grouping:
+            self.say(_("Columns are stacked by the lines of the table."))
+            return
+        self.question = self.question._replace(stack=following(STACKS, self.question.stack))
+        self.say(_(STACKED[self.question.stack]))
+
+    def action_metric(self) -> None:
+        by = self.question.by
+        own = by if by in self._metrics else ""
+        self._metrics[own] = following(TOOL_METRICS if by == TOOL else METRICS, self.metric)
+        self.behind = None
+
+    def action_reload(self) -> None:
+        self.sums.forget()
+        self.watch_question()
+
+    def action_search(self) -> None:
+        if (row := self._row) is None:
+            return
+        search = search_for(row.by, row.group.key, self.question.period, self.main.clock())
+        if not search.query:
+            self.say(_("{why}: Enter shows the conversations").format(why=search.note))
+            return
+        self.dismiss(None)
+        self.main.search_for(f"{search.query} ", search.note)
+
+    def action_back(self) -> None:
+        if (row := self.behind) is not None:
+            self.behind = None
+            self._go_to(row.group.key)
+        elif self.sums.stop():
+            self.say(_("stopped: F5 reads again"))
+        else:
+            self.dismiss(None)

@@ -1,0 +1,208 @@
+"""The table of sums: columns, and a bar in the rest of the width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from hermes_browse.store.insights.periods import UNITS, bucket_from
+from hermes_browse.store.insights.sums import Group
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _
+
+from ...text import formats
+from ...text.styled import Line, line_width
+from ...widgets.columns import Column, Columns
+from ...widgets.list_rows import NoteRow
+from ...widgets.stacked_columns import Part
+from .adding_up import GroupedSums
+from .series import OTHERS, OWN, STACKS, Stacking
+from .words import by_name, cost, cost_line, label, value_of
+
+_BAR = "▏▎▍▌▋▊▉█"
+_MOST_CONVERSATIONS = 200
+_LEAST_BAR = 8
+"""Cells; with less room there is no bar."""
+
+
+def _number(read: Callable[[Group], float]) -> Callable[[Group, float], str]:
+    def text(group: Group, now: float) -> str:
+        value = read(group)
+        return formats.number(value) if value else ""
+
+    return text
+
+
+_CONVERSATIONS: Column[Group] = Column(
+    N_("convs"), 7, _number(lambda group: len(group.conversations))
+)
+_COLUMNS: Columns[Group] = Columns(
+    _CONVERSATIONS,
+    Column(N_("begun"), 10, _number(lambda group: group.sessions), 112, order="sessions"),
+    Column(N_("msgs"), 7, _number(lambda group: group.messages), order="messages"),
+    Column(N_("input"), 7, _number(lambda group: group.tokens.input), 96),
+    Column(
+        N_("cached"),
+        8,
+        _number(lambda group: group.tokens.cache_read + group.tokens.cache_write),
+        96,
+    ),
+    Column(N_("out"), 7, _number(lambda group: group.tokens.output), 96),
+    Column(N_("reasoning"), 11, _number(lambda group: group.tokens.reasoning), 127),
+    Column(N_("tokens"), 8, _number(lambda group: group.tokens.total), 48, order="tokens"),
+    Column(N_("cost"), 10, lambda group, now: cost(group), order="cost"),
+)
+_TOOL_COLUMNS: Columns[Group] = Columns(
+    _CONVERSATIONS,
+    Column(N_("sessions"), 10, _number(lambda group: group.sessions), 72),
+    Column(N_("calls"), 8, _number(lambda group: group.calls), order="calls"),
+    Column(N_("answers"), 9, _number(lambda group: group.messages)),
+    Column(N_("failed"), 8, _number(lambda group: group.failed), order="failed"),
+    Column(
+        N_("rate"),
+        8,
+        lambda group, now: (
+            f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else ""
+        ),
+    ),
+)
+
+
+class TableLayout(NamedTuple):
+    """The properties that all rows share."""
+
+    by: str
+    """The grouping."""
+    metric: str
+    """The metric of bars and order."""
+    most: float
+    """The largest value, for the length of the bars."""
+    longest: int
+    """Cells of the longest name."""
+
+    @property
+    def columns(self) -> Columns[Group]:
+        return _TOOL_COLUMNS if self.by == "tool" else _COLUMNS
+
+    def rooms(self, width: int) -> tuple[int, int]:
+        """Return the cells of the name and of the bar, 0 for no bar, in a row of `width` cells."""
+        columns = self.columns.width(width, self.metric)
+        left = max(width - columns - 1, 0)  # one stays free at the end
+        name = min(max(self.longest, cell_len(by_name(self.by))) + 2, left)
+        bar = max(left - name - 2, min(left // 3, 40))
+        if bar < _LEAST_BAR:
+            return left, 0
+        return left - bar - 2, bar
+
+    def headings(self, width: int) -> str:
+        """Return the headings in exactly `width` cells."""
+        name, bar = self.rooms(width)
+        order = self.metric if self.by not in UNITS else None
+        texts = [formats.fit(f" {by_name(self.by)}", name)]
+        texts.append(self.columns.head(width, order, always=self.metric))
+        texts.append("  " + formats.fit(_(self.metric), bar) if bar else "")
+        return formats.fit("".join(texts), width)
+
+
+class GroupRow(NamedTuple):
+    """A row of the table."""
+
+    group: Group
+    table: TableLayout
+    parts: Sequence[Part]
+    """The parts of its bar: looks of the style sheet, and values that add up to the value of the
+    row."""
+    name: str
+    """Printable."""
+
+    @property
+    def by(self) -> str:
+        return self.table.by
+
+    @property
+    def key(self) -> str:
+        return f"g{self.by} {self.group.key}"
+
+    def spans(self, width: int, now: float) -> Line:
+        name, bar = self.table.rooms(width)
+        columns = self.table.columns.text(self.group, width, now, always=self.table.metric)
+        line = [
+            (formats.fit(f" {self.name}", name), "title"),
+            (formats.clip(columns, width - name), "plain"),
+        ]
+        if bar:
+            line += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
+        return [*line, (" " * (width - line_width(line)), "plain")]
+
+    def about(self) -> str:
+        """Return its name and its cost, if it has any."""
+        name, group = one_line(self.name, 120), self.group
+        if not group.cost_usd and not group.unknown:
+            return name
+        return " · ".join([name, _("cost {sum}").format(sum=cost_line(group, 0))])
+
+
+def _bar(parts: Sequence[Part], most: float, width: int) -> Line:
+    """Draw a bar whose length is the share of `most`, exact to an eighth of a cell; parts meet
+    between cells."""
+    total = sum(value for _look, value in parts)
+    if total <= 0 or most <= 0:
+        return []
+    eighths = max(1, round(total / most * width * 8))
+    whole = -(-eighths // 8)
+    spans: Line = []
+    drawn, reached = 0, 0.0
+    for look, value in parts:
+        reached += value
+        end = min(whole, round(reached / total * whole))
+        if end > drawn:
+            spans.append(("█" * (end - drawn), look))
+            drawn = end
+    if eighths % 8 and spans:
+        text, look = spans[-1]
+        spans[-1] = (text[:-1] + _BAR[eighths % 8 - 1], look)
+    return spans
+
+
+def group_rows(
+    answer: GroupedSums, metric: str, name_of: Callable[[str], str]
+) -> list[GroupRow | NoteRow]:
+    """Make sorted rows: times newest first, other groups by value of the metric, as are the bars.
+
+    `name_of` returns the name of a conversation.
+    """
+    by, groups = answer.by, list(answer.report.rows)
+    if answer.is_by_time:
+        groups.sort(key=lambda group: (bucket_from(group.key, by) is not None, group.key))
+        groups.reverse()
+    else:
+        groups.sort(key=lambda group: (-value_of(group, metric), -group.messages, group.key))
+    is_named = by == "conversation"
+    groups = groups[:_MOST_CONVERSATIONS] if is_named else groups
+    names = (name_of(group.key) if is_named else label(by, group.key) for group in groups)
+    named = [one_line(name, 300) for name in names]
+    most = max((value_of(group, metric) for group in groups), default=0.0)
+    table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
+    stacking = Stacking(answer, metric)
+
+    def parts(group: Group) -> Sequence[Part]:
+        if answer.is_by_time:
+            return stacking.at(group.key)
+        look = stacking.looks.get(group.key, OTHERS) if by in STACKS else OWN[0]
+        return [(look, value_of(group, metric))]
+
+    rows = [
+        GroupRow(group, table, parts(group), name)
+        for group, name in zip(groups, named, strict=True)
+    ]
+    return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]
+
+
+def newest_first(catalog: Catalog, group: Group) -> list[str]:
+    """Return the roots of the conversations of a group, by their last activity."""
+    conversations = map(catalog.conversation, group.conversations)
+    ordered = sorted(conversations, key=lambda each: (each.last_active or 0.0, each.id))
+    return [conversation.root_id for conversation in reversed(ordered)]

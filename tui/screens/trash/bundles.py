@@ -1,0 +1,308 @@
+"""Bundles on the screen: rows, contents, the message after a restore, the card of a drop, the
+screen of an open one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any, NamedTuple
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hermes_browse.store.api import open_store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.delete_plan import affected_by_delete, plans_of
+from hermes_browse.store.edit.restore import Restored, describe_restored, restore
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.progress import Progress
+from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ...browser.edit.change_cards import and_more
+from ...browser.edit.undo import Undoable
+from ...browser.main import MainScreen
+from ...settings.keys.main_commands import changed
+from ...settings.keys.screen_commands import DROPPING
+from ...settings.store_paths import sessions_folder, trash_folder
+from ...text import formats
+from ...text.styled import Line, row_line
+from ...widgets.card import CountCard, CountWords
+from ...widgets.columns import Column, Columns
+
+_LISTED = 200
+"""Maximum number of conversations listed."""
+_NAMED = 12
+"""Maximum number of bundles that the confirmation names."""
+_REFUSED = (
+    *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
+    *("rename", "undo", "prune", "trash", "retention", "profiles", "view-old"),
+)
+"""Commands that need sessions in the user's store; these are deleted."""
+_QUIET: Mapping[str, Any] = {"footer": False}
+_CHANGED: Mapping[str, Mapping[str, Any]] = {
+    "reasoning": {
+        "title": N_("restore"),
+        "tooltip": N_("Restore this conversation, or the marked ones"),
+        "does": "put_back",
+        "footer": True,
+        "priority": True,  # in the transcript too
+    },
+    "back": {"footer": True},
+    **dict.fromkeys(("sort", "lineage", "tools", "reading"), _QUIET),
+}
+"""How commands are shown here, where it differs; Esc needs the room."""
+
+
+class DeletedConversation(NamedTuple):
+    """A conversation in a bundle."""
+
+    conversation: Conversation
+    sessions: tuple[str, ...]
+    """Ids of the sessions restored with it: its segments and subagents."""
+
+
+def read_deleted(bundle: Bundle, now: float) -> list[DeletedConversation]:
+    """Read the conversations of a bundle, with their details, in its order; `now` is in Unix
+    seconds."""
+    with open_store(Store(bundle.path)) as store:
+        catalog = store.catalog(now)
+        tips = bundle.conversations
+        conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
+        detailed = store.with_details(conversations)
+    return [
+        DeletedConversation(each, affected_by_delete(catalog, each.id).sessions)
+        for each in detailed
+    ]
+
+
+class BundleRow(NamedTuple):
+    """A bundle in the list."""
+
+    bundle: Bundle
+    is_marked: bool
+    deleted: Sequence[DeletedConversation] = ()
+    """Its conversations; empty until they are read."""
+
+    @property
+    def enter(self) -> str:
+        return N_("open")
+
+    @property
+    def key(self) -> str:
+        return f"b{self.bundle.name}"
+
+    @property
+    def title(self) -> str:
+        """The name of its first conversation, and the number of further ones."""
+        each = self.bundle
+        if each.title and any(each.titles[:1]):
+            return each.title
+        first = formats.name(self.deleted[0].conversation) if self.deleted else ""
+        more = len(each.conversations) - 1
+        if first and more > 0:
+            return _("{title} and {count:,} more").format(title=first, count=more)
+        return first or each.title or (each.conversations[0] if each.conversations else each.name)
+
+    @property
+    def _state(self) -> str:
+        bundle = self.bundle
+        if bundle.damage:
+            return _("damaged")
+        if bundle.restored_at is not None:
+            return _("restored")
+        count = len(bundle.conversations)
+        back = sum(tip in bundle.restored for tip in bundle.conversations)
+        return _("{back:,} of {count:,} back").format(back=back, count=count) if back else ""
+
+    def spans(self, width: int, now: float) -> Line:
+        bundle, state = self.bundle, f"  {self._state}".rstrip()
+        columns = _COLUMNS.text(bundle, width, now)
+        room = max(width - 5 - cell_len(columns) - cell_len(state), 8)
+        name = formats.clip(one_line(self.title, 200), room) + state
+        look = "note" if bundle.damage else "dim" if bundle.restored_at is not None else "title"
+        lead = (" ! ", "accent") if bundle.damage else (" · ", "dim")
+        return row_line((" ✓ ", "mark") if self.is_marked else lead, (name, look), columns, width)
+
+
+_COLUMNS: Columns[Bundle] = Columns(
+    Column(N_("when"), formats.AGE_WIDTH, lambda bundle, now: formats.age(bundle.created_at, now)),
+    Column(N_("msgs"), 12, lambda bundle, now: formats.messages(bundle.messages), least=50),
+    Column(N_("size"), 9, lambda bundle, now: formats.size(bundle.bytes)),
+)
+
+
+def contents(row: BundleRow, now: float) -> Content:
+    """Format the contents of a bundle: its facts and the names of its conversations."""
+    bundle, day = row.bundle, formats.day(row.bundle.created_at)
+    lines = [Content.styled(one_line(row.title, 200), "bold")]
+    if bundle.damage:
+        damage = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
+        lines.append(Content.styled(damage, "$error"))
+    counts = (
+        formats.counted(len(bundle.conversations), "conversation"),
+        formats.counted(len(bundle.sessions), "session"),
+        formats.counted(bundle.messages, "message"),
+    )
+    clock, size = formats.clock(bundle.created_at), formats.size(bundle.bytes)
+    deleted = _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=size)
+    facts = [" · ".join(counts), deleted]
+    if bundle.restored_at is not None:
+        text = _("restored {day}; its file stays in the trash until it is deleted for good")
+        facts.append(text.format(day=formats.day(bundle.restored_at)))
+    store = one_line(bundle.store, 300)
+    facts += [_("from {store}").format(store=store) if store else "", bundle.name, ""]
+    lines += [Content.styled(fact, "dim") for fact in facts]
+    titles = chain(bundle.titles, repeat(None))
+    named = zip(bundle.conversations[:_LISTED], titles, strict=False)
+    lines += [_line_of(row, tip, title, now) for tip, title in named]
+    return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])
+
+
+def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
+    """Format the line of a conversation: its name and facts."""
+    deleted = next((each for each in row.deleted if each.conversation.id == tip), None)
+    mark = ("✓ ", "$success") if tip in row.bundle.restored else ("◆ ", "$accent")
+    if deleted is None:
+        return Content.assemble(mark, one_line(title or tip, 100))
+    conversation = deleted.conversation
+    facts = [
+        formats.counted(conversation.message_count, "message"),
+        formats.counted(len(deleted.sessions), "session") if len(deleted.sessions) > 1 else "",
+        formats.age(conversation.last_active, now),
+    ]
+    text = " · ".join(fact for fact in facts if fact)
+    return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {text}", "dim"))
+
+
+def tell_restored(main: MainScreen, restored: Sequence[Restored], more: Sequence[str]) -> str:
+    """Report a restore of one bundle or several in the status line, followed by further sentences;
+    `u` undoes it.
+
+    Returns:
+        The message.
+    """
+    sessions = [session for each in restored for session in each.sessions]
+    notes = [note for each in restored for note in each.notes]
+    # An undo deletes only the sessions that were not in the store before.
+    new = [session for each in restored for session in each.sessions if session not in each.there]
+
+    def back() -> tuple[str, tuple[str, ...]]:
+        folder, files = trash_folder(main.location), sessions_folder(main.location)
+        done = delete(main.store, new, folder, sessions_folder=files)
+        return done.sentence, done.bundle.sessions
+
+    message = " · ".join([describe_restored(restored), *notes, *more])
+    if new:
+        main.edits.done(Undoable(message, back), sessions)
+    else:
+        main.say(message)
+    return message
+
+
+class DropCard(CountCard):
+    """The confirmation of a drop, also of a single bundle."""
+
+    KEYS = DROPPING
+
+    def __init__(self, bundles: Sequence[Bundle]) -> None:
+        super().__init__(len(bundles))
+        self._bundles = bundles
+
+    def words(self, count: int) -> CountWords:
+        """Return the texts for this number."""
+        return CountWords(
+            ngettext(
+                "type {count} to delete it for good", "type {count} to delete them for good", count
+            ).format(count=count),
+            _("{count} and Enter delete for good").format(count=count),
+            _("that is not {count} · nothing is deleted").format(count=count),
+        )
+
+    def compose(self) -> ComposeResult:
+        count = len(self._bundles)
+        with Vertical(id="card"):
+            size = formats.size(sum(each.bytes for each in self._bundles))
+            question = ngettext(
+                "Delete 1 deletion for good? ({size})",
+                "Delete {count:,} deletions for good? ({size})",
+                count,
+            )
+            yield Static(Content.styled(question.format(count=count, size=size), "bold"))
+            for each in self._bundles[:_NAMED]:
+                sessions = formats.counted(len(each.sessions), "session")
+                yield Static(
+                    Content.assemble(
+                        "  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")
+                    )
+                )
+            yield from map(Static, and_more(count - _NAMED))
+            yield Static(Content.styled(_("They cannot be restored after that."), "$warning"))
+            yield from self.question()
+
+
+class BundleScreen(MainScreen):
+    """The main screen with the conversations of a bundle; `r` restores them.
+
+    `beside` is that of the store that the bundle belongs to; `first` and `shown` are as of
+    `MainScreen`.
+    """
+
+    KEYS = changed(_CHANGED, _REFUSED)
+    RESUMES = False
+
+    def __init__(
+        self,
+        beside: MainScreen,
+        bundle: Bundle,
+        first: Catalog,
+        shown: list[Conversation],
+        title: str,
+    ) -> None:
+        label = _("trash: {title}").format(title=one_line(title, 40))
+        location = Location(bundle.path, label=label)
+        super().__init__(beside.host, location, Store(bundle.path), first, shown)
+        self._beside, self._bundle = beside, bundle
+        self.begin_as(View.ALL)
+
+    def put_back(self) -> None:
+        """Restore the targets with their subagents; the bundle keeps them as well."""
+        if conversations := self.edits.targets:
+            self.say(_("restoring …"))
+            self._beside.start_write(self._put_back, conversations)
+
+    async def _put_back(self, conversations: Sequence[Conversation]) -> None:
+        beside, store, name = self._beside, self.store, self._bundle.name
+        trash, files = trash_folder(beside.location), sessions_folder(beside.location)
+        now, progress = beside.clock(), Progress(beside.writes.stopping.is_set)
+
+        def work() -> Restored:
+            with open_store(store) as lease:
+                catalog = lease.catalog(now)
+            plans = plans_of(catalog, [each.id for each in conversations])
+            only = [session for plan in plans for session in plan.sessions]
+            return restore(
+                beside.store, trash, name, sessions_folder=files, only=only, progress=progress
+            )
+
+        message = tell_restored(beside, [await beside.write(work)], ())
+        if self.is_attached:
+            self.say(message)
+
+    def refuse(self) -> None:
+        self.say(
+            _(
+                "this is in the trash: it can be read, searched, copied, exported, and restored with r"
+            )
+        )
+
+    def leave(self) -> None:
+        """Return to the trash."""
+        self.dismiss(None)

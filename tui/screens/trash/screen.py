@@ -1,0 +1,290 @@
+"""The trash screen: restores, checks and drops bundles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.restore import Restored, check_index, restore
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.bundle import read_bundle_facts, verify
+from hermes_browse.store.trash.progress import Progress, Stage
+from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
+from hermes_browse.store.wording import N_, _, ngettext
+
+from ...browser.edit.change_cards import ProgressCard
+from ...browser.list.conversation_list import ConversationList
+from ...browser.list.list_model import read_first
+from ...browser.main import MainScreen
+from ...settings.keys.screen_commands import TRASH
+from ...settings.store_paths import sessions_folder, trash_folder
+from ...text import formats
+from ...widgets.keys import KeyLine
+from ...widgets.lines import TextLine, WrappedText
+from ...widgets.list_rows import FixedRows, NoteRow
+from ..sub_screen import SubScreen
+from .bundles import (
+    BundleRow,
+    BundleScreen,
+    DeletedConversation,
+    DropCard,
+    contents,
+    read_deleted,
+    tell_restored,
+)
+
+_UNTITLED = 50
+"""Maximum number of untitled bundles whose conversations are read at the start."""
+_SMALL = 4_000_000
+"""Bundles below this many bytes are read as soon as the cursor is on them."""
+_MANY = 2_000
+"""Restoring at least this many messages takes seconds and shows progress."""
+
+
+class TrashScreen(SubScreen):
+    """Bundles, newest first."""
+
+    ENTER = N_("open")
+    HELP_TITLE = N_("Trash")
+    KEYS = TRASH
+
+    def __init__(self, main: MainScreen) -> None:
+        super().__init__(main)
+        self._folder = trash_folder(main.location)
+        self._bundles: list[Bundle] = []
+        self._marked: set[str] = set()
+        self._deleted: dict[str, list[DeletedConversation]] = {}
+        """Conversations of the bundles that have been read, by bundle name."""
+        self._is_opening = False
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="header")
+        with Horizontal(id="panes"):
+            yield ConversationList(id="bundles")
+            with VerticalScroll(id="side", can_focus=False):
+                yield WrappedText(id="contents")
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def on_mount(self) -> None:
+        self.bundles.clock = self.main.clock
+        self.set_focus(self.bundles)
+        self._read()
+
+    @property
+    def bundles(self) -> ConversationList:
+        """The list."""
+        return self.query_one("#bundles", ConversationList)
+
+    def _read(self) -> None:
+        self.start("bundles", self._read_bundles)
+
+    async def _read_bundles(self) -> None:
+        folder = self._folder
+        self._bundles = await self.write(lambda: list_bundles(folder))  # after what is under way
+        self._marked &= {each.name for each in self._bundles}
+        self._show()
+        self._read_bundle_names(
+            [each for each in self._bundles if not any(each.titles[:1])][:_UNTITLED]
+        )
+
+    def _read_bundle_names(self, bundles: Sequence[Bundle]) -> None:
+        """Read the conversations of small bundles, one after another; large ones are read when they
+        are opened."""
+        unread = (bundle for bundle in bundles if bundle.name not in self._deleted)
+        if small := [bundle for bundle in unread if bundle.bytes < _SMALL and not bundle.damage]:
+            self.start("names", self._read_deleted, small)
+
+    async def _read_deleted(self, bundles: Sequence[Bundle]) -> None:
+        now = self.main.clock()
+        for bundle in bundles:
+            try:
+                read = partial(read_deleted, bundle, now)
+                self._deleted[bundle.name] = await self.call(read)
+            except BrowseError:
+                self._deleted[bundle.name] = []  # opening it shows the reason
+            self._show()
+
+    def _show(self) -> None:
+        size = formats.size(sum(bundle.bytes for bundle in self._bundles))
+        count = formats.counted(len(self._bundles), "bundle")
+        summary = _("{bundles} · {size} in {folder}")
+        summary = summary.format(bundles=count, size=size, folder=self._folder)
+        title = f" {_('trash')}  ", "bold"
+        self.line("header").update(Content.assemble(title, (one_line(summary, 300), "dim")))
+        rows = [
+            BundleRow(bundle, bundle.name in self._marked, self._deleted.get(bundle.name, ()))
+            for bundle in self._bundles
+        ]
+        self.bundles.show(FixedRows(rows or [NoteRow(_("The trash is empty."))]))
+        self._show_contents()
+
+    def _show_contents(self) -> None:
+        row, about = self._current, self.query_one("#contents", WrappedText)
+        if row is not None:
+            about.update(contents(row, self.main.clock()))
+        elif not self._bundles:
+            about.update(Content.styled(_("Deleted conversations come here, complete."), "dim"))
+
+    @property
+    def _current(self) -> BundleRow | None:
+        row = self.bundles.current
+        return row if isinstance(row, BundleRow) else None
+
+    def _targets(self) -> list[Bundle]:
+        marked = [each for each in self._bundles if each.name in self._marked]
+        return marked or ([self._current.bundle] if self._current is not None else [])
+
+    @on(ConversationList.Highlighted, "#bundles")
+    def highlighted(self, event: ConversationList.Highlighted) -> None:
+        """Show the contents of the bundle under the cursor."""
+        event.stop()
+        if isinstance(event.row, BundleRow):
+            self._show_contents()
+            self._read_bundle_names([event.row.bundle])
+
+    @on(ConversationList.Selected, "#bundles")
+    def selected(self, event: ConversationList.Selected) -> None:
+        """Open a bundle."""
+        event.stop()
+        if isinstance(event.row, BundleRow) and not self._is_opening:
+            self._is_opening = True
+            self.say(_("reading {name} …").format(name=event.row.bundle.name))
+            self.start("bundle", self._open, event.row)
+
+    async def _open(self, row: BundleRow) -> None:
+        bundle, now, lines = row.bundle, self.main.clock(), max(self.size.height, 20)
+
+        def read() -> tuple[Catalog, list[Conversation]]:
+            read_bundle_facts(bundle.path)
+            return read_first(Store(bundle.path), now, lines, View.ALL)
+
+        try:
+            first, shown = await self.call(read)
+        finally:
+            self._is_opening = False
+        if self.is_current:
+            screen = BundleScreen(self.main, bundle, first, shown, row.title)
+            self.app.push_screen(screen, self._came_back)
+
+    def _came_back(self, _result: object) -> None:
+        """Read the trash again: something may have been restored."""
+        if self.is_whole:
+            self.say("")
+            self._read()
+
+    def action_mark(self) -> None:
+        """Mark or unmark the current bundle."""
+        if self._current is not None:
+            self._marked ^= {self._current.bundle.name}
+            self._show()
+            self.bundles.action_move(1)
+
+    def action_restore(self) -> None:
+        """Restore the marked bundles, or the current one."""
+        if bundles := self._targets():
+            count = len(bundles)
+            text = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", count)
+            self.say(text.format(count=count))
+            self.main.start_write(self._restore, bundles, self._show_progress(bundles))
+
+    async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard | None) -> None:
+        main, folder, restored = self.main, self._folder, list[Restored]()
+        files, stopping = sessions_folder(main.location), main.writes.stopping
+        is_single = len(bundles) == 1
+        failure: BrowseError | None = None
+
+        def stop() -> bool:
+            return stopping.is_set() or (progress is not None and progress.stopped.is_set())
+
+        def put_back(number: int, bundle: Bundle) -> Restored:
+            def tell(stage: Stage) -> None:
+                if progress is not None:
+                    share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
+                    text = _("{number:,} of {total:,} · {stage}")
+                    text = text.format(number=number, total=len(bundles), stage=stage.words)
+                    main.writes.tell(progress.show, share, text)
+
+            return restore(
+                main.store,
+                folder,
+                bundle.name,
+                sessions_folder=files,
+                progress=Progress(stop, tell),
+                check=is_single,
+            )
+
+        try:
+            for number, bundle in enumerate(bundles):
+                restored.append(await main.write(partial(put_back, number, bundle)))
+        except BrowseError as error:
+            failure = error
+        notes: Sequence[str] = ()
+        if restored and not is_single:
+            notes = await main.write(partial(check_index, main.store))
+        if progress is not None:
+            progress.finish()
+        if restored:
+            tell_restored(main, restored, notes)
+        if failure is not None:
+            main.failed(failure)
+        self._marked.clear()
+        if self.is_whole:
+            self._read()
+
+    def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
+        messages = sum(each.messages for each in bundles)
+        if messages < _MANY:
+            return None
+        count = ngettext("1 deletion to restore", "{count:,} deletions to restore", len(bundles))
+        title = f"{count.format(count=len(bundles))} · {formats.counted(messages, 'message')}"
+        progress = ProgressCard(title)
+        self.app.push_screen(progress)
+        return progress
+
+    def action_check(self) -> None:
+        """Verify the checksum of a bundle."""
+        if self._current is not None:
+            name = self._current.bundle.name
+            self.say(_("reading {name} …").format(name=name))
+            self.start("check", self._check, name)
+
+    async def _check(self, name: str) -> None:
+        facts = await self.write(lambda: verify(find(self._folder, name)))
+        text = _("{name} is complete: {count:,} messages, the checksum matches")
+        self.say(text.format(name=name, count=facts.messages))
+
+    def action_drop(self) -> None:
+        """Remove the marked bundles, or the current one, for good after a confirmation."""
+        bundles = self._targets()
+
+        def decided(go: bool | None) -> None:
+            if go:
+                self.start_write(self._drop, bundles)
+
+        if bundles:
+            self.app.push_screen(DropCard(bundles), decided)
+
+    async def _drop(self, bundles: Sequence[Bundle]) -> None:
+        folder, count = self._folder, len(bundles)
+
+        def drop_all() -> None:
+            for bundle in bundles:
+                drop(folder, bundle.name)
+
+        await self.write(drop_all)
+        text = ngettext(
+            "deleted 1 deletion for good", "deleted {count:,} deletions for good", count
+        )
+        self.say(text.format(count=count))
+        self._marked.clear()
+        self._read()

@@ -1,0 +1,259 @@
+"""The user's own keys and their errors; and the sample configuration with every key."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from hermes_browse.store.wording import N_, _
+
+from .keys import Command
+from .keys.main_commands import PANES, PLACES
+from .keys.screen_commands import CARDS, SCREENS
+from .options import OPTIONS, similar
+from .read_config import Configuration, Trouble, line_of
+
+_NAMES = {
+    *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
+    *("insert", "delete", "backspace", "enter", "tab", "escape", "space"),
+    *(f"f{number}" for number in range(1, 25)),
+}
+_ALIASES = {
+    "esc": "escape",
+    "return": "enter",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+    "pgdown": "pagedown",
+    "del": "delete",
+    "ins": "insert",
+    "bs": "backspace",
+    " ": "space",
+}
+_RENAMED = {
+    "solidus": "slash",
+    "reverse_solidus": "backslash",
+    "commercial_at": "at",
+    "hyphen_minus": "minus",
+    "plus_sign": "plus",
+    "low_line": "underscore",
+}
+"""Unicode's name to Textual's, where they differ (`textual.keys.KEY_NAME_REPLACEMENTS`, 8.2)."""
+_MODIFIERS = ("ctrl", "alt", "shift", "super", "meta", "hyper")
+
+
+def _character_name(key: str) -> str:
+    """Return Textual's name for the key that types a character."""
+    if key.isalnum() or not key.isprintable():
+        return key
+    name = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
+    return _RENAMED.get(name, name)
+
+
+def key_name(spelled: str) -> str | None:
+    """Return Textual's name of a key; None for what is no key.
+
+    Args:
+        spelled: A character or a name, with or without modifiers: `?`, `pgdn`, `Ctrl+x`, `shift+a`.
+    """
+    if len(spelled) == 1:
+        return "space" if spelled == " " else _character_name(spelled)
+    *before, last = (
+        spelled.strip().split("+")
+        if not spelled.endswith("++")
+        else [*spelled[:-2].split("+"), "+"]
+    )
+    modifiers = [each.strip().lower() for each in before]
+    if any(each not in _MODIFIERS for each in modifiers) or not last.strip():
+        return None
+    key = last.strip()
+    if len(key) == 1:
+        key = _character_name(key)
+        if modifiers == ["shift"] and key.isalpha():
+            return key.upper()  # a terminal sends the capital letter
+    else:
+        key = _ALIASES.get(key.lower(), key.lower())
+        if key not in _NAMES and key not in {
+            _character_name(chr(number)) for number in range(0x21, 0x100)
+        }:
+            return None
+    return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
+
+
+def known_commands() -> list[Command]:
+    """Return every command with keys, in the order of the sample."""
+    return [
+        each for places in (PLACES, SCREENS, CARDS) for table in places.values() for each in table
+    ]
+
+
+def can_meet(one: Command, other: Command) -> bool:
+    """Whether both commands are bound at some place of the screen."""
+    places = {one.place, other.place}
+    if len(places) == 1:
+        return True
+    if not places.isdisjoint(CARDS):  # a card takes the keys of everything below it
+        return "app" in places
+    if not places.isdisjoint(SCREENS):  # screens are never stacked, and their only panes are lists
+        return bool(places & {"app", "list"})
+    return not places <= set(PANES)
+
+
+def _line(configuration: Configuration, action: str) -> int | None:
+    return line_of(configuration.text, "keys", action)
+
+
+def _own_keys(
+    configuration: Configuration, names: Iterable[str]
+) -> tuple[dict[str, str], list[Trouble]]:
+    """Return the user's own keys by command, without wrong ones, and the errors."""
+    ids, own, troubles = set(names), dict[str, str](), list[Trouble]()
+    for action, spelled in configuration.options.keys.items():
+        if action not in ids:
+            text, remedy = (
+                _("there is no action “{name}”.").format(name=action),
+                similar(action, ids),
+            )
+            troubles.append(
+                Trouble(
+                    _line(configuration, action), text, remedy or _("`config show` lists them.")
+                )
+            )
+            continue
+        keys = {each: key_name(each) for each in spelled.split(",")}
+        for each, key in keys.items():
+            if key is None:
+                text = _("“{key}” is no key, so “{action}” does not have it.").format(
+                    key=each, action=action
+                )
+                remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
+                troubles.append(Trouble(_line(configuration, action), text, remedy))
+        good = [key for key in keys.values() if key is not None]
+        if good:
+            own[action] = ",".join(dict.fromkeys(good))
+    return own, troubles
+
+
+def _conflicts(
+    configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]
+) -> list[Trouble]:
+    """Return an error for each key that the user gave to a command while another one has it."""
+    before = {each.id: each.key_names for each in commands if each.id}
+    troubles, reported = [], set[tuple[str, frozenset[str]]]()
+    for command in commands:
+        for key in own.get(command.id, "").split(","):
+            if not key or key in before.get(command.id, ()):
+                continue  # not a conflict that the user made
+            for other in commands:
+                theirs = (
+                    own[other.id].split(",")
+                    if other.id in own
+                    else before.get(other.id, other.key_names)
+                )
+                pair = key, frozenset((command.id, other.id or other.help))
+                if (
+                    other.id == command.id
+                    or key not in theirs
+                    or not can_meet(command, other)
+                    or pair in reported
+                ):
+                    continue
+                reported.add(pair)
+                text = _("the key “{key}” of “{action}” is that of “{other}” too.")
+                text = text.format(key=key, action=command.id, other=other.id or _(other.help))
+                troubles.append(
+                    Trouble(
+                        _line(configuration, command.id), text, _("Give one of them another key.")
+                    )
+                )
+    return troubles
+
+
+def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
+    """Return the user's own keys by command id, as `App.set_keymap` takes them, and what is wrong
+    with them."""
+    if not configuration.options.keys:
+        return {}, []
+    commands = known_commands()
+    own, troubles = _own_keys(configuration, (each.id for each in commands if each.id))
+    troubles += _conflicts(configuration, commands, own)
+    return own, sorted(troubles, key=lambda each: each.line or 0)
+
+
+def troubles_of(configuration: Configuration) -> list[Trouble]:
+    """Return everything that is wrong in a configuration, by line."""
+    troubles = [*configuration.troubles, *resolve_keymap(configuration)[1]]
+    return sorted(troubles, key=lambda each: each.line or 0)
+
+
+def keymap_and_trouble(
+    configuration: Configuration, themes: Collection[str]
+) -> tuple[dict[str, str], str]:
+    """Return the keymap of a configuration, and what is wrong with it in one sentence.
+
+    Args:
+        themes: Names of the available themes.
+
+    Returns:
+        The keymap, and the first error with the number of others; empty if there is none.
+    """
+    keymap, key_troubles = resolve_keymap(configuration)
+    troubles = [*configuration.troubles, *key_troubles]
+    theme = configuration.options.theme
+    if theme is not None and theme not in themes:
+        text = _("there is no theme “{name}”.").format(name=theme)
+        troubles.append(
+            Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes))
+        )
+    if not troubles:
+        return keymap, ""
+    sentence = min(troubles, key=lambda each: each.line or 0).sentence(configuration.path.name)
+    if len(troubles) > 1:
+        more = _("{count} more: `hermes-browse config show`").format(count=len(troubles) - 1)
+        sentence = f"{sentence} · {more}"
+    return keymap, sentence
+
+
+_HEAD = N_(
+    "hermes-browse\n"
+    "\n"
+    "Everything here is optional: take away the # in front of a line to set it. "
+    "`hermes-browse config show` tells what\n"
+    "holds, and what in this file does not."
+)
+_ABOUT_KEYS = N_(
+    'Keys of your own: action = "key", or action = ["one key", "another"].\n'
+    "A key is a character (x, X, ?), a name (enter, space, tab, escape, pagedown, f5), or either behind ctrl+ or alt+."
+)
+
+_ABOUT_HOSTS = N_(
+    "Other machines with a store of Hermes, one block for each; their hermes-browse answers over ssh.\n"
+    "ssh is what you would type after ssh. The last three may be left out: program, Hermes root and profile there."
+)
+_HOSTS = """\
+# [[hosts]]
+# name = "vps"
+# ssh = "me@vps.example.org"
+# command = "hermes-browse"
+# home = "/home/me/.hermes"
+# profile = "default"
+"""
+
+
+def _comment(text: str) -> str:
+    """Return text as comment lines; a translation may have more or fewer lines."""
+    return "".join(f"# {line}".rstrip() + "\n" for line in text.splitlines())
+
+
+def sample() -> str:
+    """Return the text of a configuration in which every option is commented out."""
+    parts = [_comment(_(_HEAD))]
+    for option in OPTIONS:
+        parts.append(f"{_comment(option.description())}# {option.name} = {option.sample}\n")
+    parts.append(_comment(_(_ABOUT_HOSTS)) + _HOSTS)
+    lines = [f"{_comment(_(_ABOUT_KEYS))}[keys]"]
+    for command in known_commands():
+        if command.id:
+            keys = [f'"{key}"' for key in command.key_names]
+            value = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+            lines.append(f"# {command.id} = {value}  # {' '.join(_(command.help).splitlines())}")
+    return "\n".join([*parts, "\n".join(lines)]) + "\n"

@@ -1,0 +1,97 @@
+"""All commands of the browser as data: id, keys, place, texts and action. Does not import Textual.
+
+The bindings (`tui/widgets/bindings.py`), footer, palette, help, sample configuration and the check of a
+user's keymap are built from these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """A command at one place."""
+
+    id: str
+    """Its name in keymaps; empty for keys that cannot be changed."""
+    keys: str
+    """Default keys by their Textual names, separated by commas; empty if a keymap removed them."""
+    title: str
+    """One or two words for the footer and the palette."""
+    tooltip: str = ""
+    """A sentence for the help, the palette and the sample configuration."""
+    call: str = ""
+    """Textual action; if empty, what `does` says."""
+    footer: bool = False
+    """Whether the footer shows it."""
+    priority: bool = False
+    """Whether the key takes precedence over the focused widget."""
+    printed: str = ""
+    """Label of the first key, if it differs from Textual's."""
+    place: str = ""
+    """The table it belongs to: `app`, `main`, a pane, a screen or a card."""
+    task: str = ""
+    """Its heading in the help; empty for the main purpose of its screen."""
+    does: str = ""
+    """The method that the main screen calls, by its path from there, with what it is given."""
+
+    @property
+    def action(self) -> str:
+        """The Textual action."""
+        return self.call or f"screen.do({self.does!r})"
+
+    @property
+    def help(self) -> str:
+        """The tooltip, or the title if there is none."""
+        return self.tooltip or self.title
+
+    @property
+    def key_names(self) -> list[str]:
+        """The keys as a list."""
+        return self.keys.split(",") if self.keys else []
+
+
+Shown = partial(Command, footer=True)
+"""A command shown in the footer."""
+
+
+def at(place: str, *entries: Command | str) -> tuple[Command, ...]:
+    """Build the table of a place.
+
+    Args:
+        place: Name of the place, the prefix of its ids except for `main` and `app`.
+        entries: Commands in the order of the help; a text is the heading (`task`) of the commands
+            after it.
+    """
+    prefix = "" if place in ("main", "app") else f"{place}-"
+    commands, task = [], ""
+    for each in entries:
+        if isinstance(each, str):
+            task = each
+        else:
+            name = each.id and f"{prefix}{each.id}"
+            commands.append(each._replace(id=name, place=place, task=each.task or task))
+    return tuple(commands)
+
+
+def by_place(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
+    """Return tables by the names of their places, in this order."""
+    return {table[0].place: table for table in tables}
+
+
+def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[Command]:
+    """Apply a keymap to commands.
+
+    As in Textual, a key assigned to one command is removed from the other commands of the same
+    place.
+    """
+    assigned = {
+        (each.place, key) for each in commands for key in keymap.get(each.id, "").split(",") if key
+    }
+    result = []
+    for each in commands:
+        remaining = ",".join(key for key in each.key_names if (each.place, key) not in assigned)
+        result.append(each._replace(keys=keymap.get(each.id, remaining)))
+    return result

@@ -1,1 +1,0 @@
-"""What several screens need: styled text, signs, the clipboard, widgets made of lines."""

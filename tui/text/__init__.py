@@ -1,0 +1,1 @@
+"""Text before it is placed: times and sizes, signs, styled spans."""

@@ -1,0 +1,198 @@
+"""The files of an export: names, contents, and sentences about them; for the command line and the
+screen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from hermes_browse.store.export.env_files import read_env, secret_values
+from hermes_browse.store.export.files import (
+    EXTENSIONS,
+    Format,
+    check_target,
+    export_pieces,
+    make_folder,
+    unique_names,
+    write_file,
+)
+from hermes_browse.store.export.redact import Redactor, describe
+from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.messages.chat_message import State
+from hermes_browse.store.wording import _, ngettext, pgettext
+
+from ..settings.store_paths import env_files, store_files
+from ..settings.version import version
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from hermes_browse.store.api import OpenStore
+    from hermes_browse.store.hermes.homes import Location
+    from hermes_browse.store.sessions.models import Conversation
+
+MANY = "hermes-export"
+"""The default name of the file or folder for several conversations."""
+
+
+class Document(NamedTuple):
+    """A file to be written."""
+
+    path: Path
+    conversations: Sequence[Conversation]
+
+
+class Saved(NamedTuple):
+    """A file that was written."""
+
+    document: Document
+    tally: ExportCounts
+    bytes: int
+
+
+def make_redactor(
+    location: Location, tell: Callable[[str], object], *, active: bool = True
+) -> Redactor:
+    """Return a redactor that knows the values of the user's `.env` files.
+
+    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes
+    nothing.
+    """
+    pairs: list[tuple[str, str]] = []
+    for path in env_files(location) if active else []:
+        try:
+            pairs += read_env(path)
+        except OSError as error:
+            sentence = _("{path} cannot be read ({reason}): its values are not looked for.")
+            tell(sentence.format(path=path, reason=error.strerror))
+    return Redactor(secret_values(pairs), active=active)
+
+
+def plan_documents(
+    conversations: Sequence[Conversation], form: Format, redactor: Redactor, named: str | None
+) -> list[Document]:
+    """Choose the files to write and their contents; make the folder for several Markdown documents.
+
+    Args:
+        conversations: With details, at least one.
+        form: The format.
+        redactor: Redacts titles, which become file names; its counts are not changed.
+        named: The file or folder the user named; None for a name made from the title, in the
+            current folder.
+
+    Raises:
+        RefusedError: The folder's path is in use by something else.
+        BrowseError: The folder cannot be made.
+    """
+    silent = type(redactor)(redactor.values, active=redactor.active)
+    titles = [
+        (silent.text(each.title or each.preview or each.id), each.id) for each in conversations
+    ]
+    groups = [[each] for each in conversations] if form is Format.MARKDOWN else [conversations]
+    return [
+        Document(path, group)
+        for path, group in zip(plan_paths(titles, form, named), groups, strict=True)
+    ]
+
+
+def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | None) -> list[Path]:
+    """Choose the files for conversations by title and id, one each in Markdown; else as
+    `plan_documents`."""
+    extension = EXTENSIONS[form]
+    path = Path(named).expanduser() if named else None
+    if form is Format.MARKDOWN and len(titles) > 1:
+        folder = path or Path(MANY)
+        make_folder(folder)
+        return [folder / name for name in unique_names(titles, extension)]
+    name = unique_names(titles, extension)[0] if len(titles) == 1 else f"{MANY}{extension}"
+    if path is None:
+        path = Path(name)
+    elif path.is_dir() or str(named).endswith(os.sep):
+        path = path / name
+    return [path]
+
+
+class Export(NamedTuple):
+    """How conversations are exported."""
+
+    store: OpenStore
+    form: Format
+    redactor: Redactor
+    now: float
+    everything: bool = False
+    part: Collection[int] | None = None
+    """Ids of the only messages to include; None for all."""
+
+    def pieces(self, conversations: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
+        """Yield the text of a document, and count what is in it."""
+        return export_pieces(
+            self.store,
+            conversations,
+            self.form,
+            redactor=self.redactor,
+            tally=tally,
+            exporter=f"hermes-browse {version()}",
+            now=self.now,
+            everything=self.everything,
+            part=self.part,
+        )
+
+    def save(self, documents: Sequence[Document], *, force: bool) -> Iterator[Saved]:
+        """Write files one after another, each atomically; all paths are checked before the first is
+        written.
+
+        With `force` existing files are replaced, but never those of the store.
+
+        Raises:
+            RefusedError: A file exists, or belongs to the store.
+            BrowseError: A file cannot be written.
+        """
+        keep = store_files(self.store.store.path)
+        for document in documents:
+            check_target(document.path, force=force, keep=keep)
+        for document in documents:
+            tally = ExportCounts()
+            pieces = self.pieces(document.conversations, tally)
+            yield Saved(document, tally, write_file(document.path, pieces, force=force, keep=keep))
+
+
+def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
+    """Return a sentence about rewound and compacted messages, which only `everything` includes;
+    empty without any."""
+    rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
+    parts = [
+        ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound)
+        if rewound
+        else "",
+        ngettext("1 compacted message", "{count:,} compacted messages", compacted).format(
+            count=compacted
+        )
+        if compacted
+        else "",
+    ]
+    messages = pgettext("list", ", ").join(part for part in parts if part)
+    if not messages:
+        return ""
+    if not everything:
+        sentence = _("Left out: {messages}.")
+    elif form is Format.JSONL:
+        sentence = _(
+            "With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages."
+        )
+    else:
+        sentence = _("With {messages}.")
+    return sentence.format(messages=messages)
+
+
+def redacted_words(redactor: Redactor) -> str:
+    """Return a sentence about the secrets that were removed."""
+    if not redactor.active:
+        return _("Secrets are kept as they are: look through it before you share it.")
+    if redactor.total:
+        sentence = ngettext(
+            "Redacted 1 secret: {kinds}.", "Redacted {count:,} secrets: {kinds}.", redactor.total
+        )
+        return sentence.format(count=redactor.total, kinds=describe(redactor.counts))
+    return _("No secret of a known form was found; look through it before you share it.")

@@ -1,0 +1,397 @@
+"""Format times, numbers, money, sizes, counts and names for people, on the screen and on the
+command line.
+
+`age`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented
+width. The command line uses `timestamp` and `dollars`, which other programs can sort and sum, and
+`long_number`, which has one decimal more than `number`. Nothing here raises, whatever number a
+damaged row holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from typing import Literal, NamedTuple
+
+from hermes_browse.store.amounts import size as size
+from hermes_browse.store.sessions.models import Conversation, Relation, Status
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
+
+from . import calendar
+
+_MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 604800
+_MONTH, _YEAR = 30 * _DAY, 365 * _DAY
+_END_REASONS = {
+    "compression": N_("compressed"),
+    "branched": N_("branched off"),
+    "cli_close": N_("closed"),
+    "new_session": N_("left by /new"),
+    "resumed_other": N_("left for another by /resume"),
+    "agent_close": N_("agent finished"),
+    "cron_complete": N_("run complete"),
+    "session_reset": N_("reset in the chat"),
+    "session_switch": N_("switched in the chat"),
+    "idle": N_("reset when idle"),
+    "daily": N_("reset for the day"),
+    "suspended": N_("suspended"),
+    "resume_pending_expired": N_("resume expired"),
+    "tui_close": N_("closed"),
+    "tui_shutdown": N_("closed with the terminal"),
+    "ws_disconnect": N_("connection lost"),
+    "ws_orphan_reap": N_("connection lost"),
+    "idle_timeout": N_("closed when idle"),
+    "lru_evict": N_("archived by the server"),
+    "orphaned_compression": N_("compression cut off"),
+    "user_exit": N_("closed"),
+    "superseded_by_resume": N_("went on elsewhere"),
+    "startup_orphan_reap": N_("closed at start-up"),
+}
+
+
+@cache
+def _of_rich() -> tuple[Callable[[str], int], Callable[[str, int], str]]:
+    from rich.cells import (
+        cell_len,
+        set_cell_size,
+    )  # start time: output into a pipe goes without Rich
+
+    return cell_len, set_cell_size
+
+
+def _cells(text: str) -> int:
+    """Return the width of a printable line in terminal cells, as Textual counts them."""
+    return len(text) if text.isascii() else _of_rich()[0](text)
+
+
+def clip(text: str, width: int) -> str:
+    """Cut the text to `width` cells with an ellipsis at the cut; never splits a character.
+
+    Args:
+        text: One printable line.
+        width: Cells; 0 or less gives an empty text.
+    """
+    if width <= 0:
+        return ""
+    if _cells(text) <= width:
+        return text
+    cut = text[: width - 1]
+    if not text[:width].replace("…", "").isascii():  # then each character is one cell
+        cut = _of_rich()[1](text, width - 1)
+    return f"{cut.rstrip()}…"
+
+
+def fit(text: str, width: int, *, right: bool = False) -> str:
+    """Clip or pad the text to exactly `width` cells."""
+    clipped = clip(text, width)
+    space = " " * max(width - _cells(clipped), 0)
+    return space + clipped if right else clipped + space
+
+
+AGE_WIDTH = 6
+"""Cells of an age in a list, at most."""
+
+
+def age(moment: float | None, now: float) -> str:
+    """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`,
+    `7mo`, `2y`."""
+    if moment is None or not math.isfinite(moment):
+        return ""
+    elapsed = now - moment
+    if elapsed < -_MINUTE:
+        return pgettext("age", "later")
+    if elapsed < _MINUTE:
+        return pgettext("age", "now")
+    if elapsed < 59.5 * _MINUTE:
+        return _("{minutes:.0f}min").format(minutes=elapsed / _MINUTE)
+    if elapsed < 23.5 * _HOUR:
+        return _("{hours:.0f}h").format(hours=max(elapsed / _HOUR, 1))
+    if elapsed < 2 * _WEEK:
+        return _("{days}d").format(days=max(int(elapsed / _DAY), 1))
+    if elapsed < 26 * _WEEK:
+        return _("{weeks}w").format(weeks=int(elapsed / _WEEK))
+    if elapsed < 2 * _YEAR:
+        return _("{months}mo").format(months=int(elapsed / _MONTH))
+    if elapsed < 100 * _YEAR:
+        return _("{years}y").format(years=int(elapsed / _YEAR))
+    return ""  # no date
+
+
+def ago(moment: float | None, now: float) -> str:
+    """Format an age for use in a sentence: `2h ago`, `now`."""
+    text = age(moment, now)
+    if moment is None or not text or now - moment < _MINUTE:
+        return text
+    return _("{age} ago").format(age=text)
+
+
+def _format_local(moment: float, to_text: Callable[[datetime], str], fallback: str = "") -> str:
+    try:
+        return to_text(datetime.fromtimestamp(moment))
+    except (ValueError, OverflowError, OSError):
+        return fallback
+
+
+def _strftime(moment: float, pattern: str) -> str:
+    return _format_local(moment, lambda local: local.strftime(pattern))
+
+
+def timestamp(moment: float | None, *, seconds: bool = False) -> str:
+    """Format a local time as `2026-03-05 14:02`; empty for None."""
+    return (
+        ""
+        if moment is None
+        else _strftime(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    )
+
+
+def clock(moment: float | None) -> str:
+    """Format a local time of day as `14:02`; blanks of the same width for None."""
+    blank = " " * 5
+    return blank if moment is None else _strftime(moment, "%H:%M") or blank
+
+
+def day(moment: float) -> str:
+    """Format a local date as `Thursday, 5 March 2026`."""
+    return _format_local(moment, calendar.long_day, _("some day"))
+
+
+def day_key(moment: float | None) -> str:
+    """Return the local date as `2026-03-05`, equal for all times of one day; empty for None."""
+    return _strftime(moment, "%Y-%m-%d") if moment is not None else ""
+
+
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def number(value: float) -> str:
+    """Format a number in at most four cells: `12`, `3.4k`, `120k`, `1.2M`."""
+    if not math.isfinite(value):
+        return "∞"
+    for least, unit in _UNITS:
+        if value >= least * 0.9995:
+            scaled = value / least
+            return (
+                f"{scaled:.0f}{unit}" if scaled >= 99.5 else f"{scaled:.1f}{unit}".replace(".0", "")
+            )
+    return f"{value:.0f}"
+
+
+def long_number(value: float) -> str:
+    """Format a number with one decimal place in every unit: `12`, `3.4k`, `120.5k`, `1.2M`."""
+    for least, unit in _UNITS:
+        if value >= least * 0.99995:  # from here on the smaller unit would round up to 1000
+            return f"{value / least:.1f}{unit}".replace(".0", "")
+    return f"{value:g}"
+
+
+# Plural forms differ by language, so each noun has a text of its own.
+_COUNTED: dict[str, Callable[[int], str]] = {
+    "conversation": lambda count: ngettext("1 conversation", "{count:,} conversations", count),
+    "session": lambda count: ngettext("1 session", "{count:,} sessions", count),
+    "subagent session": lambda count: ngettext(
+        "1 subagent session", "{count:,} subagent sessions", count
+    ),
+    "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),
+    "message": lambda count: ngettext("1 message", "{count:,} messages", count),
+    "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
+    "part": lambda count: ngettext("1 part", "{count:,} parts", count),
+    "run": lambda count: ngettext("1 run", "{count:,} runs", count),
+    "bundle": lambda count: ngettext("1 deletion", "{count:,} deletions", count),
+    "profile": lambda count: ngettext("1 profile", "{count:,} profiles", count),
+    "branch": lambda count: ngettext("1 branch", "{count:,} branches", count),
+    "subagent": lambda count: ngettext("1 subagent", "{count:,} subagents", count),
+    "request": lambda count: ngettext("1 request", "{count:,} requests", count),
+    "result": lambda count: ngettext("1 result", "{count:,} results", count),
+    "call": lambda count: ngettext("1 call", "{count:,} calls", count),
+    "answer": lambda count: ngettext("1 answer", "{count:,} answers", count),
+    "file": lambda count: ngettext("1 file", "{count:,} files", count),
+    "edit": lambda count: ngettext("1 edit", "{count:,} edits", count),
+    "turn": lambda count: ngettext("1 turn", "{count:,} turns", count),
+    "line": lambda count: ngettext("1 line", "{count:,} lines", count),
+    "image": lambda count: ngettext("1 image", "{count:,} images", count),
+    "link": lambda count: ngettext("1 link", "{count:,} links", count),
+    "path": lambda count: ngettext("1 path", "{count:,} paths", count),
+    "error": lambda count: ngettext("1 error", "{count:,} errors", count),
+    "warning": lambda count: ngettext("1 warning", "{count:,} warnings", count),
+    "note": lambda count: ngettext("1 note", "{count:,} notes", count),
+}
+
+
+def counted(number: int, one: str) -> str:
+    """Format a count with its noun: `1 session`, `1,204 sessions`.
+
+    Args:
+        one: A key of `_COUNTED`; not shown itself.
+    """
+    return _COUNTED[one](number).format(count=number)
+
+
+def money(value: float | None) -> str:
+    """Format a cost for a column: `$1.24`, `<1¢`; empty for None and zero."""
+    if value is None or value <= 0:
+        return ""
+    if value < 0.01:
+        return "<1¢"
+    return f"${value:,.2f}" if value < 1000 else f"${number(value)}"
+
+
+def dollars(value: float | None) -> str:
+    """Format an exact cost: `$1.24`, `$0.00`, `$1,204.00`; empty for None."""
+    return "" if value is None else f"${value:,.2f}"
+
+
+def costs(conversation: Conversation, amount: Callable[[float | None], str] = money) -> str:
+    """Format what a conversation cost itself, and with its subagents: `$2.72 · with 10 subagents
+    $6.41`.
+
+    `amount` formats one cost. A part without a known cost is left out.
+    """
+    own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
+    if tree == own:
+        return amount(own)
+    words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
+    return " · ".join(filter(None, (amount(own), words.format(count=count, cost=amount(tree)))))
+
+
+def cost_below(
+    own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
+) -> str:
+    """Format the cost with all below a row, for use behind its own: `of $6.41`; empty if equal."""
+    return "" if tree == own else _("of {cost}").format(cost=amount(tree))
+
+
+def own_and_tree(
+    own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
+) -> str:
+    """Format what a row cost itself and with all below it: `$2.72 of $6.41`; once if equal."""
+    return amount(own) if tree == own else f"{amount(own) or '?'} {cost_below(own, tree, amount)}"
+
+
+def duration(seconds: float) -> str:
+    """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
+    if seconds < 10:
+        return _("{seconds:.1f} s").format(seconds=max(seconds, 0))
+    if seconds < 100:
+        return _("{seconds:.0f} s").format(seconds=seconds)
+    if seconds < 100 * _MINUTE:
+        return _("{minutes:.0f} min").format(minutes=seconds / _MINUTE)
+    if seconds < 2 * _DAY:
+        return _("{hours:.0f} h").format(hours=seconds / _HOUR)
+    return _("{days:.0f} days").format(days=seconds / _DAY)
+
+
+def end_reason(reason: str | None) -> str:
+    """Describe an end reason; unknown ones are shown as stored (the set is open)."""
+    if not reason:
+        return ""
+    return _(_END_REASONS[reason]) if reason in _END_REASONS else one_line(reason, 60)
+
+
+_SOURCES = {
+    "telegram": "tele",
+    "discord": "disc",
+    "whatsapp": "wa",
+    "api_server": "api",
+    "api-server": "api",
+    "webhook": "hook",
+}
+
+
+def source(name: str) -> str:
+    """Abbreviate a known source to at most six cells; others are returned in full, up to 20."""
+    return _SOURCES.get(name, one_line(name, 20))
+
+
+def name(conversation: Conversation) -> str:
+    """Return the display name of a conversation: its title, else its preview, else why it has
+    neither."""
+    if known := conversation.title or conversation.preview:
+        return known
+    return _("no messages") if conversation.status is Status.EMPTY else _("no text")
+
+
+BYTES_PER_TOKEN = 4
+"""Hermes' own estimate (agent/model_metadata.py, 0.19: four characters)."""
+
+
+def tokens(count: int) -> int:
+    """Estimate the tokens of so many bytes, as Hermes does."""
+    return count // BYTES_PER_TOKEN
+
+
+def messages(count: float) -> str:
+    """Format a number of messages: `120k msgs`."""
+    return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2).format(
+        count=number(count)
+    )
+
+
+def status(value: str) -> str:
+    """Translate the state of a conversation: a `Status`, a `cleanup.spared.Standing`, `pinned`
+    or `archived`."""
+    names = {
+        "live": pgettext("status", "live"),
+        "open": pgettext("status", "open"),
+        "ended": pgettext("status", "ended"),
+        "empty": pgettext("status", "empty"),
+        "stale-open": pgettext("status", "stale"),
+        "pinned": pgettext("status", "pinned"),
+        "archived": pgettext("status", "archived"),
+    }
+    return names.get(value, value)
+
+
+def state(value: str) -> str:
+    """Translate the state of a chat message (`chat_message.State`)."""
+    names = {
+        "live": pgettext("state", "live"),
+        "compacted": pgettext("state", "compacted"),
+        "rewound": pgettext("state", "rewound"),
+    }
+    return names.get(value, value)
+
+
+class _RoleNames(NamedTuple):
+    speaker: str
+    short: str
+    """In four cells."""
+    kind: str
+    """Where messages are counted."""
+
+
+_ROLES = {
+    "user": _RoleNames(N_("you"), N_("you"), N_("user")),
+    "assistant": _RoleNames(N_("assistant"), N_("asst"), N_("assistant")),
+    "tool": _RoleNames(N_("tool"), N_("tool"), N_("tool")),
+    "system": _RoleNames(N_("system"), N_("sys"), N_("system")),
+    "session_meta": _RoleNames(N_("gateway"), N_("gateway"), N_("gateway")),
+}
+
+
+def role(of: str, form: Literal["speaker", "short", "kind"] = "speaker") -> str:
+    """Translate a role; unknown ones are shown as stored."""
+    return _(getattr(_ROLES[of], form)) if of in _ROLES else one_line(of, 20)
+
+
+_RELATIONS = {
+    Relation.CONTINUED: N_("continued"),
+    Relation.BRANCHED: N_("branch"),
+    Relation.DELEGATED: N_("subagent"),
+    Relation.RESET: N_("after reset"),
+    Relation.UNKNOWN: N_("child"),
+    Relation.ORPHAN: N_("parent gone"),
+}
+
+
+def relation(kind: Relation) -> str:
+    """Translate a relation; empty for the root of a lineage."""
+    return _(_RELATIONS[kind]) if kind in _RELATIONS else ""
+
+
+def related(kind: Relation, name: str) -> str:
+    """Prefix the name of a session with its relation: `subagent: Run the tests`."""
+    word = relation(kind)
+    return _("{relation}: {name}").format(relation=word, name=name) if word else name

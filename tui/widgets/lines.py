@@ -1,0 +1,230 @@
+"""Widgets of styled lines: one line, switches, a base class of long views, a read-only text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import BindingType
+from textual.content import Content
+from textual.events import Click
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import VisualType
+from textual.widgets import Static
+
+from hermes_browse.store.text import printable
+
+from ..settings.keys.main_commands import LINES
+from ..terminal.textual_private import measure_anew, tell_scroll_bar
+from ..text.styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
+from .bindings import bindings
+
+
+class WrappedText(Static):
+    """A text whose height is right even if a worker's answer changes it before the first layout is
+    done."""
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show another text; lays out the screen unless the height stays."""
+        if layout:
+            measure_anew(self)
+        super().update(content, layout=layout)
+
+
+class TextLine(WrappedText):
+    """One line of `Content`, without markup.
+
+    With an automatic height in the style sheet it grows and shrinks with its text.
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__("", id=id, markup=False)
+        self.auto_links = False  # no link style over clickable parts
+
+    def update(self, content: VisualType = "", *, layout: bool = False) -> None:
+        """Show another text; lays out the screen only if the height changes."""
+        before = self.content
+        if isinstance(before, Content) and isinstance(content, Content) and content.is_same(before):
+            return  # the same text is often set per keystroke
+        super().update(content, layout=layout or self._grows(content))
+
+    def _grows(self, content: VisualType) -> bool:
+        """Return whether a text may need another height."""
+        width = self.size.width
+        if not isinstance(content, Content) or not self.styles.is_auto_height or not width:
+            return False
+        return self.size.height != 1 or content.cell_length > width
+
+
+class ToggleLine(TextLine):
+    """Numbered switches side by side, which can be clicked."""
+
+    class Switched(Message):
+        """The switch at an index was clicked."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._labels: list[str] = []
+
+    def show(self, switches: Sequence[tuple[str, bool]]) -> None:
+        """Show switches, given by name and state."""
+        self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
+        parts: list[Content] = [Content(" ")]
+        for label, (_, is_on) in zip(self._labels, switches, strict=True):
+            parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]
+        self.update(Content("").join(parts))
+
+    def on_click(self, event: Click) -> None:
+        """Report the clicked switch by its index."""
+        event.stop()
+        column = event.x - 1
+        for index, label in enumerate(self._labels):
+            if 0 <= column < cell_len(label):
+                self.post_message(self.Switched(index))
+            column -= cell_len(label) + 1
+
+
+class LongView(ScrollView, inherit_bindings=False):
+    """A Line-API view whose length may change with every key. It has no horizontal scrolling, so
+    those keys are free.
+
+    In Textual 8 a change of `virtual_size` lays out all widgets of the screen, which takes most of
+    a frame: too long for a list that changes with each letter, or heights corrected while
+    scrolling. Here it updates only the scroll bar, unless the height of the view depends on its
+    content.
+    """
+
+    LOOK_PREFIX = "transcript"
+    """Prefix of its component classes."""
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
+    """Columns and lines of the whole content."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        self._looks: dict[str, Style] = {}  # before super: it calls notify_style_update
+        super().__init__(id=id)
+
+    def watch_virtual_size(self, size: Size) -> None:
+        """Update the scroll bar, and the layout if the height depends on it."""
+        if self.styles.is_auto_height:
+            self.refresh(layout=True)
+        else:
+            tell_scroll_bar(self, size)
+
+    def notify_style_update(self) -> None:
+        """Clear the cached styles after a change of theme."""
+        super().notify_style_update()
+        self._looks.clear()
+
+    def on_focus(self) -> None:
+        """Redraw as focused, or as not focused."""
+        self._looks.clear()
+        self.refresh()
+
+    on_blur = on_focus
+
+    def _look_style(self, looks: str) -> Style:
+        """Return the style of looks, separated by spaces; that of the widget itself for none.
+
+        Cached, as computing it from the style sheet takes most of the time of rendering a line.
+        """
+        style = self._looks.get(looks)
+        if style is None:
+            style = self._looks[looks] = (
+                self._make_style(looks.split()) if looks else self.rich_style
+            )
+        return style
+
+    def _make_style(self, names: Sequence[str]) -> Style:
+        style = Style()
+        for name in names:
+            style += self.get_component_rich_style(f"{self.LOOK_PREFIX}--{name}", partial=True)
+        return style
+
+    def _strip(self, spans: Iterable[Span], width: int, first: Sequence[Segment] = ()) -> Strip:
+        """Build a screen line of `first` and spans."""
+        base = self._look_style("")
+        # Spans should be printable already; this is the last check before the terminal.
+        segments = [
+            Segment(printable(text), base + self._look_style(looks))
+            for text, looks in spans
+            if text
+        ]
+        return Strip([*first, *segments]).adjust_cell_length(width, base)
+
+
+class LinesView(LongView, can_focus=True):
+    """A read-only text: styled lines wrapped to the width, of which only those on screen are
+    painted.
+
+    Args:
+        lines: Printable, not wrapped.
+        hang: Cells by which continued lines are indented.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
+
+    def __init__(self, lines: Sequence[Line], *, hang: int = 0, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines, self._hang = lines, hang
+        self._wrapped: list[Line] = []
+
+    def show(self, lines: Sequence[Line]) -> None:
+        """Show other lines."""
+        self._lines = lines
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        width = max(self.scrollable_content_region.width, 8)
+        self._wrapped = [piece for line in self._lines for piece in self._wrap(line, width)]
+        self.virtual_size = Size(width, len(self._wrapped))
+        self.refresh()
+
+    def _wrap(self, line: Line, width: int) -> list[Line]:
+        if not self._hang or line_width(line) <= width or width < 3 * self._hang:
+            return wrap_spans(line, width)
+        text = line_text(line)
+        first = breaks(text, width)[0][1]
+        begin, rest = slice_spans(line, [(0, first), (first, len(text))])
+        if rest and rest[0][0].startswith(" "):
+            rest[0] = (rest[0][0][1:], rest[0][1])
+        space = (" " * self._hang, "text")
+        return [
+            begin,
+            *([space, *piece] for piece in wrap_spans(rest, width - self._hang)),
+        ]
+
+    def render_line(self, y: int) -> Strip:
+        width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
+        if number >= len(self._wrapped):
+            return Strip.blank(width, self._look_style(""))
+        return self._strip(self._wrapped[number], width)
+
+    def action_move(self, lines: int) -> None:
+        """Scroll by lines."""
+        self.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
+
+    def action_scroll_home(self, animate: bool = False) -> None:
+        """Scroll to the first line."""
+        self.scroll_home(animate=animate)
+
+    def action_scroll_end(self, animate: bool = False) -> None:
+        """Scroll to the last line."""
+        self.scroll_end(animate=animate)

@@ -1,0 +1,207 @@
+"""The browser as a program: its terminal, signals, the end, and what all stores share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from types import FrameType
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.text import Text
+from textual.app import App
+from textual.driver import Driver
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import Location, locate
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _
+
+from ..settings.start import Start
+from ..terminal.handover import ENDING, Handover
+from ..terminal.logfile import log_failure
+from ..terminal.textual_private import driver_of, end_with
+from .writes import Writes
+
+if sys.platform != "win32":
+    from ..terminal.driver import BrowserDriver, PaintedScreenDriver
+
+if TYPE_CHECKING:
+    from hermes_browse.store.hermes.resume_command import ResumePlan
+    from hermes_browse.store.hosts.link import Links
+
+    _App = App[ResumePlan]
+else:
+    _App = App  # the module of plans is loaded with the first one
+
+
+class Arrival(NamedTuple):
+    """What to show in a store after switching to it."""
+
+    conversation: Conversation | None = None
+    """Read this one."""
+    message_id: int | None = None
+    """Scroll to this message, highlighted as a hit."""
+    query: str = ""
+    """Search for this."""
+
+
+def _driver(*, is_painted: bool) -> type[Driver] | None:
+    """Return our own driver; None, for Textual's, on Windows and where the environment names
+    one."""
+    if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
+        return None
+    return PaintedScreenDriver if is_painted else BrowserDriver
+
+
+class Application(_App):
+    """The application as its screens know it; its result is a plan to resume a conversation, or
+    None.
+
+    Args:
+        location: The first store.
+        handover: The terminal and the keys pressed so far, if rows were painted ahead.
+        start: The configuration and what was remembered.
+        links: The connections to hosts, if one is open already.
+    """
+
+    def __init__(
+        self,
+        location: Location,
+        handover: Handover | None,
+        start: Start | None,
+        links: Links | None,
+    ) -> None:
+        self.handover = handover or Handover()
+        self._is_ready = False
+        super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
+        self.here = location if location.host is None else locate()
+        """The store of this machine that was opened last, whose profiles are offered."""
+        if links is not None:
+            self.links = links
+        self.is_choice_printed = False
+        """The chosen command is printed, not run: Hermes need not be installed."""
+        self.clock: Callable[[], float] = time.time
+        """Returns Unix seconds; tests freeze it."""
+        self.start = start or Start()
+        self.writes = Writes()
+        """Of all stores: a change goes on when another store is shown."""
+        self.pane_sizes = self.start.pane_sizes
+        """Shared by the main screens of all stores."""
+
+    def take_early_cursor(self) -> int:
+        """Return the row to which early keys moved the cursor; 0 from the second call on."""
+        keys, self.handover.keys = self.handover.keys, None
+        return keys.cursor if keys is not None else 0
+
+    def _fatal_error(self) -> None:
+        """End with one sentence: Textual's traceback prints local variables, and so parts of
+        conversations."""
+        kind = sys.exc_info()[0]
+        name = kind.__name__ if kind is not None else "failure"
+        sentence = _(
+            "hermes-browse: something unexpected went wrong ({kind}). Details: {log}"
+        ).format(kind=name, log=log_failure())
+        end_with(self, Text(sentence))
+
+    @contextmanager
+    def lend_terminal(self) -> Iterator[None]:
+        """Give the terminal to another program, with the settings it had before the browser
+        started.
+
+        Raises:
+            SuspendNotSupported: The driver has no terminal.
+        """
+        with self.suspend():
+            self.handover.restore_settings()
+            # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a
+            # handler.
+            before = signal.signal(signal.SIGINT, lambda number, frame: None)
+            try:
+                yield
+            finally:
+                signal.signal(signal.SIGINT, before)
+                if (drop := getattr(driver_of(self), "drop_input", None)) is not None:
+                    drop()
+
+    def switch_to(
+        self,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        shown: Sequence[Conversation],
+        arrival: Arrival,
+    ) -> None:
+        """Replace this store by another, in the same view and order; the arguments are those of
+        `MainScreen`."""
+        raise NotImplementedError
+
+    @cached_property
+    def links(self) -> Links:
+        """The connections to the configured hosts; none is open before it is asked."""
+        from hermes_browse.store.hosts.link import Links  # start: most users have no hosts
+
+        return Links()
+
+    def on_unmount(self) -> None:
+        """End what is being written, and the connections to hosts, so that no thread waits for
+        one."""
+        self.writes.stop()
+        if "links" in self.__dict__:
+            self.links.close()
+
+    def finish(self, plan: ResumePlan | None = None) -> None:
+        """End the browser, with a plan to be carried out."""
+        self.exit(plan)
+
+    def on_mount(self) -> None:
+        """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is
+        restored."""
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            for number in ENDING:
+                self._end_by(number, loop)
+
+    def _end(self, number: int) -> None:
+        """End the browser by a signal; before its first screen is up, remember it until then."""
+        self.handover.signal = number
+        if self._is_ready:
+            self.exit(
+                return_code=128 + number if number == signal.SIGINT else 0
+            )  # 130: interrupted
+
+    def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
+        """End the browser on a signal. A closed event loop has removed its own handlers, so this is
+        one of `signal`."""
+
+        def end(number: int, frame: FrameType | None) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._end, number)
+            elif callable(before):
+                before(number, frame)
+
+        before = signal.signal(number, end)
+
+    def on_ready(self) -> None:
+        """End by a signal that came before the first screen was up."""
+        self._is_ready = True
+        if self.handover.signal:
+            self._end(self.handover.signal)
+
+    def stop_input(self) -> None:
+        """Stop the thread that reads the terminal.
+
+        If the terminal disappears while Textual 8 restores it, that thread goes on waiting, and
+        Python waits for it.
+        """
+        if (driver := driver_of(self)) is not None and (
+            event := getattr(driver, "exit_event", None)
+        ) is not None:
+            event.set()
