@@ -66,10 +66,10 @@ screenshots: $(VENV)/.dev-ready ## Draw the pictures of the README anew
 	$(BIN)/python screenshots/make.py
 
 dist: $(VENV)/.dev-ready ## Build wheel and source archive, the same to the byte each time
-	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python tests/archive.py dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python tests/helpers/archive.py dist
 
 words: $(VENV)/.dev-ready ## Bring the catalogs in store/locale up to date with the texts in the sources
-	$(BIN)/python tests/words.py
+	$(BIN)/python tests/helpers/words.py
 
 # Exit code 1 of pip-audit is both "found something" and "nobody to ask"; only the first has an answer on its output.
 audit: ## Ask for known holes in what is pinned (needs pip-audit and a network, else says so)

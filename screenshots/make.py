@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests" / "tui"))
+sys.path.insert(0, str(HERE.parent / "tests" / "helpers"))
 
 os.environ.update(TZ="UTC", COLORTERM="truecolor", TERM="xterm-256color", TEXTUAL_ANIMATIONS="none")
 os.environ.pop("NO_COLOR", None)

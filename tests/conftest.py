@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import effort
 import pytest
+from paths import DATA
 from pytest_textual_snapshot import SVGImageExtension
 
 if TYPE_CHECKING:
     from server import ThrowAwayServer
 
-DATA = Path(__file__).parent / "data"
 
 # The snapshot plug-in names its files *.raw with the present syrupy; a picture is wanted in review.
 SVGImageExtension.file_extension = "svg"

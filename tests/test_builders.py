@@ -11,6 +11,7 @@ from pathlib import Path
 import builders
 import pytest
 import shapes
+from paths import DATA
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -61,7 +62,7 @@ def test_every_shape_is_sound_and_indexed(name: str, journal: str, tmp_path: Pat
 
 @pytest.mark.parametrize("name", ["11", "14", "31"])
 def test_a_shape_from_a_real_store_has_its_very_columns(name: str, tmp_path: Path) -> None:
-    fixture = next(shapes.DATA.glob(f"state-v{name}-*.db"))
+    fixture = next(DATA.glob(f"state-v{name}-*.db"))
     real = _open(Path(shutil.copy(fixture, tmp_path / "real.db")))
     ours = _open(builders.make_store(tmp_path / "state.db", name))
     query = "SELECT type, name FROM sqlite_master ORDER BY 1, 2"

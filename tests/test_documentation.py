@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from builders import demo_store
+from paths import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN = [ROOT / "docs" / "scripting.md", ROOT / "docs" / "searching.md"]
 MAY_BE_SILENT = ("prune_in_days", ">what-it-has.md", "select(.gap)", "no_summary", ">invoices.tsv")

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from paths import ROOT
 
 from hermes_browse.tui.browser.by_name import PLACES, load
 from hermes_browse.tui.terminal.textual_private import READ_IN
 
-ROOT = Path(__file__).parent.parent
 FLOORS = (
     *("cli", "start", "app", "screens", "browser", "widgets", "work", "text", "terminal"),
     "settings",

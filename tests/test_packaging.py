@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 

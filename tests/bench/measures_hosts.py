@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).parent.parent / "hosts")]
+    sys.path[:0] = [str(Path(__file__).parent.parent / "helpers")]
 
 from figures import Bench, Figure, Line, Skipped, copied
 from measures_store import common_word

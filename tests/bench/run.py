@@ -20,7 +20,7 @@ from pathlib import Path
 
 from figures import Bench, Figure, Line, Skipped, table
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # for the builders of the tests
+sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
 
 SMALL = (300, 10_000)
 LARGE = (3000, 60_000)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from commandline import ask, call, spawn
 from contract import BLAME, CHANGES, RUN, holds
-
-sys.path.append(str(Path(__file__).parents[1] / "changes"))
-
 from plays import git, play, repository, store_of, write_files
 
 Capture = pytest.CaptureFixture[str]

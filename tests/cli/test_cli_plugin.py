@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from commandline import copy_store
+from paths import ROOT
 
 from hermes_browse.tui.cli.plugin import arguments_for
 
-ROOT = Path(__file__).parents[2]
 GROUP = "hermes_agent.plugins"
 needs_hermes = pytest.mark.skipif(find_spec("hermes_cli") is None, reason="needs hermes-agent")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from commandline import STORES, ask, call, copy_store
 from contract import COUNT, TEXT, each, holds, keys, of
+from paths import HERMES
 
 Capture = pytest.CaptureFixture[str]
 
@@ -67,10 +67,9 @@ def test_hermes_counts_the_same(capsys: Capture, tmp_path: Path) -> None:
     archived."""
     pytest.importorskip("hermes_state")
     path = copy_store("state-v22", tmp_path)
-    hermes = Path(sys.executable).with_name("hermes")
     env = {**os.environ, "HERMES_HOME": str(path.parent)}
     said = subprocess.run(
-        [hermes, "sessions", "stats"], env=env, capture_output=True, text=True, timeout=120
+        [HERMES, "sessions", "stats"], env=env, capture_output=True, text=True, timeout=120
     ).stdout
     found = ask(capsys, "--home", str(path.parent), "stats")
     counted = {"Total sessions": found["total"], **{line["key"]: line for line in found["by"]}}

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.extend(str(Path(__file__).parents[1] / name) for name in ("", "cli"))
+sys.path.append(str(Path(__file__).parents[1] / "helpers"))
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.connection.connect import Store

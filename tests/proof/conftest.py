@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
+from counts import Counts, Tell
 
 _HERE = Path(__file__).parent
-# Helpers of other tests are used where they fit.
-sys.path.extend(str(_HERE.parent / name) for name in ("tui", "cli", "store"))
-
-from counts import Counts, Tell  # noqa: E402  (stands in this folder)
 
 _COUNTS = Counts()
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import atheris
 
 _TESTS = Path(__file__).parent.parent
-sys.path.extend(str(_TESTS / name) for name in ("", "tui", "cli", "store", "proof"))
+sys.path.extend(str(_TESTS / name) for name in ("helpers", "proof"))
 
 with atheris.instrument_imports(include=["hermes_browse.store", "hermes_browse.tui"]):
     from fuzzed import TARGETS

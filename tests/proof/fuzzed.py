@@ -18,11 +18,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from any_text import LOOK, PIECES, TEXT, cannot_act, read
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from search_stores import write_store
 from searching import search
-from test_rendering_property import LOOK, PIECES, TEXT, cannot_act, read
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import (

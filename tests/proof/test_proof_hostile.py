@@ -22,7 +22,7 @@ import pytest
 from commandline import PROGRAM, copy_store, path_with
 from counts import IS_LONG, Tell
 from driver import ESCAPE, LEFT, NO_QUERY, Driven, Step
-from test_cli_hostile import ATTACK, acting, poison
+from poisoned import ATTACK, acting, poison
 
 IDEA = "hostile text"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

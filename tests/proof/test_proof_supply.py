@@ -16,10 +16,10 @@ import pytest
 import setuptools
 from counts import Tell
 from packaging.requirements import Requirement
+from paths import ROOT
 from watching import digest
 
 IDEA = "supply chain"
-ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SHIPPED = ("store", "styles", "tui", "pyproject.toml", "README.md", "LICENSE")
 _MODULES = {"markdown-it-py": "markdown_it", "pyyaml": "yaml"}
@@ -33,7 +33,7 @@ _MODULES = {"markdown-it-py": "markdown_it", "pyyaml": "yaml"}
 def test_built_twice_it_is_the_same(tmp_path: Path, tell: Tell, kind: str) -> None:
     """From two copies, in folders of other names, files of other ages, for one SOURCE_DATE_EPOCH.
 
-    Both are the same to the last byte: tests/archive.py packs the source archive again, without
+    Both are the same to the last byte: tests/helpers/archive.py packs the source archive again, without
     ages and owners.
     """
     built = []
@@ -55,7 +55,7 @@ def test_built_twice_it_is_the_same(tmp_path: Path, tell: Tell, kind: str) -> No
             os.utime(path, (1.6e9 + number * 1e7, 1.6e9 + number * 1e7))
         env = {**os.environ, "SOURCE_DATE_EPOCH": "1767258000", "PYTHONHASHSEED": str(number)}
         done = subprocess.run(
-            [sys.executable, str(ROOT / "tests" / "archive.py"), str(target), kind],
+            [sys.executable, str(ROOT / "tests" / "helpers" / "archive.py"), str(target), kind],
             cwd=source,
             env=env,
             capture_output=True,

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import shapes
 from builders import make_store
 from commandline import PROGRAM
 from counts import Tell
 from driver import FEW, Driven
+from paths import DATA
 from releases import Releases, offered, open_and_ask, write_and_ask
+from schemas import MESSAGES, SESSIONS, read_all
 from searching import search
-from test_schemas import MESSAGES, SESSIONS, read_all
 from watching import digest
 
 from hermes_browse.store.connection.connect import Store
@@ -125,7 +125,7 @@ def _release(version: str, releases: Releases, tell: Tell) -> Path:
     """
     folder = releases.get(version)
     if folder is None:
-        if any(shapes.DATA.glob(f"state-v*-hermes-{version}.db")):
+        if any(DATA.glob(f"state-v*-hermes-{version}.db")):
             tell.remark(
                 f"{version} cannot be had from the package index: only its store in tests/data is read"
             )
@@ -198,14 +198,14 @@ def upgraded(store: Path, release: Path | None, tell: Tell) -> int:
 
 
 @NO_HERMES
-@pytest.mark.parametrize("fixture", sorted(path.name for path in shapes.DATA.glob("state-v*.db")))
+@pytest.mark.parametrize("fixture", sorted(path.name for path in DATA.glob("state-v*.db")))
 def test_a_store_of_another_release_opened_by_the_installed_one(
     fixture: str, tmp_path: Path, tell: Tell
 ) -> None:
     """Those of older releases are brought up to its schema; that of 0.22 is newer than it knows,
     and it opens it."""
     store = tmp_path / "state.db"
-    shutil.copy(shapes.DATA / fixture, store)
+    shutil.copy(DATA / fixture, store)
     upgraded(store, None, tell)
 
 

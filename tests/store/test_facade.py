@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from builders import demo_store
+from paths import ROOT
 
 from hermes_browse.store import OpenStore, open_store
 from hermes_browse.store.call import CALLS
@@ -21,7 +22,7 @@ from hermes_browse.store.export.files import Format
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.codec import signature
 
-SCRIPTING = Path(__file__).parents[2] / "docs" / "scripting.md"
+SCRIPTING = ROOT / "docs" / "scripting.md"
 
 
 @pytest.fixture

@@ -1,0 +1,105 @@
+"""The command line called in this process and in one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from paths import DATA
+
+from hermes_browse.tui.cli import main
+
+STORES = ("state-v11", "state-v14", "state-v22", "state-v31")
+PROGRAM = (sys.executable, "-m", "hermes_browse.tui")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """The one JSON document on standard output; NaN and infinities are none."""
+        return json.loads(self.out, parse_constant=_refuse)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
+    """Run a command in this process."""
+    capsys.readouterr()
+    code = main(list(arguments))
+    out, err = capsys.readouterr()
+    return Ended(code, out, err)
+
+
+def ask(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """The JSON document of a command that must succeed."""
+    ended = call(capsys, *arguments, "--json")
+    assert ended.code == 0, ended.err
+    return ended.document
+
+
+def spawn(*arguments: str | bytes, env: Mapping[str, str] | None = None, **settings: Any) -> Ended:
+    """Run a command in a process of its own; standard input is empty."""
+    ended = subprocess.run(
+        [*PROGRAM, *arguments],
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings},
+    )
+    return Ended(
+        ended.returncode,
+        (ended.stdout or b"").decode("utf-8"),
+        (ended.stderr or b"").decode("utf-8"),
+    )
+
+
+def copy_store(name: str, folder: Path) -> Path:
+    """A copy of a store in tests/data, as the `state.db` of a root."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(next(DATA.glob(f"{name}*.db")), folder / "state.db"))
+
+
+def stub_hermes(folder: Path, body: str) -> Path:
+    """A `hermes` of our own in a folder for PATH.
+
+    Args:
+        folder: Made here.
+        body: A shell script without its first line.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    script = folder / "hermes"
+    script.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    script.chmod(0o755)
+    return folder
+
+
+def path_with(*folders: Path) -> str:
+    """A PATH with folders in front and no `hermes` behind them."""
+    others = [
+        each
+        for each in os.environ["PATH"].split(os.pathsep)
+        if not (Path(each) / "hermes").exists()
+    ]
+    return os.pathsep.join([*map(str, folders), *others])
+
+
+def ids_of(conversations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The ids, in order."""
+    return [each["id"] for each in conversations]

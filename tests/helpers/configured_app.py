@@ -1,0 +1,33 @@
+"""The browser under a configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from browsing import NOW, loose
+from builders import demo_store
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.settings.folders import config_path
+from hermes_browse.tui.settings.start import (
+    read_start,
+)
+
+
+def configured(folder: Path, text: str = "") -> BrowseApp:
+    """The browser on the demo store as `launch` begins it, its first page shorter than the
+    store."""
+    if text:
+        config_path().parent.mkdir(parents=True, exist_ok=True)
+        config_path().write_text(text)
+    path = folder / "state.db"
+    if not path.exists():
+        demo_store(path, now=NOW)
+    store = Store(path)
+    with store.reader() as reader:
+        first = read_first_page(reader, NOW, limit=5)
+    app = BrowseApp(loose(path), store, first, start=read_start())
+    app.clock = lambda: NOW
+    return app

@@ -1,0 +1,135 @@
+"""What the tests of cleaning up share: stores of given ages, opened, with their catalog."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import DAY, make_store
+from paths import DATA
+
+from hermes_browse.store.cleanup import sizes
+from hermes_browse.store.cleanup.selection import Selection, parse_line
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.messages.transcript import count_rows
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+
+NOW = 1_777_626_000.0
+"""The moment the answers in tests/data are for."""
+
+
+def expected(name: str) -> dict[str, Any]:
+    """What the real Hermes answered about a store in tests/data, by its schema (`v31`)."""
+    found: dict[str, Any] = json.loads((DATA / f"expected-{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+@contextmanager
+def opened(path: Path, now: float = NOW) -> Iterator[tuple[Reader, Catalog]]:
+    """A reader and the catalog of a store."""
+    with Store(path).reader() as reader:
+        yield reader, read_catalog(reader, now)
+
+
+def chosen(line: str = "", *marks: str) -> Selection:
+    """What a line of filters chooses, and marks."""
+    query = parse_line(line, NOW)
+    assert not query.problems, query.problems
+    return Selection(query, frozenset(marks))
+
+
+def interrupt_measuring(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Interrupt the next measurement as another key does: a statement fails, `after` so many
+    batches of sessions."""
+    left = iter(range(after))
+
+    def count(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
+        if next(left, None) is None:
+            raise QueryInterruptedError("interrupted")
+        return count_rows(reader, ids)
+
+    monkeypatch.setattr(sizes, "count_rows", count)
+
+
+Fixture = Callable[[str], Path]
+
+
+def aged(id: str, days: float, *, ended: bool = True, **columns: object) -> dict[str, object]:
+    """A session of `cli` that began, and ended, so many days before `NOW`."""
+    at = NOW - days * DAY
+    row: dict[str, object] = {"id": id, "started_at": at, "estimated_cost_usd": 0.25}
+    if ended:
+        row |= {"ended_at": at + 60, "end_reason": "cli_close"}
+    return row | columns
+
+
+def said(
+    session_id: str, days: float, text: str = "hello there", **columns: object
+) -> dict[str, object]:
+    """A message so many days before `NOW`."""
+    return {"session_id": session_id, "content": text, "timestamp": NOW - days * DAY} | columns
+
+
+def family(path: Path, shape: str = "31", **settings: Any) -> Path:
+    """A store with one of each: see the ids.
+
+    `old` and `new` ended; `open` never did; `pinned` is. `root` was compressed into `tip`, used
+    yesterday. `boss` has a subagent `helper` by marker, with `helper2` below it, a child `stray`
+    without a marker, and a branch `branch`, used yesterday. `put-away` is archived, `cron…` are
+    runs of two jobs, `hidden` is hidden, `empty` holds nothing.
+    """
+    sessions = [
+        aged("old", 100, title="Old plans", cwd="/work/site", model="anthropic/claude-sonnet-4.6"),
+        aged("new", 3, title="New plans", cwd="/work/site2"),
+        aged("open", 50, ended=False),
+        aged("pinned", 100, pinned=1),
+        aged("root", 100, end_reason="compression"),
+        aged("tip", 99, ended=False, parent_session_id="root"),
+        aged("boss", 80),
+        aged(
+            "helper",
+            80,
+            source="subagent",
+            parent_session_id="boss",
+            model_config=json.dumps({"_delegate_from": "boss"}),
+        ),
+        aged(
+            "helper2",
+            80,
+            source="subagent",
+            parent_session_id="helper",
+            model_config=json.dumps({"_delegate_from": "helper"}),
+        ),
+        aged("stray", 80.0001, ended=False, parent_session_id="boss"),
+        aged(
+            "branch",
+            79,
+            parent_session_id="boss",
+            model_config=json.dumps({"_branched_from": "boss"}),
+        ),
+        aged("put-away", 100, archived=1),
+        aged("cron_job1_20260101_030000", 40, source="cron"),
+        aged("cron_job1_20260102_030000", 39, source="cron"),
+        aged("cron_job2_20260102_040000", 39, source="cron"),
+        aged("hidden", 100, hidden=1),
+        aged("empty", 20),
+    ]
+    messages = [
+        said(str(each["id"]), 100 if each["id"] != "empty" else 0)
+        for each in sessions
+        if each["id"] != "empty"
+    ]
+    fresh = {"new": 3.0, "tip": 1.0, "branch": 1.0, "open": 50.0, "boss": 80.0, "stray": 80.0}
+    for each in messages:
+        session_id = str(each["session_id"])
+        days = fresh.get(session_id, 100.0)
+        if session_id.startswith(("cron", "helper")):
+            days = 39.0 if session_id.startswith("cron") else 80.0
+        each["timestamp"] = NOW - days * DAY
+    return make_store(path, shape, sessions, messages, **settings)

@@ -1,0 +1,191 @@
+"""Stores for the search tests, and a plain scan to hold the search to."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from paths import DATA
+from searching import search
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search.engine import Answer
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import fold
+
+FIXTURES = {
+    11: "state-v11-hermes-0.14.0.db",
+    14: "state-v14-hermes-0.16.0.db",
+    22: "state-v22-hermes-0.19.0.db",
+    31: "state-v31-hermes-0.22.2.db",
+}
+NOW = 1_767_258_000.0
+"""2026-01-01 09:00 UTC."""
+
+_TABLES = """
+CREATE TABLE schema_version (version INTEGER NOT NULL);
+CREATE TABLE sessions (
+    id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, title TEXT, model TEXT, cwd TEXT, model_config TEXT,
+    started_at REAL, ended_at REAL, end_reason TEXT, archived INTEGER DEFAULT 0, pinned INTEGER DEFAULT 0,
+    message_count INTEGER DEFAULT 0, estimated_cost_usd REAL
+);
+CREATE TABLE messages (
+    id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, tool_call_id TEXT, tool_calls TEXT,
+    tool_name TEXT, timestamp REAL, reasoning TEXT, active INTEGER, compacted INTEGER, display_kind TEXT,
+    display_metadata TEXT
+);
+CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
+INSERT INTO schema_version VALUES (22);
+"""
+_INDEXED = (
+    "COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')"
+)
+
+
+def copy_fixture(version: int, folder: Path) -> Path:
+    """A copy of a store the real Hermes wrote."""
+    path = folder / f"v{version}.db"
+    shutil.copy(DATA / FIXTURES[version], path)
+    return path
+
+
+def change(path: Path, *statements: str) -> Path:
+    """Run statements on a store, closed again at once."""
+    connection = sqlite3.connect(path)
+    try:
+        with connection:
+            for statement in statements:
+                connection.execute(statement)
+    finally:
+        connection.close()
+    return path
+
+
+def write_store(
+    path: Path,
+    messages: Iterable[str | bytes | Mapping[str, object]],
+    *,
+    sessions: Sequence[Mapping[str, object]] = ({"id": "s", "source": "cli", "started_at": NOW},),
+    fts: bool = True,
+    trigram: bool = True,
+    meta: Sequence[tuple[str, str]] = (),
+) -> Path:
+    """A store in the shape of schema 22; a message that is no mapping is the content of a user
+    message."""
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.executescript(_TABLES)
+        for session in sessions:
+            marks = ", ".join("?" * len(session))
+            connection.execute(
+                f"INSERT INTO sessions ({', '.join(session)}) VALUES ({marks})",
+                list(session.values()),
+            )
+        for number, message in enumerate(messages, 1):
+            row: dict[str, object] = {
+                "id": number,
+                "session_id": "s",
+                "role": "user",
+                "timestamp": NOW + number,
+            }
+            row |= {"active": 1, "compacted": 0}
+            row |= message if isinstance(message, Mapping) else {"content": message}
+            marks = ", ".join("?" * len(row))
+            connection.execute(
+                f"INSERT INTO messages ({', '.join(row)}) VALUES ({marks})", list(row.values())
+            )
+        for name, wanted, tokenizer in (
+            ("messages_fts", fts, ""),
+            ("messages_fts_trigram", trigram, ", tokenize='trigram'"),
+        ):
+            if wanted:
+                connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5(content{tokenizer})")
+                connection.execute(
+                    f"INSERT INTO {name}(rowid, content) SELECT id, {_INDEXED} FROM messages"
+                )
+        connection.executemany("INSERT INTO state_meta VALUES (?, ?)", meta)
+    connection.close()
+    return path
+
+
+def ask(path: Path, text: str, **options: object) -> Answer:
+    """Search a store for a text; all hits unless told otherwise."""
+    with Store(path).reader() as reader:
+        return search(reader, parse(text), **({"limit": 0} | options))  # type: ignore[arg-type]  # test options
+
+
+def ids(answer: Answer) -> list[int]:
+    """Message ids in the order given."""
+    return [hit.message_id for hit in answer.hits]
+
+
+def found(path: Path, text: str, **options: object) -> list[int]:
+    """Ids of the hits for a text, in the order given."""
+    return ids(ask(path, text, **options))
+
+
+def rows(path: Path) -> dict[int, str]:
+    """What a search may look at, by message id: read here without the code under test."""
+    connection = sqlite3.connect(path)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    columns = {row[1] for row in connection.execute("PRAGMA table_info(messages)")}
+    shown = "display_kind IS NOT 'hidden'" if "display_kind" in columns else "1"
+    metadata = "display_metadata" if "display_metadata" in columns else "NULL"
+    read = connection.execute(
+        f"SELECT id, content, tool_name, tool_calls, {metadata} FROM messages "
+        f"WHERE role IS NOT 'session_meta' AND {shown}"
+    ).fetchall()
+    connection.close()
+    texts = {}
+    for message_id, content, tool_name, tool_calls, note in read:
+        if note and json.loads(note).get("model_only"):
+            continue
+        parts = [part.decode("utf-8", "replace") if isinstance(part, bytes) else str(part or "") for part in
+                 (content, tool_name, tool_calls)]  # fmt: skip
+        if parts[0].startswith("\x00json:"):
+            parts.append(json.dumps(_loaded(parts[0][6:]), ensure_ascii=False))
+        texts[message_id] = " ".join(parts)
+    return texts
+
+
+def _loaded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+class Texts(dict[int, str]):
+    """By message id; too long to be told with every failure."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} texts"
+
+
+def contains(text: str, piece: str) -> bool:
+    """Whether a text contains a term, said once more and plainly."""
+    text, folded = fold(unicodedata.normalize("NFC", text)), fold(piece)
+    if piece.startswith('"'):
+        words = r"[\W_]+".join(folded[1:-1].split())
+        return re.search(rf"(?<![^\W_]){words}(?![^\W_])", text) is not None
+    if piece.startswith("*"):
+        return folded.strip("*") in text
+    bare = folded.rstrip("*")
+    if not re.search(r"[^\W_]", bare) or re.search("[\u2e80-\ud7ff]", bare):
+        return bare in text
+    start = r"(?<![^\W_])" if bare[0].isalnum() else ""
+    end = r"(?![^\W_])" if folded[-1].isalnum() else ""
+    return re.search(start + re.escape(bare) + end, text) is not None
+
+
+def containing(path: Path, needle: str) -> list[int]:
+    """Ids of rows that contain a string anywhere, case aside, newest first."""
+    return sorted(
+        (row for row, text in rows(path).items() if needle.casefold() in text.casefold()),
+        reverse=True,
+    )

@@ -1,0 +1,126 @@
+"""The texts of the program and their translations: `make words` brings the catalogs up to date with
+the sources.
+
+A text that is new has no translation until somebody writes one into the .po file; a test names
+those.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+from paths import ROOT
+
+LOCALE = ROOT / "store" / "locale"
+PARTS = ("store", "tui", "styles")
+_DOMAIN = "hermes-browse"
+MARKS = ("_", "N_", "ngettext", "pgettext")
+"""What marks a text, as in `store.wording`."""
+_WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalog is the same whoever writes it, and when
+
+
+def po_path(language: str) -> Path:
+    """The translations of a language, as text; beside it they lie compiled."""
+    return LOCALE / language / "LC_MESSAGES" / f"{_DOMAIN}.po"
+
+
+def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
+    """Contexts and texts of a source, in order.
+
+    Read from the syntax tree: to Babel's own collector an f-string is one token before Python 3.12,
+    and what is translated within its braces is not seen.
+    """
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = (
+            node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        )
+        if not isinstance(node, ast.Call) or name not in MARKS:
+            continue
+        texts = [
+            each.value
+            for each in node.args
+            if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        ]
+        match name, texts:
+            case "_" | "N_", [text]:
+                yield None, text
+            case "ngettext", [one, many]:
+                yield None, (one, many)
+            case "pgettext", [context, text]:
+                yield context, text
+
+
+def sources() -> Iterator[Path]:
+    """Every module of the program that may show something; the demo store is data."""
+    for part in PARTS:
+        for path in sorted((ROOT / part).rglob("*.py")):
+            if "demo" not in path.parts:
+                yield path
+
+
+def collected() -> Catalog:
+    """Every text that the sources mark."""
+    found = Catalog(project=_DOMAIN, creation_date=_WHEN, charset="utf-8")
+    for path in sources():
+        for context, text in _marked(path):
+            if text:
+                found.add(text, context=context)
+    return found
+
+
+def translations(language: str) -> Catalog:
+    """What is there for a language."""
+    with open(po_path(language), "rb") as file:
+        return read_po(file, locale=language, domain=_DOMAIN)
+
+
+def compiled(catalog: Catalog) -> bytes:
+    """The catalog as gettext reads it."""
+    into = BytesIO()
+    write_mo(into, catalog)
+    return into.getvalue()
+
+
+def missing(catalog: Catalog) -> Iterator[Message]:
+    """Texts without a translation."""
+    for message in catalog:
+        parts = message.string if isinstance(message.string, list | tuple) else [message.string]
+        if message.id and (message.fuzzy or not all(parts)):
+            yield message
+
+
+def write(language: str, catalog: Catalog) -> None:
+    """Write a language's translations, as text and compiled."""
+    catalog.creation_date = catalog.revision_date = _WHEN
+    catalog.project, catalog.version, catalog.fuzzy = _DOMAIN, "", False
+    catalog.header_comment = (
+        "# Translations of hermes-browse, by its contributors; under its license."
+    )
+    catalog.msgid_bugs_address = catalog.last_translator = catalog.language_team = ""
+    path = po_path(language)
+    with open(path, "wb") as file:
+        write_po(file, catalog, width=120, no_location=True, sort_output=True, ignore_obsolete=True)
+    path.with_suffix(".mo").write_bytes(compiled(catalog))
+
+
+def main() -> None:
+    """Bring all of them up to date."""
+    texts = collected()
+    for folder in sorted(each for each in LOCALE.iterdir() if each.is_dir()):
+        catalog = translations(folder.name)
+        catalog.update(texts, no_fuzzy_matching=True)
+        write(folder.name, catalog)
+        print(
+            f"{folder.name}: {len(catalog):,} texts, {sum(1 for _ in missing(catalog)):,} of them not translated"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Every store can be asked: recorded ones, the sample, and one that holds anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import builders
+import pytest
+from paths import DATA
+from store_builder import T0
+
+from hermes_browse.store.changes.blame import read_blame
+from hermes_browse.store.changes.changes import read_changes
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.run.marks import find_marks
+from hermes_browse.store.run.run import read_run
+
+NAMES = ('it\'s "x".py', "日本.txt", "-x", "..", "a b.c", "%_.py", ".env", "auth.py")
+
+
+@pytest.mark.parametrize(
+    "which", ["sample", "hostile", *sorted(path.name for path in DATA.glob("state-v*.db"))]
+)
+def test_every_session_can_be_asked(which: str, tmp_path: Path) -> None:
+    path = DATA / which
+    if which == "sample":
+        path = tmp_path / "state.db"
+        builders.demo_store(path, now=T0)
+    elif which == "hostile":
+        path = builders.hostile_store(tmp_path / "state.db")
+    with Store(path).reader() as reader:
+        for (session,) in reader.rows("SELECT id FROM sessions WHERE id IS NOT NULL"):
+            if not isinstance(session, str):
+                continue
+            changes = read_changes(reader, session, is_here=False)
+            assert all(change.edits for change in changes.files)
+            find_marks(reader, read_run(reader, session))
+        for name in NAMES:
+            blame = read_blame(reader, f"/work/{name}", "one line\n")
+            assert [line.text for line in blame] == ["one line"]

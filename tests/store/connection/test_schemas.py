@@ -1,0 +1,162 @@
+"""Every layout of a store reads the same: columns, tables and indexes are looked for, never counted
+on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import shapes
+from builders import make_store
+from effort import examples, slow_but
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import DATA
+from schemas import MESSAGES, NOW, SESSIONS, read_all
+from searching import search
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.health import summarize
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import read_messages, read_outline
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Relation
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("name", shapes.NAMES)
+def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> None:
+    """One conversation in two segments with a branch and a subagent, one job; texts, calls and hits
+    alike."""
+    path = make_store(tmp_path / "state.db", name, SESSIONS, MESSAGES, journal)
+    store = Store(path)
+    with store.reader() as reader:
+        assert read_all(reader)[:2] == (4, 8)
+        catalog = read_catalog(reader, NOW)
+        found = catalog.of_session("root")
+        assert found is not None and [each.id for each in found.segments] == ["root", "tip"]
+        assert (found.title, found.branches, found.subagents, found.model) == (
+            "Harbour #2",
+            1,
+            1,
+            "m",
+        )
+        assert found.cwd == ("/src" if "cwd" in reader.schema.session_columns else None)
+        assert catalog.conversation("agent").relation is Relation.DELEGATED
+        (detailed,) = with_details(reader, [found])
+        assert (detailed.preview, detailed.rows) == ("the lantern of the harbour", 5)
+        shown = read_messages(reader, read_outline(reader, found.segments).rows)
+        assert [each.role for each in shown] == ["user", "assistant", "tool", "user", "assistant"]
+        assert shown[1].tool_calls[0].name == "terminal" and shown[2].tool_name == "terminal"
+        assert shown[3].text == "灯台の光 lantern" and shown[4].reasoning == "light"
+        words = {
+            "lantern": {1, 4, 7},
+            "灯台": {4},
+            "tide": {8},
+            "lant*": {1, 4, 7},
+            "antern": set[int](),
+        }
+        for text, ids in words.items():
+            assert {
+                hit.message_id for hit in search(reader, parse(text), scope=Scope(), limit=0).hits
+            } == ids, text
+        summary = summarize(reader, store, Location(path))
+        assert (summary.schema_version, summary.journal_mode) == (
+            shapes.shape(name).version,
+            journal,
+        )
+        assert (summary.sessions, summary.messages, summary.warnings) == (5, 8, ())
+
+
+FIXTURES = {
+    path.name.split("-")[1].removeprefix("v"): path for path in sorted(DATA.glob("state-v*.db"))
+}
+"""By the name of their shape."""
+
+_OPTIONAL = {
+    name: [
+        f"sessions.{column}" for column in shapes.shape(name).columns("sessions") if column != "id"
+    ]
+    + [
+        f"messages.{column}"
+        for column in shapes.shape(name).columns("messages")
+        if column not in ("id", "session_id")
+    ]
+    + ["schema_version", "state_meta"]
+    for name in FIXTURES
+}
+
+_COUNTERS = ("sessions.message_count", "sessions.tool_call_count")
+
+_CHANGES = st.sampled_from([
+    "ALTER TABLE sessions ADD COLUMN from_the_future TEXT",
+    "ALTER TABLE messages ADD COLUMN \"select\" BLOB DEFAULT x'ff'",
+    "ALTER TABLE sessions ADD COLUMN pinned_ INTEGER NOT NULL DEFAULT 1",
+    "CREATE TABLE attachments (id)",
+    "CREATE TABLE session_turn_leases (conversation_id, expires_at)",
+    "CREATE VIEW everything AS SELECT * FROM messages",
+])  # fmt: skip
+
+
+@cache
+def rows(name: str, table: str) -> list[dict[str, object]]:
+    """The rows of a fixture, which is not touched."""
+    with closing(sqlite3.connect(f"file:{FIXTURES[name]}?immutable=1", uri=True)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(f"SELECT * FROM {table}").fetchall()]
+
+
+def layout(path: Path, name: str, without: Sequence[str], changes: Sequence[str] = ()) -> Path:
+    """The rows of a fixture in a layout that lacks some things and has others."""
+    counters = [
+        each for each in without if each in _COUNTERS
+    ]  # the builder fills them in, so they go at the end
+    missing = [each for each in without if each not in counters]
+    if name == "31" and {"sessions.source", "sessions.model_config"} & set(missing):
+        missing.insert(0, "messages_fts_trigram_src")  # the view that reads them
+    make_store(path, name, rows(name, "sessions"), rows(name, "messages"), without=missing)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for each in counters:
+            table, _, column = each.partition(".")
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for change in changes:
+            connection.execute(change)
+    return path
+
+
+@pytest.mark.parametrize("name", slow_but(list(FIXTURES)[-1:], FIXTURES))
+@settings(max_examples=examples(15))
+@given(data=st.data())
+def test_any_layout_reads(name: str, data: st.DataObject) -> None:
+    """Whatever optional columns are gone and whatever has been added, every row still reads."""
+    without = data.draw(st.lists(st.sampled_from(_OPTIONAL[name]), unique=True, max_size=12))
+    changes = data.draw(st.lists(_CHANGES, unique=True, max_size=3))
+    if "session_turn_leases" in shapes.shape(name).tables:
+        changes = [change for change in changes if "session_turn_leases" not in change]
+    with TemporaryDirectory() as folder:
+        path = layout(Path(folder) / "state.db", name, without, changes)
+        with Store(path).reader() as reader:
+            _, messages, _ = read_all(reader)
+            assert messages == len(rows(name, "messages"))
+            assert len(read_catalog(reader, NOW).sessions) == len(rows(name, "sessions"))
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_only_the_keys_are_needed(name: str, tmp_path: Path) -> None:
+    """With every other column gone each session is a conversation, and the messages stand in their
+    order."""
+    path = layout(tmp_path / "state.db", name, _OPTIONAL[name])
+    with Store(path).reader() as reader:
+        assert reader.schema.session_columns == {"id"} and reader.schema.message_columns == {
+            "id",
+            "session_id",
+        }
+        assert read_all(reader) == (len(rows(name, "sessions")), len(rows(name, "messages")), 0)

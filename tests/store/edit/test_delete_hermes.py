@@ -1,0 +1,223 @@
+"""The real Hermes as the measure: what its own delete leaves is what ours leaves; where we differ
+has a name here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paths import DATA
+from trashing import NOW, differences, dump, family, health, opened, put_back, remove
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import delete as deleting
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.trash.shelf import list_bundles
+
+hermes_state = pytest.importorskip("hermes_state")
+
+
+@pytest.mark.slow
+def test_the_same_as_hermes_segment_by_segment(
+    fixture_store: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Each conversation of a store, deleted by us and by Hermes 0.19: every row of every table."""
+    settled = fixture_store("state-v22")
+    hermes_state.SessionDB(
+        settled
+    ).close()  # whatever it does to a store on opening it has done now
+    with Store(settled).reader() as reader:
+        roots = [chain.root.id for chain in read_catalog(reader, NOW).chains()]
+    for number, root in enumerate(roots):
+        (tmp_path / str(number)).mkdir()
+        ours, theirs = (
+            Path(shutil.copy(settled, tmp_path / str(number) / name)) for name in ("a.db", "b.db")
+        )
+        done = remove(ours, root)
+        db = hermes_state.SessionDB(theirs)
+        for session in reversed(done.bundle.sessions):
+            assert db.delete_session(session) or True  # subagents went with their parent
+        db.close()
+        assert differences(dump(theirs), dump(ours)) == {}, root
+        assert health(ours) == health(theirs)
+
+
+MUTATIONS = (
+    ("delete_branch_root", "bbb001"),
+    ("delete_delegate_parent", "ccc001"),
+    ("delete_conversation_by_root", "aaa001"),
+    ("delete_conversation_by_tip", "aaa003"),
+)
+
+
+@pytest.mark.parametrize("store", ["v11", "v14", "v22", "v31"])
+@pytest.mark.parametrize(("mutation", "session"), MUTATIONS)
+def test_the_same_as_each_hermes_recorded(
+    fixture_store: Callable[[str], Path], store: str, mutation: str, session: str
+) -> None:
+    """Hermes 0.14 to 0.22 on the same stores: who went, and who lost a parent.
+
+    Difference: before 0.17 Hermes makes roots of marked subagents, where they stand among the
+    chats; here they go.
+    """
+    expected = json.loads((DATA / f"expected-{store}.json").read_text(encoding="utf-8"))[
+        "mutations"
+    ].get(mutation)
+    if expected is None:
+        pytest.skip("this Hermes has no such call")
+    path = fixture_store(f"state-{store}")
+    with opened(path, "ro") as connection:
+        (name,) = (
+            row[0]
+            for row in connection.execute(
+                "SELECT id FROM sessions WHERE id LIKE ?", [f"%{session}"]
+            )
+        )
+    done = remove(path, name)
+    old = mutation == "delete_delegate_parent" and store in ("v11", "v14")
+    assert [each[-6:] for each in done.bundle.sessions if each not in expected["gone"]] == (
+        ["ccc002", "ccc003"] if old else []
+    )
+    assert set(expected["gone"]) <= set(done.bundle.sessions)
+    lost = {key for key, change in expected["changed"].items() if change["after"][0] is None}
+    assert set(done.reparented) == lost - set(done.bundle.sessions)
+
+
+def both(tmp_path: Path, change: str, *ids: str) -> tuple[set[str], set[str]]:
+    """Sessions left by us and by Hermes after a delete of the same conversation."""
+    ours = family(tmp_path / "a.db", "22")
+    with opened(ours) as connection:
+        connection.executescript(change)
+    theirs = Path(shutil.copy(ours, tmp_path / "b.db"))
+    done = remove(ours, ids[0])
+    db = hermes_state.SessionDB(theirs)
+    for session in ids:
+        db.delete_session(session)
+    db.close()
+    left = []
+    for path in (ours, theirs):
+        with opened(path, "ro") as connection:
+            left.append({row[0] for row in connection.execute("SELECT id FROM sessions")})
+    assert not left[0] & set(done.bundle.sessions)
+    return left[0], left[1]
+
+
+def test_difference_a_stale_sibling_goes_too(tmp_path: Path) -> None:
+    """Hermes leaves it as a root; here it goes with the conversation whose history it repeats."""
+    ours, theirs = both(tmp_path, "", "tip", "next", "root")
+    assert theirs - ours == {"stale"} and not ours - theirs
+
+
+def test_difference_a_branch_with_an_inherited_marker_stays(tmp_path: Path) -> None:
+    """Hermes 0.19 follows the marker and takes what a person went on with."""
+    marker = '{"_branched_from": "tip", "_delegate_from": "root"}'
+    change = f"UPDATE sessions SET model_config = '{marker}' WHERE id = 'branch';"
+    ours, theirs = both(tmp_path, change, "tip", "next", "root", "stale")
+    assert ours - theirs == {"branch"} and not theirs - ours
+
+
+def test_difference_an_unmarked_subagent_by_source_goes(tmp_path: Path) -> None:
+    """Hermes makes it a root, where it stands among the chats."""
+    change = "UPDATE sessions SET model_config = NULL WHERE id IN ('helper', 'nested');"
+    ours, theirs = both(tmp_path, change, "tip", "next", "root", "stale")
+    assert theirs - ours == {"helper"} | {"nested"} and not ours - theirs
+
+
+def test_difference_a_goal_goes_with_its_session(tmp_path: Path) -> None:
+    """Hermes 0.19 leaves the user's words behind under a key nobody looks up any more."""
+    ours = family(tmp_path / "a.db", "22")
+    theirs = Path(shutil.copy(ours, tmp_path / "b.db"))
+    db = hermes_state.SessionDB(theirs)
+    settled = dump(theirs)
+    for session in ("tip", "next", "root", "stale"):
+        db.delete_session(session)
+    db.close()
+    gone = differences(settled, dump(theirs))
+    remove(ours, "tip")
+    with opened(ours, "ro") as one, opened(theirs, "ro") as other:
+        goals = [
+            c.execute("SELECT key FROM state_meta WHERE key LIKE 'goal:%'").fetchall()
+            for c in (one, other)
+        ]
+    assert (
+        goals == [[("goal:other",)], [("goal:other",), ("goal:tip",)]] and "state_meta" not in gone
+    )
+
+
+def test_hermes_reads_and_goes_on_with_what_was_restored(tmp_path: Path) -> None:
+    """Messages, lineage and search as before, and a turn can be added."""
+    path = family(tmp_path / "state.db", "22")
+    hermes_state.SessionDB(path).close()
+
+    def answers() -> list[Any]:
+        db = hermes_state.SessionDB(path)
+        try:
+            found = [db.get_messages(each) for each in ("root", "next", "tip", "helper")]
+            return [
+                found,
+                db.get_compression_tip("root"),
+                db.search_messages("gangway", limit=50),
+                db.session_count(),
+            ]
+        finally:
+            db.close()
+
+    before = answers()
+    name = remove(path, "root").bundle.name
+    assert answers() != before
+    put_back(path, name)
+    assert answers() == before
+    db = hermes_state.SessionDB(path)
+    number = db.append_message("tip", "user", "on with it")
+    assert number == 33 and db.get_messages("tip")[-1]["content"] == "on with it"
+    db.close()
+
+
+def test_a_message_that_comes_while_the_bundle_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused, the bundle is taken back, and the gateway's next turn is stored."""
+    path = family(tmp_path / "state.db", "22")
+    db = hermes_state.SessionDB(path)
+    real = deleting.write_bundle
+
+    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+        made = real(*arguments, **rest)
+        db.append_message("tip", "user", "wait", timestamp=NOW - 9000)
+        return made
+
+    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
+    before = dump(path)
+    with pytest.raises(RefusedError, match="being written to"):
+        remove(path, "root")
+    assert differences(before, dump(path)).keys() <= {"messages", "sessions", "sqlite_sequence"}
+    assert list_bundles(tmp_path / "trash") == []
+    db.append_message("tip", "assistant", "here")
+    db.append_message("helper", "assistant", "here")
+    db.close()
+    assert set(health(path).values()) == {"ok"}
+
+
+def test_writing_elsewhere_does_not_hinder_a_delete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another chat goes on: the rows are read once more and are the same."""
+    path = family(tmp_path / "state.db", "22")
+    db = hermes_state.SessionDB(path)
+    real = deleting.write_bundle
+
+    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+        made = real(*arguments, **rest)
+        db.append_message("other", "user", "meanwhile")
+        return made
+
+    monkeypatch.setattr(deleting, "write_bundle", write_bundle)
+    assert "tip" in remove(path, "root").bundle.sessions
+    db.append_message("other", "user", "and on")
+    db.close()
+    assert set(health(path).values()) == {"ok"}

@@ -1,0 +1,313 @@
+"""The real Hermes as the measure of our marks and titles: the same rows, and where we differ it has
+a name here."""
+
+from __future__ import annotations
+
+import ast
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import T0, make_store
+from effort import slow_but
+from paths import DATA
+from trashing import Dump, dump, health
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import flags, titles
+from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
+
+hermes_state = pytest.importorskip("hermes_state")
+
+FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
+Pair = tuple[Path, Path]
+
+
+@pytest.fixture(params=slow_but(["state-v22"], FIXTURES))
+def pair(
+    request: pytest.FixtureRequest, fixture_store: Callable[[str], Path], tmp_path: Path
+) -> Pair:
+    """A store twice: whatever Hermes 0.19 does to it on opening has been done."""
+    ours = fixture_store(str(request.param))
+    for _ in range(2):
+        hermes_state.SessionDB(ours).close()
+    return ours, Path(shutil.copy(ours, tmp_path / "theirs.db"))
+
+
+def columns(path: Path) -> list[str]:
+    """Columns of `sessions`."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [row[1] for row in connection.execute("PRAGMA table_info(sessions)")]
+
+
+def without(path: Path, *names: str) -> Dump:
+    """Everything in a store but some columns of `sessions`, which are NULL in each row of the
+    result."""
+    found = dump(path)
+    at = [columns(path).index(name) for name in names if name in columns(path)]
+    # A row begins with its rowid; for each column there are its storage class and its value.
+    gone = {place for each in at for place in (1 + 2 * each, 2 + 2 * each)}
+    rows = [
+        tuple(None if place in gone else value for place, value in enumerate(row))
+        for row in found["sessions"]
+    ]
+    return {**found, "sessions": rows}
+
+
+def ids_of(path: Path) -> list[str]:
+    """All session ids."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
+
+
+TITLES = (
+    "Plain", "  two \t words\r\n", "Fix auth bug", "Fix auth bug #2", "a\u200bb\u202e", "x" * 100, "y" * 101, "", " ",
+    "plain", "\ud800", "\x1b[31mred", "\x85next", "Trip plan", "'; DROP TABLE sessions;--", "%",
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_renaming(pair: Pair) -> None:
+    """Titles of all kinds for every session: accepted, moved or refused alike, and the same rows
+    after each."""
+    ours, theirs = pair
+    db = hermes_state.SessionDB(theirs)
+    moved = refused = yielded = 0
+    for number, session in enumerate(ids_of(ours)):
+        for title in TITLES[number % 3 :: 3] + TITLES[2:4]:
+            try:
+                assert db.set_session_title(session, title)
+            except ValueError as error:
+                refused += 1
+                if "in use by" in str(error):
+                    holder = str(error).rsplit(" ", 1)[1]
+                    if can_yield(ours, holder):
+                        yielded += 1
+                        continue  # 0.22 takes the title of an ended, empty session, and so do we on its stores
+                with pytest.raises((RefusedError, titles.TitleError), match="Nothing was changed"):
+                    titles.rename(Store(ours), session, title)
+                continue
+            done = titles.rename(Store(ours), session, title)
+            moved += len(done.change.rows) > 1
+            assert (
+                done.title
+                == db.get_session_title(session)
+                == hermes_state.SessionDB.sanitize_title(title)
+            )
+            assert done.differs is (title != (done.title or ""))
+        ignoring = without(ours, "title_source")["sessions"]
+        assert ignoring == without(theirs, "title_source")["sessions"], session
+    db.close()
+    assert refused > 50 and moved > 0, (refused, moved, yielded)
+    assert without(ours, "title_source") == without(theirs, "title_source")
+    assert health(ours) == health(theirs)
+
+
+def can_yield(path: Path, holder: str) -> bool:
+    """Whether 0.22 would take the title of a session."""
+    if "auto_archived" not in columns(path):
+        return False
+    with closing(sqlite3.connect(path)) as connection:
+        return bool(
+            connection.execute(
+                "SELECT 1 FROM sessions WHERE id = ? AND ended_at IS NOT NULL AND NOT archived AND NOT hidden "
+                "AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)",
+                [holder],
+            ).fetchall()
+        )
+
+
+MUTATIONS: dict[str, tuple[str, str, str]] = {
+    "archive_chain_root": ("archive", "20260101_090000_aaa001", ""),
+    "archive_chain_tip": ("archive", "20260103_090000_aaa003", ""),
+    "archive_delegate_parent": ("archive", "20260106_090000_ccc001", ""),
+    "archive_reset_parent": ("archive", "20260119_110000_333000", ""),
+    "pin_hidden": ("pin", "20260119_091000_111002", ""),
+    "rename_clear": ("rename", "20260116_100000_abc002", ""),
+    "rename_conflict": ("rename", "20260116_100000_abc002", "Deploy notes #2"),
+    "rename_missing": ("rename", "nobody", "x"),
+    "rename_tip_to_root_title": ("rename", "20260103_090000_aaa003", "Fix auth bug"),
+}
+"""What each Hermes did on its own store when the stores were recorded: our function, the session,
+the title."""
+
+DIFFERENCES = {
+    (
+        14,
+        "archive_chain_root",
+    ): "0.16 marks the one row, which brings the conversation back by its other segments",
+    (14, "archive_chain_tip"): "the same",
+    (11, "rename_tip_to_root_title"): "0.14 refuses a title that is held by a segment nobody sees",
+    (14, "rename_tip_to_root_title"): "the same in 0.16",
+}
+"""Where we do as the later versions do."""
+
+
+def marks(path: Path) -> dict[str, list[object]]:
+    """What the recordings hold of each session: its parent, title and whether it is archived."""
+    archived = "archived" if "archived" in columns(path) else "NULL"
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            f"SELECT id, parent_session_id, title, {archived} FROM sessions"
+        ).fetchall()
+    return {row[0]: list(row[1:]) for row in rows}
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS)
+@pytest.mark.parametrize("version", [11, 14, 22, 31])
+def test_what_each_hermes_recorded(
+    fixture_store: Callable[[str], Path], version: int, mutation: str
+) -> None:
+    """Its own call on its own store, and ours: the same rows changed in the same way."""
+    said: dict[str, Any] = json.loads((DATA / f"expected-v{version}.json").read_text())["mutations"]
+    if mutation not in said:
+        pytest.skip("this version knows no such call")
+    path = fixture_store(f"state-v{version}")
+    what, session, title = MUTATIONS[mutation]
+    before = marks(path)
+    error: BrowseError | None = None
+    try:
+        if what == "rename":
+            titles.rename(Store(path), session, title)
+        else:
+            (flags.pin if what == "pin" else flags.archive)(Store(path), [session])
+    except BrowseError as caught:
+        error = caught
+    after = marks(path)
+    ours = {
+        key: {"before": before[key], "after": after[key]}
+        for key in before
+        if before[key] != after[key]
+    }
+    theirs = said[mutation]
+    if (version, mutation) in DIFFERENCES:
+        assert ours != theirs["changed"], "no difference any more: take it off the list"
+        newer = json.loads((DATA / "expected-v22.json").read_text())["mutations"][mutation][
+            "changed"
+        ]
+        assert ours.keys() == newer.keys()
+        return
+    assert ours == theirs["changed"]
+    match theirs["result"]:
+        case {"error": text}:
+            assert isinstance(error, RefusedError) and text.rsplit(" ", 1)[1] in str(error)
+        case False:
+            assert isinstance(error, NotFoundError)
+        case _:
+            assert error is None
+
+
+def test_titles_are_cleaned_as_each_hermes_does() -> None:
+    """All that was recorded; before 0.19 a lone surrogate was kept, and the write failed on it."""
+    for version in (11, 14, 22, 31):
+        said = json.loads((DATA / f"expected-v{version}.json").read_text())["sanitize_title"]
+        assert len(said) > 10
+        for typed, cleaned in said.items():
+            text = ast.literal_eval(typed)
+            checked = titles.check_title(text)
+            if isinstance(cleaned, dict):
+                assert checked.problem and f"{checked.length} chars" in cleaned["error"]
+            elif version >= 22 or "\ud800" not in text:
+                assert (checked.title, checked.problem) == (cleaned, "")
+                assert checked.length == len(cleaned or "")
+
+
+def test_pins_of_0_22(fixture_store: Callable[[str], Path]) -> None:
+    """The whole lineage; what was hidden is shown; archived stays as it is (0.20 leaves hidden
+    alone)."""
+    path = fixture_store("state-v31")
+    chain = [
+        f"2026010{day}_aaa00{number}"
+        for day, number in (("1_090000", 1), ("1_100000", 2), ("3_090000", 3))
+    ]
+    change = flags.pin(Store(path), [chain[1]])
+    assert set(change.session_ids) == set(chain)
+    assert change.sentence == "pinned “Fix auth bug #2”"
+    # From its root the subagents of a compressed session go along, as in Hermes.
+    assert flags.pin(Store(path), [chain[0]]).session_ids == ("20260101_091500_aaad01",)
+    hidden = flags.pin(Store(path), ["20260119_091000_111002"]).rows[0]
+    assert (hidden.before, hidden.after) == ({"pinned": 0, "hidden": 1}, {"pinned": 1, "hidden": 0})
+    assert flags.unpin(Store(path), ["20260119_091000_111002"]).rows[0].after == {"pinned": 0}
+
+
+def test_a_pin_in_0_20_shows_nothing(tmp_path: Path) -> None:
+    """Its own pin does not, and a session it hides may have its reasons."""
+    path = make_store(tmp_path / "state.db", "26", [{"id": "a", "hidden": 1, "pinned": 0}])
+    assert flags.pin(Store(path), ["a"]).rows[0].after == {"pinned": 1}
+
+
+def test_what_0_22_archived_by_itself(fixture_store: Callable[[str], Path]) -> None:
+    """Archived by a person it stays so: a resume brings back only what Hermes' own sweep put
+    away."""
+    path = fixture_store("state-v31")
+    session = "20260119_160000_888101"
+    (row,) = flags.archive(Store(path), [session]).rows
+    assert (row.before, row.after) == ({"auto_archived": 1}, {"auto_archived": 0})
+    (row,) = flags.unarchive(Store(path), [session]).rows
+    assert (row.before, row.after) == ({"archived": 1}, {"archived": 0})
+
+
+EMPTY: dict[str, object] = {
+    "id": "empty",
+    "title": "Ferry",
+    "ended_at": T0,
+    "end_reason": "cli_close",
+}
+
+
+@pytest.mark.parametrize(
+    ("shape", "holder", "yields"),
+    [
+        ("31", {}, True),
+        ("31-migrated", {}, True),
+        ("26", {}, False),
+        ("22", {}, False),
+        ("31", {"ended_at": None}, False),
+        ("31", {"archived": 1}, False),
+        ("31", {"hidden": 1}, False),
+        ("31", {"pinned": 1}, False),
+        ("31", {"end_reason": "compression"}, False),
+    ],
+)
+def test_an_empty_session_yields_its_title(
+    tmp_path: Path, shape: str, holder: dict[str, object], yields: bool
+) -> None:
+    """As in 0.22: ended, nothing in it, in plain sight; older versions refuse, and a pin is a
+    reason to refuse too."""
+    path = make_store(
+        tmp_path / "state.db", shape, [EMPTY | holder, {"id": "mine"}], [{"session_id": "mine"}]
+    )
+    if yields:
+        change = titles.rename(Store(path), "mine", "Ferry").change
+        assert [(row.session_id, row.after["title"]) for row in change.rows] == [
+            ("empty", None),
+            ("mine", "Ferry"),
+        ]
+    else:
+        with pytest.raises(RefusedError, match="empty"):
+            titles.rename(Store(path), "mine", "Ferry")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            "INSERT INTO messages (session_id, role, timestamp) VALUES ('empty', 'user', 1)"
+        )
+        connection.execute("UPDATE sessions SET title = NULL")
+        connection.execute("UPDATE sessions SET title = 'Ferry' WHERE id = 'empty'")
+        connection.commit()
+    with pytest.raises(RefusedError, match="empty"):
+        titles.rename(Store(path), "mine", "Ferry")
+
+
+def test_the_gateways_own_session_keeps_its_name(tmp_path: Path) -> None:
+    """0.20 and later find it by that."""
+    path = make_store(
+        tmp_path / "state.db", "31", [{"id": "bot", "title": "Bot Chat", "hidden": 1}]
+    )
+    with pytest.raises(RefusedError, match="Bot Chat"):
+        titles.rename(Store(path), "bot", "Mine")
+    other = make_store(tmp_path / "other.db", "31", [{"id": "bot", "title": "Bot Chat"}])
+    assert titles.rename(Store(other), "bot", "Mine").title == "Mine"

@@ -1,0 +1,217 @@
+"""The one door: one transaction, wholly or not at all, and never the connection that takes the log
+along."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+from trashing import dump
+from writing import NEEDS, check, handles, retitle, small_store
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.transaction import Writer, write, writing
+from hermes_browse.store.errors import (
+    BrowseError,
+    RefusedError,
+    StoreMissingError,
+    WriteFailedError,
+    WriteUnverifiedError,
+)
+
+
+@pytest.fixture(params=["wal", "delete"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A small store in either journal mode."""
+    return small_store(tmp_path / "state.db", str(request.param))
+
+
+def mode_of(path: Path) -> str:
+    """The journal mode of a file."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+def test_done_and_let_go_of(path: Path) -> None:
+    """The work is committed, what it returned is given back, no handle is kept and the journal mode
+    stays."""
+    before = mode_of(path)
+    assert write(Store(path), retitle, check, needs=NEEDS) == "Quay"
+    assert dump(path)["sessions"][0][2:].count(b"Quay") == 1
+    assert mode_of(path) == before
+    assert handles(path) == []
+
+
+def test_foreign_keys_are_on(path: Path) -> None:
+    """A session whose messages are still there is not deleted, whatever a connection of SQLite
+    would do by itself."""
+    before = dump(path)
+    with pytest.raises(WriteFailedError, match=r"FOREIGN KEY.*Nothing was changed"):
+        write(
+            Store(path),
+            lambda unit: unit.execute("DELETE FROM sessions WHERE id = 'a'"),
+            lambda *_: None,
+        )
+    assert dump(path) == before
+
+
+def test_what_the_work_raises_takes_it_back(path: Path) -> None:
+    """Its own error, unchanged; an interrupt from the keyboard too."""
+    before = dump(path)
+    for error in (RefusedError("Not now."), KeyboardInterrupt(), ZeroDivisionError()):
+
+        def work(unit: Writer, error: BaseException = error) -> None:
+            retitle(unit)
+            assert unit.rows("SELECT total_changes()") == [(1,)]
+            raise error
+
+        with pytest.raises(type(error)) as caught:
+            write(Store(path), work, lambda *_: None)
+        assert caught.value is error
+        assert dump(path) == before
+
+
+def test_a_statement_that_fails_is_a_sentence(path: Path) -> None:
+    """Whether it reads or writes."""
+    before = dump(path)
+
+    def read(unit: Writer) -> None:
+        retitle(unit)
+        unit.rows("SELECT nonsense FROM sessions")
+
+    with pytest.raises(WriteFailedError, match=r"nonsense.*Nothing was changed"):
+        write(Store(path), read, lambda *_: None)
+    assert dump(path) == before
+
+
+def test_rows_of_the_unit_are_those_of_the_transaction(path: Path) -> None:
+    """It sees its own work, text that is no UTF-8 does not stop it, and triggers count as
+    changes."""
+
+    def work(unit: Writer) -> list[tuple[object, ...]]:
+        unit.execute("UPDATE sessions SET title = CAST(x'ff41' AS TEXT) WHERE id = 'b'")
+        unit.execute("DELETE FROM messages WHERE session_id = ?", ["b"])
+        ((changed,),) = unit.rows("SELECT total_changes()")
+        assert int(str(changed)) > 2, "the search index too"
+        return unit.rows("SELECT title FROM sessions WHERE id = ?", ["b"])
+
+    assert write(Store(path), work, lambda *_: None, needs=NEEDS) == [("\ufffdA",)]
+
+
+def test_no_room_on_the_disk(path: Path) -> None:
+    """A sentence that says so, and nothing is changed."""
+    before = dump(path)
+
+    def work(unit: Writer) -> None:
+        retitle(unit)
+        unit.rows(
+            "PRAGMA max_page_count=1"
+        )  # as many as there are: SQLite says what it says on a full disk
+        unit.execute("UPDATE sessions SET title = hex(randomblob(1000000)) WHERE id = 'b'")
+
+    with pytest.raises(WriteFailedError, match=r"no room left.*Nothing was changed"):
+        write(Store(path), work, lambda *_: None)
+    assert dump(path) == before
+
+
+def test_what_does_not_read_back_is_told(path: Path) -> None:
+    """By the verifier's own words; where it cannot read at all, that is said."""
+    store = Store(path)
+    with pytest.raises(WriteUnverifiedError, match="It is not there") as caught:
+        write(store, lambda unit: retitle(unit) and "Pier", check)
+    assert caught.value.exit_code == 1
+    with pytest.raises(WriteUnverifiedError, match=r"could not be read back.*nonsense"):
+        write(store, retitle, lambda reader, _: reader.rows("SELECT nonsense") and None)
+
+
+def test_nothing_is_made_where_nothing_is(tmp_path: Path) -> None:
+    """A store that is missing stays missing."""
+    with pytest.raises(StoreMissingError):
+        write(Store(tmp_path / "state.db"), retitle, check)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_replaced_before_the_transaction(path: Path) -> None:
+    """Another file by the same name is not the one that was looked at."""
+    copy = Path(shutil.copy(path, path.parent / "copy.db"))
+    before = dump(copy)
+    with (
+        pytest.raises(RefusedError, match=r"replaced.*Nothing was changed"),
+        writing(Store(path)) as writer,
+    ):
+        os.replace(copy, path)
+        writer.run(retitle, check)
+    for leftover in path.parent.glob("state.db-*"):
+        leftover.unlink()  # the log of the file that is gone
+    assert dump(path) == before
+
+
+def test_replaced_during_the_transaction(path: Path) -> None:
+    """The work is in a file that is gone: that is told, not passed over."""
+    copy = Path(shutil.copy(path, path.parent / "copy.db"))
+    with pytest.raises(WriteUnverifiedError, match="replaced"):
+        write(Store(path), lambda unit: (retitle(unit), os.replace(copy, path)), lambda *_: None)
+
+
+def test_new_tables_since_the_guards_looked(path: Path) -> None:
+    """Hermes migrates a file when it opens it: what was checked then is checked anew."""
+    with (
+        pytest.raises(RefusedError, match=r"just been changed.*Nothing was changed"),
+        writing(Store(path)) as writer,
+        closing(sqlite3.connect(path)) as hermes,
+    ):
+        hermes.execute("CREATE TABLE new_table (id)")
+        writer.run(retitle, check)
+    assert write(Store(path), retitle, check) == "Quay"
+
+
+def test_only_one_module_opens_a_store_for_writing() -> None:
+    """And only one more opens it at all; two make stores that are nobody's: the sample, and one of
+    old transcripts."""
+    modes: dict[str, set[str]] = {}
+    for source in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
+        text = source.read_text(encoding="utf-8")
+        assert not re.search(r"from sqlite3 import|\bsqlite3 as\b", text), source
+        if "sqlite3.connect(" in text:
+            name = source.relative_to(ROOT).as_posix()
+            modes[name] = set(re.findall(r"[?&](mode=\w+)", text))
+    writer = "store/edit/transaction.py"
+    assert modes.keys() == {
+        "store/connection/connect.py",
+        writer,
+        "store/demo/store_writer.py",
+        "store/legacy/old_transcripts.py",
+        "store/trash/bundle.py",
+        "store/trash/copying.py",
+        "store/trash/links.py",
+        # Only in memory: a table of conversations, one of sums, and the limit of memory.
+        "store/search/scope.py",
+        "store/insights/facts.py",
+        "store/hosts/serving.py",
+    }
+    assert modes[writer] == {"mode=rw"}
+    assert modes["store/trash/bundle.py"] == {"mode=ro"}
+    assert modes["store/trash/copying.py"] == {"mode=ro", "mode=rw"}, "the store, and the new file"
+    connect = (ROOT / "store/connection/connect.py").read_text(encoding="utf-8")
+    assert set(re.findall(r"mode=\w+", connect)) == {"mode=ro"}
+
+
+def test_errors_of_a_write_are_ours(path: Path) -> None:
+    """No raw error of SQLite leaves it, whatever happens in the work."""
+    statements = (
+        "DELETE FROM nowhere",
+        "INSERT INTO sessions (id) VALUES ('a')",
+        "not SQL",
+        "UPDATE sessions SET id = 'a'",
+    )
+    before = dump(path)
+    for statement in statements:
+        with pytest.raises(BrowseError, match=r"(?i)nothing was changed"):
+            write(Store(path), lambda unit, sql=statement: unit.execute(sql), lambda *_: None)  # type: ignore[misc]
+    assert dump(path) == before

@@ -1,0 +1,390 @@
+"""JSON lines held against Hermes' own export, recorded and live, and read back by Hermes' own
+import.
+
+`SessionDB.import_sessions` (0.18 and later, behind the dashboard) restores a conversation, not its
+runtime state: row ids, states and counters are given anew. Those are the named differences below.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tracemalloc
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from builders import hostile_store, make_store, tool_call
+from exports import conversations, document
+from paths import DATA
+
+from hermes_browse.store.api import open_store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.jsonl import jsonl_pieces
+from hermes_browse.store.export.redact import Redactor
+from hermes_browse.store.export.source import ExportCounts
+
+Lines = dict[str, dict[str, Any]]
+
+DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
+"""What Hermes' export derives from columns."""
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def parse(text: str) -> list[dict[str, Any]]:
+    """The objects of a file; a reader that splits at every Unicode line end gets the same ones."""
+    assert text.endswith("\n") and text.splitlines() == text[:-1].split("\n")
+    return [json.loads(line, parse_constant=_refuse) for line in text.splitlines()]
+
+
+def sessions(
+    path: Path, *ids: str, redactor: Redactor | None = None, everything: bool = False
+) -> Lines:
+    """Exported sessions by id, each once."""
+    found = parse(document(path, Format.JSONL, *ids, redactor=redactor, everything=everything))
+    assert len({each["id"] for each in found}) == len(found)
+    return {each["id"]: each for each in found}
+
+
+def columns_of(theirs: dict[str, Any]) -> dict[str, Any]:
+    """What a session of Hermes' export has of its rows."""
+    return {key: value for key, value in theirs.items() if key not in DERIVED}
+
+
+@pytest.mark.parametrize("version", [11, 14, 22, 31])
+def test_the_recorded_exports(version: int) -> None:
+    """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22
+    all of them."""
+    path = next(DATA.glob(f"state-v{version}-*.db"))
+    said: Lines = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))[
+        "export"
+    ]
+    assert said
+    ours = sessions(path, everything=version == 31)
+    for session_id, theirs in said.items():
+        assert columns_of(theirs) == ours[session_id]
+
+
+def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
+    """0.19: the same keys in the same order and the same values; with everything, each row that it
+    has."""
+    hermes_state = pytest.importorskip("hermes_state")
+    path = hermes_home / "state.db"
+    ours, whole = sessions(path), sessions(path, everything=True)
+    db = hermes_state.SessionDB(db_path=path)
+    try:
+        said = {each["id"]: columns_of(each) for each in db.export_all()}
+        assert said == ours and len(said) > 50
+        for session_id, theirs in said.items():
+            assert list(ours[session_id]) == list(theirs)  # the order of keys, too
+            assert whole[session_id]["messages"] == db.get_messages(
+                session_id, include_inactive=True
+            )
+    finally:
+        db.close()
+    assert sum(len(each["messages"]) for each in whole.values()) > sum(
+        len(each["messages"]) for each in ours.values()
+    )
+
+
+def test_rows_that_are_not_live_are_counted() -> None:
+    """Of a rewound session and of one compacted in place (0.22): left out and told, or written with
+    their flags."""
+    path = next(DATA.glob("state-v31-*.db"))
+    for ending, states, live in (("999001", {"rewound": 2}, 3), ("999002", {"compacted": 8}, 3)):
+        for everything in (False, True):
+            tally = ExportCounts()
+            (line,) = parse(
+                document(path, Format.JSONL, ending, everything=everything, tally=tally)
+            )
+            assert {state.value: count for state, count in tally.not_live.items()} == states
+            assert sum(row["active"] for row in line["messages"]) == live
+            assert (
+                len(line["messages"])
+                == tally.messages
+                == live + (sum(states.values()) if everything else 0)
+            )
+
+
+def test_summaries_and_names_of_tools(tmp_path: Path) -> None:
+    """As the export of 0.22.2 says it of these rows (run)."""
+    rows = [{"session_id": "s"}, {"session_id": "s", "_compressed_summary": 1}]
+    prompts = {"system_prompts": [{"hash": "hash", "prompt": '["terminal"]'}]}
+    path = make_store(
+        tmp_path / "31.db", "31", [{"id": "s", "tool_names": "hash"}], rows, tables=prompts
+    )
+    line = sessions(path)["s"]
+    assert line["tool_names"] == '["terminal"]'
+    assert [row.get("_compressed_summary") for row in line["messages"]] == [None, True]
+
+
+def test_what_was_taken_back_stays_so_when_hermes_imports_it(
+    tmp_path: Path, hermes_home: Path
+) -> None:
+    """0.19 makes each row it imports a live one: the default holds none that was not, everything
+    does."""
+    hermes_state = pytest.importorskip("hermes_state")
+    source = hermes_state.SessionDB(db_path=hermes_home / "state.db")
+    try:
+        seen = {
+            each["id"]: [row["content"] for row in each["messages"]] for each in source.export_all()
+        }
+    finally:
+        source.close()
+    revived = {}
+    for everything in (False, True):
+        lines = sessions(hermes_home / "state.db", everything=everything)
+        kept = [each for each in lines.values() if _object_or_null(each["model_config"])]
+        db = hermes_state.SessionDB(db_path=tmp_path / f"{everything}.db")
+        try:
+            assert db.import_sessions(kept)["imported"] == len(kept)
+            found = {
+                each["id"]: [row["content"] for row in db.get_messages(each["id"])] for each in kept
+            }
+        finally:
+            db.close()
+        revived[everything] = {key for key, contents in found.items() if contents != seen[key]}
+    assert revived[False] == set()
+    assert {key[-6:] for key in revived[True]} == {"999001", "999002"}
+
+
+RESET_SESSION = {
+    "message_count", "tool_call_count", "rewind_count", "session_key", "chat_id", "chat_type", "thread_id",
+    "display_name", "origin_json", "expiry_finalized", "handoff_state", "handoff_platform", "handoff_error",
+    "compression_failure_cooldown_until", "compression_failure_error", "compression_fallback_streak", "profile_name",
+}  # fmt: skip
+"""Counted anew, or reset on purpose: "conversation history, not ownership of a live channel"
+(0.19)."""
+GIVEN_ANEW = {"id", "active", "compacted"}
+"""Row ids; and all rows become live ones, for 0.19 knows no other import."""
+ASSISTANT_ONLY = {
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "codex_reasoning_items",
+    "codex_message_items",
+}
+"""Kept on assistant rows alone."""
+
+
+def test_hermes_imports_what_we_export(tmp_path: Path, hermes_home: Path) -> None:
+    """Into a fresh store of the real Hermes: every session and message comes back, column for
+    column."""
+    hermes_state = pytest.importorskip("hermes_state")
+    if not hasattr(hermes_state.SessionDB, "import_sessions"):
+        pytest.skip("this Hermes has no import")
+    lines = sessions(hermes_home / "state.db")
+    refused = {key for key, each in lines.items() if not _object_or_null(each["model_config"])}
+    kept = [each for key, each in lines.items() if key not in refused]
+    assert len(refused) <= 1  # a row with malformed model_config: Hermes' import takes none such
+    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
+    try:
+        answer = db.import_sessions(json.loads(json.dumps(kept)))
+        assert answer["ok"] and answer["imported"] == len(kept) and not answer["errors"]
+    finally:
+        db.close()
+    again = sessions(tmp_path / "fresh.db")
+    assert set(again) == {each["id"] for each in kept}
+    missing = set(lines) - set(again)
+    for each in kept:
+        mine, theirs = dict(each), dict(again[each["id"]])
+        rows, imported = mine.pop("messages"), theirs.pop("messages")
+        for name in RESET_SESSION:
+            mine.pop(name), theirs.pop(name)
+        if mine["parent_session_id"] not in again or mine["parent_session_id"] in missing:
+            mine["parent_session_id"] = None  # detached: the parent is in no line
+        assert mine == theirs
+        assert len(rows) == len(imported)
+        for row, copy in zip(rows, imported, strict=True):
+            dropped = GIVEN_ANEW | (ASSISTANT_ONLY if row["role"] != "assistant" else set())
+            expected = {name: value for name, value in row.items() if name not in dropped}
+            if expected["tool_calls"] == []:
+                expected["tool_calls"] = None  # nothing could be read of them
+            assert expected == {name: value for name, value in copy.items() if name not in dropped}
+
+
+def _object_or_null(text: str | None) -> bool:
+    try:
+        return text is None or isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("version", [11, 14, 31])
+def test_hermes_imports_exports_of_other_schemas(version: int, tmp_path: Path) -> None:
+    """Older and newer stores, redacted: the real 0.19 takes every line and loses no message."""
+    hermes_state = pytest.importorskip("hermes_state")
+    lines = sessions(
+        next(DATA.glob(f"state-v{version}-*.db")), redactor=Redactor(["rs_1 is no secret"])
+    )
+    kept = [each for each in lines.values() if _object_or_null(each["model_config"])]
+    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
+    try:
+        answer = db.import_sessions(kept)
+        assert answer["ok"] and answer["imported"] == len(kept)
+        for each in kept:
+            found = db.get_messages(each["id"])
+            assert [row["content"] for row in found] == [row["content"] for row in each["messages"]]
+            assert [row["tool_calls"] or [] for row in found] == [
+                row["tool_calls"] or [] for row in each["messages"]
+            ]
+            assert db.get_session(each["id"])["system_prompt"] == each["system_prompt"]
+    finally:
+        db.close()
+
+
+def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
+    """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them
+    remains."""
+    hermes_state = pytest.importorskip("hermes_state")
+    secret = "sk-" + "proj-abcDEF1234567890abcdef12"
+    path = make_store(
+        tmp_path / "state.db",
+        "22",
+        sessions=[
+            {
+                "id": "s",
+                "title": f"with {secret}",
+                "system_prompt": f"be {secret}",
+                "model_config": json.dumps(
+                    {"api_key": "plainly", "nested": json.dumps({"k": secret})}
+                ),
+                "cwd": f"/tmp/{secret}",
+            }
+        ],
+        messages=[
+            {"session_id": "s", "content": f"use {secret} please"},
+            {"session_id": "s", "content": [{"type": "text", "text": f"and {secret}"}]},
+            {
+                "session_id": "s",
+                "role": "assistant",
+                "content": "",
+                "reasoning": f"hm {secret}",
+                "reasoning_details": json.dumps([{"text": secret}]),
+                "tool_calls": [
+                    tool_call("terminal", {"command": f"curl -H 'Authorization: Bearer {secret}'"})
+                ],
+            },
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": f"line\nOPENAI_API_KEY={secret}\n",
+                "api_content": secret,
+            },
+        ],
+    )
+    redactor = Redactor()
+    text = document(path, Format.JSONL, redactor=redactor)
+    assert secret not in text and secret[8:] not in text and redactor.counts["openai-key"] >= 9
+    assert redactor.counts["named-secret"] == 1
+    (line,) = parse(text)
+    call = line["messages"][2]["tool_calls"][0]
+    assert call["id"] == "call_1" and json.loads(call["function"]["arguments"])[
+        "command"
+    ].startswith("curl -H 'Auth")
+    db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
+    try:
+        assert db.import_sessions([line])["imported"] == 1
+        assert db.get_session("s")["title"] == "with [REDACTED:openai-key]"
+    finally:
+        db.close()
+    assert secret in document(path, Format.JSONL)  # --no-redact
+
+
+def test_a_hostile_store(tmp_path: Path) -> None:
+    """Every line is strict JSON of UTF-8, whatever the rows hold; blobs and invalid bytes become
+    text."""
+    path = hostile_store(tmp_path / "state.db")
+    found = sessions(path)
+    with closing(sqlite3.connect(path)) as connection:
+        count = connection.execute("SELECT count(*) FROM sessions WHERE id IS NOT NULL").fetchone()[
+            0
+        ]
+    assert len(found) == count
+    contents = [row["content"] for row in found["counts"]["messages"]]
+    assert contents[0].endswith("\x00blob") and contents[1] == "42" and "\ufffd" in contents[2]
+    control = found["control"]["messages"]
+    assert control[0]["content"].startswith("\x1b[31mred") and control[2]["tool_calls"] == []
+    raw = document(path, Format.JSONL)
+    assert not any(letter in raw for letter in "\x1b\x9b\u202e\u2066\x7f")
+    raw.encode("utf-8")
+
+
+def test_deep_and_endless_numbers(tmp_path: Path) -> None:
+    """JSON nested deeper than Python follows, numbers no JSON has: told as text or nothing, never a
+    failure."""
+    path = make_store(
+        tmp_path / "state.db",
+        "22",
+        sessions=[{"id": "s", "model_config": "[" * 100_000}],
+        messages=[
+            {"session_id": "s", "content": "\x00json:" + "[" * 90_000},
+            {
+                "session_id": "s",
+                "tool_calls": '[{"a": NaN, "b": 1e999}]',
+                "content": '\x00json:{"a": -Infinity}',
+            },
+            {"session_id": "s", "tool_calls": '[{"a": "\\ud800"}]', "content": "plain"},
+            {
+                "session_id": "s",
+                "tool_calls": "[" * 700 + "]" * 700,
+                "content": "\x00json:" + "[" * 700 + "]" * 700,
+            },
+        ],
+    )
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(
+            "UPDATE messages SET tool_calls = ? WHERE id = 1", ["[" * 90_000 + "]" * 90_000]
+        )
+    rows = sessions(path, redactor=Redactor())["s"]["messages"]
+    assert rows[0]["tool_calls"] == [] and rows[0]["content"].startswith("\x00json:[[")
+    assert rows[1]["tool_calls"] == [{"a": None, "b": None}] and rows[1]["content"] == {"a": None}
+    assert rows[2]["tool_calls"] == [{"a": "\ufffd" * 3}] and rows[2]["content"] == "plain"
+    assert len(rows) == 4
+
+
+def test_a_session_deleted_meanwhile(tmp_path: Path) -> None:
+    """It is said, not left out in silence."""
+    path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
+    with pytest.raises(NotFoundError, match="deleted while"):
+        list(jsonl_pieces(open_store(Store(path)), ["s", "gone"], Redactor(), ExportCounts()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", list(Format))
+def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Format) -> None:
+    """Tens of megabytes come out in pieces, at a fraction of that in memory, and with no connection
+    held open."""
+    rows = [
+        {"session_id": "s", "role": "tool", "content": f"{number} " + "x" * 20_000}
+        for number in range(2000)
+    ]
+    path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}], messages=rows, fts=False)
+    from hermes_browse.store.export.files import export_pieces
+
+    chosen = conversations(path)
+    tracemalloc.start()
+    try:
+        size, largest, tally = 0, 0, ExportCounts()
+        pieces = export_pieces(
+            open_store(Store(path)),
+            chosen,
+            form,
+            redactor=Redactor(),
+            tally=tally,
+            exporter="test",
+            now=1_777_626_000.0,
+        )
+        for piece in pieces:
+            size, largest = size + len(piece), max(largest, len(piece))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert tally.messages == 2000 and size > 40_000_000
+    assert largest < 100_000 and peak < size / 3

@@ -1,0 +1,283 @@
+"""Markdown that a person can read and no message can break; held against a CommonMark parser and a
+YAML one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import T0, hostile_store, make_store, tool_call
+from effort import examples
+from exports import document
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from paths import DATA
+
+from hermes_browse.store.export.files import Format
+from hermes_browse.store.export.markdown import code, neutral, plain, split_fences, yaml_value
+from hermes_browse.store.messages import block_kinds, chat_message
+from hermes_browse.store.text import fenced, one_line, printable
+
+PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
+OURS = ("<details>", "</details>", "<summary>")
+
+
+def tags(text: str) -> list[str]:
+    """Every piece of HTML a document holds, blocks and inline."""
+    found: list[str] = []
+    for token in PARSER.parse(text):
+        if token.type == "html_block":
+            found.append(token.content)
+        found += [child.content for child in token.children or [] if child.type == "html_inline"]
+    return found
+
+
+def front(text: str) -> dict[str, Any]:
+    """The front matter, read by a YAML parser."""
+    yaml = pytest.importorskip("yaml")
+    assert text.startswith("---\n")
+    loaded: dict[str, Any] = yaml.safe_load(text[4 : text.index("\n---\n")])
+    return loaded
+
+
+def test_a_conversation_of_three_segments() -> None:
+    """Whole, with its seams; tools and reasoning folded, arguments laid out, days and times
+    told."""
+    text = document(next(DATA.glob("state-v31-*.db")), Format.MARKDOWN, "aaa003")
+    head = front(text)
+    assert head["title"] == "Fix auth bug #3" and head["lineage_session_ids"][0].endswith("aaa001")
+    assert head["session_id"].endswith("aaa003") and head["created_at"] == "2026-01-01T09:00:00Z"
+    assert (
+        head["exporter"] == "hermes-browse test"
+        and head["secrets"] == "kept"
+        and head["archived"] is False
+    )
+    assert text.count("*Compressed here, continued in `") == 2
+    assert (
+        "# Fix auth bug #3\n" in text
+        and "## Thursday, 2026-01-01\n" in text
+        and "### You · 09:00:00\n" in text
+    )
+    assert "<summary>Reasoning</summary>\n\nNeed to look at auth.py first.\n\n</details>" in text
+    assert '```json\n{\n  "path": "auth.py"\n}\n```' in text
+    assert "<summary>Result of read_file, 4 lines</summary>" in text
+    assert "```\ncontent:\ndef check(tok):\n    return tok == SECRET\nok: true\n```" in text
+    assert text.count("<details>") == text.count("</details>") > 3
+
+
+@pytest.mark.parametrize("version", [11, 14, 22, 31])
+def test_every_conversation_of_every_store(version: int) -> None:
+    """No HTML but ours, as much opened as closed, and every message under its own heading."""
+    path = next(DATA.glob(f"state-v{version}-*.db"))
+    yaml = pytest.importorskip("yaml")
+    text = document(path, Format.MARKDOWN)
+    assert all(block.startswith(OURS) for block in tags(text))
+    assert text.count("\n<details>\n") == text.count("\n</details>\n")
+    assert printable(text) == text and yaml is not None
+
+
+def test_a_hostile_store(tmp_path: Path) -> None:
+    """No control character comes through, and the document is one."""
+    text = document(hostile_store(tmp_path / "state.db"), Format.MARKDOWN)
+    assert printable(text) == text
+    assert all(block.startswith(OURS) for block in tags(text))
+
+
+def test_summaries_images_states_and_silent_tools(tmp_path: Path) -> None:
+    """A summary is folded, an image named, a tool without output told, what was compacted
+    marked."""
+    path = make_store(
+        tmp_path / "state.db",
+        "31",
+        sessions=[{"id": "s", "title": "*A* `b` <c> # #", "estimated_cost_usd": 0.1 + 0.2}],
+        messages=[
+            {
+                "session_id": "s",
+                "content": "[CONTEXT SUMMARY]: long ago",
+                "active": 0,
+                "compacted": 1,
+            },
+            {
+                "session_id": "s",
+                "content": [
+                    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+                ],
+            },
+            {
+                "session_id": "s",
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [tool_call("<b>", '{"cut": "sho')],
+            },
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": "",
+                "tool_name": "t",
+                "timestamp": T0 + 200_000,
+            },
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": "a ```` b\n```\n",
+                "tool_name": "t",
+                "timestamp": "never",
+            },
+        ],
+    )
+    text = document(path, Format.MARKDOWN)
+    assert (
+        "<summary>Compaction summary</summary>\n\n[CONTEXT SUMMARY]: long ago\n\n</details>" in text
+    )
+    assert " (compacted)\n" in text and "[image png]" in text and "*no output*" in text
+    assert (
+        "<summary>&lt;b&gt; {&quot;cut&quot;: &quot;sho</summary>" in text
+        and '```\n{"cut": "sho\n```' in text
+    )
+    assert "`````\na ```` b\n```\n\n`````" in text
+    assert text.count("\n## ") == 2 and front(text)["cost_usd"] == 0.3
+    heading = next(
+        token for token in PARSER.parse(text[text.index("\n# ") :]) if token.type == "inline"
+    )
+    assert "".join(child.content for child in heading.children or []) == "*A* `b` <c> # #"
+
+
+def test_one_entry_is_all_that_a_new_kind_of_block_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its title and body are in both formats; a kind without a title for exports is in none."""
+    note = block_kinds.BlockKind("note", lambda message: message.effect, exported="A <note>")
+    monkeypatch.setattr(
+        chat_message,
+        "KINDS",
+        (*block_kinds.KINDS, note, block_kinds.BlockKind("private", lambda *_: "secret plans")),
+    )
+    message = {
+        "session_id": "s",
+        "content": "plan my week",
+        "effect_disposition": "for the curious",
+    }
+    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    markdown, page = document(path, Format.MARKDOWN), document(path, Format.HTML)
+    assert (
+        "plan my week\n\n<details>\n<summary>A &lt;note&gt;</summary>\n\nfor the curious\n"
+        in markdown
+    )
+    assert (
+        '<details class="note"><summary>A &lt;note&gt;</summary>\n<div class="said">for the curious<'
+        in page
+    )
+    assert "secret plans" not in markdown + page
+
+
+@pytest.mark.parametrize(
+    "text", ["[CONTEXT COMPACTION] of a log", "<memory-context>kept</memory-context> of a log"]
+)
+def test_the_output_of_a_tool_is_exported_as_it_is(tmp_path: Path, text: str) -> None:
+    """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
+    message = {"session_id": "s", "role": "tool", "content": text, "tool_name": "t"}
+    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    assert f"Result of t, 1 line</summary>\n\n```\n{text}\n```" in document(path, Format.MARKDOWN)
+
+
+def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_path: Path) -> None:
+    """The screen has the reasoning first; the order of exports stays as it was."""
+    content = "[CONTEXT SUMMARY]: long ago\n--- END OF CONTEXT SUMMARY ---\nthe answer"
+    message = {"session_id": "s", "role": "assistant", "content": content, "reasoning": "a thought"}
+    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    text = document(path, Format.MARKDOWN)
+    assert (
+        text.index("\n[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
+    )
+
+
+NASTY = [
+    "```", "````", "~~~", "```py", "  ```", "    ```", "- ```", "> ```", "1. ~~~", "`", "``", "\\`", "\\", "|", " | ",
+    "</details>", "<details>", "<script>alert(1)</script>", "<!--", "-->", "<b onclick=x>", "<?php", "<![CDATA[",
+    "\\<i>", "<https://example.org>", "<pre>", "- ", "* ", "> ", "# ", "---", "\n", "\n\n", "    ", "\t", "text",
+    "[a](<b>)", "| a | b |\n|---|---|\n| ", "`<b>`", "``` x ` y", "&lt;", "1. item",
+]  # fmt: skip
+
+
+@settings(max_examples=examples(500))
+@given(st.lists(st.sampled_from(NASTY), max_size=14).map("".join))
+def test_no_message_reaches_beyond_itself(said: str) -> None:
+    """After any message the next heading is a heading, at the top level, and no tag of it is at
+    work."""
+    text = neutral(said) + "\n\n### After\n"
+    tokens = PARSER.parse(text)
+    assert tags(text) == []
+    assert [token.type for token in tokens[-3:]] == ["heading_open", "inline", "heading_close"]
+    assert tokens[-2].content == "After" and tokens[-3].level == 0
+    assert neutral(said).replace("\\", "").replace(" ", "").startswith(
+        said.replace("\\", "").replace(" ", "")
+    ) or (neutral(said).startswith(">"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Use `List<String>` and\n\n```java\nMap<String, List<T>> x; // </details>\n```\n\nthen a < b.",
+        "1. First\n\n   ```sh\n   echo hi\n   ```\n2. Second",
+        "~~~\n```\n<b>\n~~~",
+        "Plain *words* and [a link](https://example.org).",
+    ],
+)
+def test_ordinary_markdown_stays_as_it_is(said: str) -> None:
+    """Code with angle brackets in fences and spans, lists with code in them."""
+    assert neutral(said) == said
+
+
+def test_what_is_escaped_and_closed() -> None:
+    """Tags outside of code, fences left open, and quotation as the last resort."""
+    assert neutral("a <b>c</b> `<d>`") == "a \\<b>c\\</b> `<d>`"
+    assert neutral("\\<b> \\\\<b>") == "\\<b> \\\\\\<b>"
+    assert neutral("x\n````py\ny\n```") == "x\n````py\ny\n```\n````"
+    assert neutral("- ```\n<b>") == "> - ```\n> \\<b>"
+    assert neutral("`a\n`<b>` c") == "`a\n`\\<b>` c"
+    assert neutral("") == ""
+
+
+@given(st.text(alphabet=st.sampled_from("`~a\n ")))
+def test_fences_hold_anything(text: str) -> None:
+    """A fence is longer than what is inside, and a block comes back as it went in."""
+    block = fenced(text)
+    assert block.partition("\n")[0] not in text
+    (token,) = PARSER.parse(block)
+    assert token.type == "fence" and token.content.rstrip("\n") == text.rstrip("\n")
+    assert "\n".join("\n".join(block) for _, block, _closed in split_fences(text)) == text
+
+
+@given(st.text())
+def test_one_line_of_anything_is_text(text: str) -> None:
+    """Titles and ids show as they are, whatever Markdown would make of them."""
+    line = one_line(text)
+    if not line:
+        return
+    inline = PARSER.parseInline(plain(line))[0].children or []
+    assert {child.type for child in inline} <= {"text", "text_special"}
+    (span,) = PARSER.parseInline(code(line))[0].children or []
+    assert span.type == "code_inline" and span.content == line
+
+
+@given(
+    st.one_of(
+        st.text(),
+        st.lists(st.text(), max_size=3),
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(0, 1e6),
+    )
+)
+@example("soft\xadhyphen, stray\u200djoiner, \U0001f469\u200d\U0001f4bb, \u180e\ufeff")
+def test_front_matter_reads_back(value: object) -> None:
+    """Through a real YAML parser, whatever stands in a title; one line each."""
+    yaml = pytest.importorskip("yaml")
+    text = yaml_value(value)
+    assert len(text.splitlines()) == 1 and printable(text) == text
+    assert yaml.safe_load(f"a: {text}\nb: 1\n") == {"a": value, "b": 1}
+    assert json.loads(json.dumps(value)) == value

@@ -1,0 +1,159 @@
+"""What `hermes --resume` opens: our prediction against what Hermes said, for families its fixtures
+lack."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from paths import DATA
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
+from hermes_browse.store.sessions.models import Relation
+
+T0 = 1_767_258_000.0
+
+Row = tuple[str, str | None, str | None, str | None, dict[str, str], bool]
+"""Id, parent, how it ended, its key, its markers, and whether it has a message."""
+
+PAIRS: dict[str, tuple[str | None, str | None, dict[str, str]]] = {
+    "open": (None, "chat", {}),
+    "closed": ("cli_close", "chat", {}),
+    "new": ("new_session", "chat", {}),
+    "reset": ("session_reset", "chat", {}),
+    "daily": ("daily", "chat", {}),
+    "other-key": ("daily", "other", {}),
+    "marked": ("cli_close", None, {"_reset_from": "marked-parent"}),
+    "inherited": ("cli_close", None, {"_reset_from": "elsewhere"}),
+    "compressed": ("compression", "chat", {}),
+    "compressed-reset": ("compression", "chat", {"_reset_from": "compressed-reset-parent"}),
+    "compressed-agent": ("compression", "chat", {"_delegate_from": "elsewhere"}),
+}
+"""By name: how a parent with the key `chat` ended, the key of its only child, and the child's
+markers."""
+
+STAYS = {
+    22: {"compressed-agent"},
+    31: {"reset", "daily", "marked", "inherited", "compressed-reset", "compressed-agent"},
+}
+"""Where Hermes 0.19 and 0.22.2 opened the parent (run on these very rows); of all others they
+opened the child."""
+
+
+def family(version: int, rows: list[Row], path: Path) -> Path:
+    """A copy of a store that Hermes wrote, with these sessions in it as well, each begun a minute
+    after the last."""
+    shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for number, (session, parent, reason, key, markers, spoken) in enumerate(rows):
+            start = T0 + 60 * number
+            connection.execute(
+                "INSERT INTO sessions (id, source, parent_session_id, started_at, ended_at, end_reason, session_key, "
+                "model_config) VALUES (?, 'telegram', ?, ?, ?, ?, ?, ?)",
+                [
+                    session,
+                    parent,
+                    start,
+                    start + 30 if reason else None,
+                    reason,
+                    key,
+                    json.dumps(markers) if markers else None,
+                ],
+            )
+            if spoken:
+                connection.execute(
+                    "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', 'hello', ?)",
+                    [session, start + 1],
+                )
+    return path
+
+
+def pairs() -> list[Row]:
+    """The rows of all pairs."""
+    rows: list[Row] = []
+    for name, (reason, key, markers) in PAIRS.items():
+        rows.append((f"{name}-parent", None, reason, "chat", {}, True))
+        rows.append((f"{name}-child", f"{name}-parent", None, key, markers, True))
+    return rows
+
+
+@pytest.mark.parametrize("version", [22, 31])
+def test_a_chat_after_a_reset_is_one_of_its_own_only_where_hermes_says_so(
+    version: int, tmp_path: Path
+) -> None:
+    """A key alone makes no reset: the parent must have ended by one (0.22), and 0.19 knows of
+    none."""
+    path = family(version, pairs(), tmp_path / "state.db")
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, T0)
+        opened = {
+            name: predict_resume(catalog, f"{name}-parent", reader.schema.version) for name in PAIRS
+        }
+        assert read_lineage(reader, "open-parent", T0).predicted == "open-child"
+    expected = {name: f"{name}-{'parent' if name in STAYS[version] else 'child'}" for name in PAIRS}
+    assert opened == expected
+
+
+def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path: Path) -> None:
+    """As 0.22 does."""
+    path = family(31, pairs(), tmp_path / "state.db")
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, T0)
+        assert predict_resume(catalog, "reset-parent", None) == "reset-parent"
+        assert predict_resume(catalog, "nowhere", None) == "nowhere"
+        relations = {name: catalog.conversation(f"{name}-child").relation for name in PAIRS}
+    resets = {name for name, relation in relations.items() if relation is Relation.RESET}
+    assert resets == {"reset", "daily", "marked", "inherited", "compressed-reset"}
+
+
+def random_rows(seed: int) -> list[Row]:
+    """Sixty families of up to nine sessions, likely and unlikely ones."""
+    dice, rows = random.Random(seed), list[Row]()
+    reasons = [
+        "compression",
+        "compression",
+        "branched",
+        "session_reset",
+        "idle",
+        "cli_close",
+        None,
+        None,
+    ]
+    for number in range(60):
+        ids: list[str] = []
+        for place in range(dice.randint(1, 9)):
+            session = f"f{number:02}-{place}"
+            parent = dice.choice(ids) if ids and dice.random() < 0.85 else None
+            names = [
+                name
+                for name in ("_branched_from", "_delegate_from", "_reset_from")
+                if dice.random() < 0.12
+            ]
+            markers = {name: dice.choice([parent or "x", "elsewhere"]) for name in names}
+            key = dice.choice([None, "", "k1", "k1", "k2"])
+            rows.append((session, parent, dice.choice(reasons), key, markers, dice.random() < 0.7))
+            ids.append(session)
+    return rows
+
+
+def test_random_families_open_as_in_the_real_hermes(tmp_path: Path) -> None:
+    """0.19, every session of them."""
+    hermes_state = pytest.importorskip("hermes_state")
+    rows = random_rows(19)
+    path = family(22, rows, tmp_path / "state.db")
+    db = hermes_state.SessionDB(db_path=path)
+    try:
+        said = {row[0]: db.resolve_resume_session_id(row[0]) for row in rows}
+    finally:
+        db.close()
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, T0)
+        assert {each: predict_resume(catalog, each, reader.schema.version) for each in said} == said
+    assert sum(key != value for key, value in said.items()) > 50

@@ -1,0 +1,234 @@
+"""A store on another machine answers as the same file does here, through the real ssh client."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+from paths import DATA
+from plays import play, store_of
+from server import ThrowAwayServer
+
+from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.cleanup.selection import Selection, parse_line
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import (
+    NotFoundError,
+    RefusedError,
+    StoreError,
+    ValueTooLongError,
+)
+from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.hosts import codec, remote
+from hermes_browse.store.hosts.failures import Failure
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import AnswerLine, Hello, Link, Links
+from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there, store_at
+from hermes_browse.store.insights.sums import make_report
+from hermes_browse.store.messages.chat_message import Reading
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
+
+NOW = 1_800_000_000.0
+
+
+@pytest.fixture
+def there(
+    ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path
+) -> Iterator[Callable[[str], RemoteStore]]:
+    """Puts a recorded store on a machine, and returns it as this one sees it."""
+    links = Links()
+
+    def start(shape: str) -> RemoteStore:
+        home = tmp_path / shape
+        home.mkdir()
+        shutil.copy(next(DATA.glob(f"state-{shape}-*.db")), home / "state.db")
+        server = ssh_server(home)
+        store = store_at(locate_there(links.of(server.host)), links)
+        assert isinstance(store, RemoteStore)
+        return store
+
+    yield start
+    links.close()
+
+
+def _answers(store: OpenStore) -> Iterator[object]:
+    """What the list, the transcript, the search, the insights and the clean-up read."""
+    catalog = store.catalog(NOW)
+    yield list(catalog.sessions.values())
+    first = store.first_page(NOW)
+    yield first.order(View.CHATS), first.exact
+    conversations = store.with_details(
+        [catalog.conversation(root) for root in catalog.order(View.ALL)]
+    )
+    yield conversations
+    for each in conversations:
+        segments = each.segments
+        outline = store.outline(segments, Reading.EVERYTHING)
+        yield outline, store.messages([row.id for row in outline.rows])
+        yield store.details(each), store.recap(segments), store.memory(segments)
+        yield store.compactions(segments), store.lineage(each.id, NOW)
+        yield store.file_changes(each.id, NOW), store.run(each.id, NOW)
+        yield [store.prompt_before(each.id, row.id) for row in outline.rows[-3:]]
+        yield store.seen_at(segments, None, prompt=True), store.system_prompt(each.id)
+        yield store.stored_session(each.id), store.resolve(each.id)
+        yield store.stored_messages([row.id for row in outline.rows][:20])
+        yield store.raw_message(outline.rows[0].id) if outline.rows else None
+    for text in ("the", "a b", "source:cli", "日本", '"the ', "tool:terminal the", "is:archived a"):
+        found = store.search(text, catalog, titles=8, now=NOW)
+        yield replace(found.answer, elapsed_ms=0.0), found.titles, dict(found.conversations)
+        query = parse(text, now=NOW)
+        yield store.count_hits(query, catalog, View.ALL, NOW).count
+        yield store.suggestions(query, catalog, View.CHATS, NOW)
+        yield store.roots(query, catalog, View.ALL, NOW)
+    for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
+        yield store.plan(Selection(parse_line(line, NOW)), catalog, NOW)
+    sessions = list(catalog.sessions.values())
+    yield dict(store.measure(sessions)), store.content_bytes([each.id for each in sessions])
+    yield store.space_map(catalog), store.file_space(), store.vocabulary(catalog)
+    for of_tools in (False, True):
+        facts = store.facts(catalog, of_tools=of_tools, sizes=not of_tools)
+        yield make_report(facts, "tool" if of_tools else "day", "all", NOW)
+    yield store.coverage(), store.search_health(), store.retention(NOW)
+    state = store.state()
+    changed = store.increment(catalog, state, NOW)
+    assert changed is not None
+    yield state, list(changed[0].sessions.values()), changed[1]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "v11",
+        pytest.param("v14", marks=pytest.mark.slow),
+        pytest.param("v22", marks=pytest.mark.slow),
+        "v31",
+    ],
+)
+def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape: str) -> None:
+    store = there(shape)
+    path = Path(str(store.path).partition(":")[2])
+    with open_store(locate_file(path)) as here, open_store(store) as far:
+        for expected, answer in zip(_answers(here), _answers(far), strict=True):
+            assert answer == expected
+
+
+def test_changes_and_runs_travel_whole(tmp_path: Path) -> None:
+    """Those of edits by Hermes' own tools, with a subagent."""
+    path = store_of(play("0.19.0"), tmp_path / "state.db")
+    with open_store(path) as here:
+        answers = {
+            "file_changes": here.file_changes("second", NOW),
+            "run": here.run("second", NOW),
+            "prompt_before": here.prompt_before("second", 10_000),
+        }
+    for name, answer in answers.items():
+        assert answer == codec.decode(codec.encode(answer), codec.signature(name).answer)
+    assert answers["prompt_before"] is not None
+
+
+class LongAnswers:
+    """A link to a host whose whole answers are too large for a line."""
+
+    host = Host("vps", "vps")
+
+    def __init__(self, answer: object) -> None:
+        self.answer = codec.encode(answer)
+        self.starts: list[int | None] = []
+        """Of the windows that were asked for; None for the whole answer."""
+
+    def open(self) -> Hello:
+        return Hello("1.0", "/srv/state.db", "", codec.PROTOCOL)
+
+    def send(self, question: dict[str, int], arguments: bytes) -> LongAnswers:
+        self.starts.append(question.get("from"))
+        return self
+
+    def lines(self, seconds: float, poll: Callable[[], object]) -> Iterator[AnswerLine]:
+        start = self.starts[-1]
+        if start is None:
+            failure = Failure("ValueTooLongError", "This is too large.", "")
+            yield AnswerLine("error", codec.encode(failure) + b"}", 0)
+        else:
+            yield AnswerLine("answer", codec.window(self.answer, start) + b"}", 0)
+
+
+def test_a_long_answer_comes_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts only, as many windows as it has; more than the most are refused."""
+    monkeypatch.setattr(codec, "WINDOW", 10)
+    text = 'Zoë said: "no"\n' * 5
+    link = LongAnswers(text)
+    lease = Lease(cast(Link, link))
+    assert lease.call("system_prompt", ("one",), {}) == text
+    length = len(link.answer.decode())
+    assert link.starts == [None, *range(0, length + 1, 10)]
+    monkeypatch.setattr(remote, "_WINDOWS", 2)
+    with pytest.raises(ValueTooLongError, match="vps: This is too large"):
+        lease.call("system_prompt", ("one",), {})
+    with pytest.raises(ValueTooLongError):
+        lease.call("state", (), {})
+    assert link.starts[-1] is None, "no text, so no windows"
+
+
+def test_flags_titles_and_deletes_go_through_the_program_there(
+    there: Callable[[str], RemoteStore],
+) -> None:
+    store = there("v22")
+    file = Store(Path(str(store.path).partition(":")[2]))
+
+    def conversations() -> dict[str, tuple[str | None, bool]]:
+        with file.reader() as reader:
+            catalog = read_catalog(reader, NOW)
+            every = (catalog.conversation(root) for root in catalog.order(View.ALL))
+            return {each.id: (each.title, each.archived) for each in every}
+
+    before = conversations()
+    tip = next(each for each, (_title, archived) in before.items() if not archived)
+    with open_store(store) as far:
+        archived = far.archive([tip])
+        assert conversations()[tip][1] and archived.sentence.endswith(" on vps")
+        assert far.undo(archived).rows and conversations() == before
+        renamed = far.rename(tip, "a new; $(title) 'of' mine")
+        assert conversations()[tip][0] == renamed.title == "a new; $(title) 'of' mine"
+        far.undo(renamed.change)
+        assert conversations() == before
+        deleted = far.delete([tip])
+        assert tip in deleted.bundle.sessions and tip not in conversations()
+        assert [each.name for each in far.deletions()] == [deleted.bundle.name]
+        restored = far.restore(deleted.bundle.name)
+        assert restored.verified and conversations() == before and far.check_index() == ()
+
+
+def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
+    """The write module refuses, and no statement is sent there."""
+    from hermes_browse.store.edit.flags import archive
+
+    store = there("v22")
+    with pytest.raises(RefusedError, match="its own machine"):
+        archive(store, ["any"])
+    with pytest.raises(StoreError, match="no statement is sent"):
+        store.open()
+
+
+def test_an_error_of_the_program_there_is_its_sentence(there: Callable[[str], RemoteStore]) -> None:
+    with pytest.raises(NotFoundError, match=r"^vps: .*no-such-session") as refused:
+        open_store(there("v22")).archive(["no-such-session"])
+    assert refused.value.exit_code == 4
+
+
+def test_a_resume_brings_a_terminal_there(there: Callable[[str], RemoteStore]) -> None:
+    store = there("v22")
+    location = locate_there(store.link)
+    with OpenStore(store, location) as opened:
+        catalog = opened.catalog(NOW)
+        tip = catalog.conversation(catalog.order(View.CHATS)[0]).id
+        plan = opened.resume_plan(tip, NOW)
+    assert plan.argv[:2] == ("ssh", "-t") and plan.argv[-1].endswith(
+        f"resume --yes -- {plan.target.id}"
+    )
+    assert plan.host == "vps"

@@ -1,0 +1,149 @@
+"""The run of a conversation: its total, and what stands out in it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from paths import DATA
+from store_builder import T0, StoreBuilder, add_tool_use, tool_call
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.run.marks import RunMark, find_marks
+from hermes_browse.store.run.run import Run, read_run
+
+STORES = sorted(DATA.glob("state-v*.db"))
+
+
+def run_of(builder: StoreBuilder, session: str = "s") -> tuple[Run, tuple[RunMark, ...]]:
+    """The run of a session, and its marks."""
+    with Store(builder.write()).reader() as reader:
+        run = read_run(reader, session)
+        return run, find_marks(reader, run)
+
+
+def texts(marks: tuple[RunMark, ...], kind: str) -> list[tuple[int | None, str]]:
+    """The marks of a kind: where, and what they say."""
+    return [(mark.message_id, mark.text) for mark in marks if mark.kind is kind]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_total_is_the_sum_over_the_tree(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", estimated_cost_usd=1.23)
+    names = ["s"]
+    for number in range(chance.randint(1, 12)):
+        parent = chance.choice(names)
+        builder.session(
+            f"a{number}",
+            source="subagent",
+            parent_session_id=parent,
+            model_config={"_delegate_from": parent},
+            estimated_cost_usd=round(chance.random() * 5, 4),
+        )
+        names.append(f"a{number}")
+    path = builder.write()
+    with Store(path).reader() as reader:
+        run = read_run(reader, "s")
+        sql = (
+            "WITH RECURSIVE tree(id) AS (SELECT 's' UNION SELECT s.id FROM sessions s JOIN tree "
+            "ON s.parent_session_id = tree.id) "
+            "SELECT sum(estimated_cost_usd) FROM sessions WHERE id IN tree"
+        )
+        total = float(str(reader.value(sql)))
+    assert run.conversation.tree_cost_usd == pytest.approx(total, abs=1e-9)
+    shown = [run.conversation.cost_usd, *(each.cost_usd for each in run.subagents)]
+    assert sum(each or 0.0 for each in shown) == pytest.approx(total, abs=1e-9)
+
+
+@pytest.mark.parametrize("differs", ["nothing", "result", "arguments", "turn", "number"])
+def test_a_loop_is_found(differs: str, tmp_path: Path) -> None:
+    """The same call with the same result in one turn, and not only twice."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    rows: list[int] = []
+    for number in range(2 if differs == "number" else 4):
+        if differs == "turn" or number == 0:
+            builder.message("s", "user", "go")
+        command = f"pytest {number}" if differs == "arguments" else "pytest"
+        result = f"{number} failed" if differs == "result" else "1 failed"
+        call = add_tool_use(builder, f"c{number}", "terminal", {"command": command}, result)
+        rows.append(call)
+    _run, marks = run_of(builder)
+    sentence = "terminal was called 4 times with the same result"
+    assert texts(marks, "loop") == ([(rows[2], sentence)] if differs == "nothing" else [])
+
+
+def _two_parts(path: Path, first: int, second: int, **changed: object) -> StoreBuilder:
+    builder = StoreBuilder(path)
+    tokens = {"input_tokens": 1000, "model": "m/one", "system_prompt": "be kind"}
+    builder.session(
+        "s", **tokens, cache_read_tokens=first, end_reason="compression", ended_at=T0 + 30
+    )
+    builder.message("s", "user", "go")
+    builder.session("t", parent_session_id="s", **tokens | {"cache_read_tokens": second} | changed)
+    builder.message("t", "user", "on")
+    return builder
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"model": "m/two"}, "the model changed from m/one to m/two"),
+        ({"system_prompt": "be quick"}, "the system prompt changed"),
+        ({}, "nothing that is stored explains it"),
+    ],
+)
+def test_a_fall_of_the_cache_share_is_found(
+    changed: dict[str, object], reason: str, tmp_path: Path
+) -> None:
+    _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 250, **changed))
+    assert texts(marks, "cache") == [(2, f"the cache share fell from 90 % to 20 %: {reason}")]
+
+
+def test_a_small_fall_is_none(tmp_path: Path) -> None:
+    _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 2000))
+    assert texts(marks, "cache") == []
+
+
+def test_a_model_change_within_a_session(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", input_tokens=2000, cache_read_tokens=9000)
+    builder.message("s", "user", "go")
+    later = builder.message("s", "user", "now with the other model")
+    for model, since, cached in (("m/one", T0, 9000), ("m/two", T0 + 2, 0)):
+        builder.row(
+            "session_model_usage", session_id="s", model=model, first_seen=since, input_tokens=1000,
+            cache_read_tokens=cached,
+        )  # fmt: skip
+    _run, marks = run_of(builder)
+    assert [where for where, _text in texts(marks, "cache")] == [later]
+
+
+@pytest.mark.parametrize("path", STORES, ids=lambda path: path.stem)
+def test_recorded_stores_have_no_loops_and_no_falls(path: Path) -> None:
+    with Store(path).reader() as reader:
+        for (session,) in reader.rows("SELECT id FROM sessions"):
+            kinds = {mark.kind for mark in find_marks(reader, read_run(reader, str(session)))}
+            assert not kinds & {"loop", "cache"}
+
+
+def test_gaps_the_slowest_and_the_dearest(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    builder.message("s", "user", "go", token_count=5)
+    slow = builder.message("s", "assistant", "", tool_calls=[tool_call("terminal")])
+    builder.message("s", "tool", "done", tool_call_id="call_1", timestamp=T0 + 1000)
+    late = builder.message("s", "user", "are you there?", timestamp=T0 + 9000, token_count=100)
+    _run, marks = run_of(builder)
+    assert texts(marks, "gap") == [(late, "2 hours until the next prompt")]
+    assert texts(marks, "slowest") == [(slow, "the slowest call: terminal, 17 minutes")]
+    assert texts(marks, "dearest") == [(late, "the most expensive turn: 100 tokens")]
+
+
+def test_turns_begin_with_a_prompt(tmp_path: Path) -> None:
+    run, _marks = run_of(_two_parts(tmp_path / "state.db", 1, 1))
+    assert [turn[0].id for turn in run.turns] == [1, 2]
+    assert [part.first_message_id for part in run.stretches] == [1, 2]

@@ -1,0 +1,236 @@
+"""The query language: what a typed text is taken to mean."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+from search_stores import write_store
+from searching import search
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search.filters import (
+    EVERYTHING,
+    FILTER_KEYS,
+    FILTERS,
+    Filter,
+    FilterKind,
+    Vocabulary,
+)
+from hermes_browse.store.search.query import compile_query, parse, unknown_filters
+from hermes_browse.store.search.scope import compile_filters
+from hermes_browse.store.search.terms import TermKind
+
+GUIDE = (ROOT / "docs" / "searching.md").read_text(encoding="utf-8")
+NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
+
+
+def groups(text: str) -> list[list[str]]:
+    return [[term.text for term in group] for group in parse(text).groups]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("docker deploy", [["docker", "deploy"]]),
+        ("a b OR c", [["a", "b"], ["c"]]),
+        ("a AND b", [["a", "b"]]),
+        ("a and b", [["a", "and", "b"]]),
+        ("a or b", [["a", "or", "b"]]),
+        ("don't .env src/main.py 50% C++", [["don't", ".env", "src/main.py", "50%", "C++"]]),
+        ("main() f(x)", [["main()", "f(x)"]]),
+        ("(docker", [["docker"]]),
+        ("docker)", [["docker"]]),
+        ("(a OR b)", [["a"], ["b"]]),
+        ("((deep)) (", [["((deep))"]]),
+        ("http://x TODO: foo:bar", [["http://x", "TODO:", "foo:bar"]]),
+        ("git --amend", [["git", "--amend"]]),
+        ("a - b", [["a", "-", "b"]]),
+        ('say "docker only', [["say", "docker", "only"]]),
+        ('"docker deployment" x', [["docker deployment", "x"]]),
+        ("OR OR a", [["a"]]),
+        ("\x00", []),
+        ('*** " ()', [["()"]]),
+    ],
+)
+def test_words(text: str, expected: list[list[str]]) -> None:
+    assert groups(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["hello AND", "OR hello", "NOT hello", "and hello", "hello or", "not hello not"]
+)
+def test_a_dangling_operator_is_dropped_as_hermes_does(text: str) -> None:
+    query = parse(text)
+    assert groups(text) == [["hello"]]
+    assert query.excluded == ()
+
+
+@pytest.mark.parametrize("text", ["not", "and", "or"])
+def test_a_lower_case_operator_alone_is_a_word(text: str) -> None:
+    assert groups(text) == [[text]]
+
+
+@pytest.mark.parametrize("text", ["a -b", "a NOT b", "-b a", 'a -"b"'])
+def test_exclusion(text: str) -> None:
+    query = parse(text)
+    assert [term.text for term in query.excluded] == ["b"]
+    assert groups(text) == [["a"]]
+
+
+def test_only_exclusion_is_a_problem_and_nothing_to_look_for() -> None:
+    query = parse("-foo")
+    assert query.is_empty
+    assert "only exclusions" in query.problems[0].text
+    assert not parse("role:user -foo").problems
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "bare"),
+    [
+        ("dock*", TermKind.PREFIX, "dock"),
+        ('"two words"', TermKind.PHRASE, "two words"),
+        ('"two wor"*', TermKind.PREFIX, "two wor"),
+        ('"star*"', TermKind.PHRASE, "star*"),
+        ("word", TermKind.WORD, "word"),
+    ],
+)
+def test_kinds(text: str, kind: TermKind, bare: str) -> None:
+    (term,) = parse(text).terms
+    assert (term.kind, term.text) == (kind, bare)
+    assert text[term.start : term.end] == text
+
+
+def test_a_lone_quote_keeps_what_it_was_part_of() -> None:
+    query = parse('title:"big plan')
+    assert [(each.key, each.value) for each in query.filters] == [("title", "big")]
+    assert [problem.start for problem in query.problems] == [6]
+    assert [term.text for term in parse('a -"b').excluded] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("source:cli", ("source", ":", "cli", False)),
+        ("-ROLE:user", ("role", ":", "user", True)),
+        ("NOT role:user", None),
+        ('title:"two words"', ("title", ":", "two words", False)),
+        ("cost>0.5", ("cost", ">", "0.5", False)),
+        ("msgs>=20k", ("msgs", ">=", "20k", False)),
+        ("after:3d", ("after", ":", "3d", False)),
+    ],
+)
+def test_filters(text: str, expected: tuple[str, str, str, bool] | None) -> None:
+    (found,) = parse(text, now=NOW).filters
+    assert (found.key, found.op, found.value, found.negated) == (
+        expected or ("role", ":", "user", False)
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "after:money",
+        "before:2026-13",
+        "on:99999999d",
+        "on:٣٣٣٣",
+        "is:purple",
+        "has:wings",
+        "cost>nan",
+        "msgs>",
+        "role:",
+    ],
+)
+def test_a_bad_value_is_a_problem_and_left_out(text: str) -> None:
+    query = parse(f"docker {text}", now=NOW)
+    assert query.filters == ()
+    assert groups(f"docker {text}") == [["docker"]]
+    assert [(problem.start, problem.end) for problem in query.problems] == [(7, 7 + len(text))]
+
+
+def test_every_filter_key_is_known_to_the_conditions() -> None:
+    values = {
+        "before": "2026",
+        "older": "2026",
+        "after": "2026",
+        "on": "today",
+        "is": "archived",
+        "has": "code",
+        "in": "reasoning",
+    }
+    for key in set(FILTER_KEYS) - {"include", "free"}:
+        conditions = compile_filters(parse(f"{key}:{values.get(key, 'x')}", now=NOW), NOW)
+        assert (conditions.rows == EVERYTHING) != (conditions.conversations == EVERYTHING), key
+
+
+_CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "expected"),
+    [
+        ("role:user role:tool", {"role": "tool"}, True),
+        ("-role:user -role:tool", {"role": "tool"}, False),
+        ("-role:user -role:tool", {"role": "assistant"}, True),
+        ("after:2026-03-17", {}, True),
+        ("after:2026-03-18", {}, False),
+        ("before:2026-03-18", {"timestamp": NOW - 86_400}, True),
+        ("after:2026-01-01 after:2027-01-01", {}, False),
+        ("on:today", {}, True),
+        ("on:today", {"timestamp": None}, False),
+        ("-on:today", {"timestamp": None}, True),
+        ("tool:grep", {"tool_calls": _CALLS}, True),
+        ("tool:GREP", {"tool_name": "grep"}, True),
+        (
+            "tool:grep",
+            {"tool_calls": '[{"function": {"name": "find", "arguments": "grep"}}]'},
+            False,
+        ),
+        ("tool:grep", {"tool_calls": '["grep"]'}, False),
+        ("tool:grep", {"tool_calls": '[{"name": "grep"'}, False),
+        ("has:code", {"content": "```x```"}, True),
+        ("has:image", {"content": '\x00json:[{"type": "image_url"}]'}, True),
+        ("has:image", {"content": 'about "image_url"'}, False),
+        ("has:error", {"role": "tool", "content": '{"error": "no"}'}, True),
+        ("has:reasoning", {}, False),
+        ("has:reasoning", {"reasoning": "so"}, True),
+        ("is:compacted", {"active": 0, "compacted": 1}, True),
+        ("is:rewound", {"active": 0, "compacted": 0}, True),
+        ("is:rewound", {"active": None}, False),
+    ],
+)
+def test_conditions_on_messages(
+    tmp_path: Path, text: str, row: dict[str, object], expected: bool
+) -> None:
+    path = write_store(tmp_path / "state.db", [{"content": "", "timestamp": NOW} | row])
+    with Store(path).reader() as reader:
+        assert bool(search(reader, parse(text, now=NOW), now=NOW).hits) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("dock", True), ("dock ", False), ("dock source:cli", False), ('"dock"', False)],
+)
+def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bool) -> None:
+    (each,) = compile_query(parse(text), prefix_last=True).matchers
+    assert each.is_prefix is expected
+
+
+@pytest.mark.parametrize("kind", FILTERS, ids=lambda kind: kind.key)
+def test_each_filter_knows_all_of_itself(kind: FilterKind) -> None:
+    """Its example is one it takes, its values are too, its other names lead to it, and the guide
+    has its example."""
+    for example in kind.example.replace("…", "").split():
+        (asked,) = parse(example, now=NOW, for_cleanup=kind.is_cleanup_only).filters
+        assert asked.key == kind.key
+        assert f"`{example.removeprefix('-')}`" in GUIDE
+    for value in kind.values(Vocabulary(), NOW):
+        assert not parse(f"{kind.key}:{value}", now=NOW, for_cleanup=kind.is_cleanup_only).problems
+    for name in kind.also_called:
+        (problem,) = unknown_filters(parse(f"x {name}:y1"))
+        assert f"is {kind.key}{kind.sign} meant?" in problem.text
+    assert bool(kind.reason(Filter(kind.key, ":", " "), NOW)), (
+        "no filter means anything without a value"
+    )

@@ -1,0 +1,246 @@
+"""What each kind of block looks like: one picture for what is said, one for tools, one for states
+and rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+from textual.app import App, ComposeResult
+from transcripts import SHEET, START
+
+from hermes_browse.store.messages.chat_message import (
+    ChatMessage,
+    ContentPart,
+    RowInfo,
+    State,
+    ToolCall,
+)
+from hermes_browse.store.messages.transcript import END, Outline
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
+from hermes_browse.tui.browser.transcript.view import TranscriptView
+from hermes_browse.tui.settings.themes import DARK
+
+Compare = Callable[..., bool]
+
+MARKDOWN = """\
+# Heading one
+## Heading two
+
+A paragraph with **bold**, *italic*, ~~struck~~ and `code`, long enough to be broken over two lines of the page.
+
+- a list
+  1. in a list
+  2. another
+- [ ] to do
+- [x] done
+
+> a quote
+> > in a quote
+
+| name | count | 語 |
+|:-----|------:|----|
+| one | 1 | 日本語 |
+| two | 22 | 👩‍🚀 🇸🇪 é |
+
+[a link](https://example.org/), <https://example.org/plain> and ![a picture](https://example.org/x.png)
+
+```python
+def answer(question: str) -> int:  # coloured
+    return 42 if "life" in question else 0
+```
+
+    indented code
+
+---
+
+שלום עולם and مرحبا, e\u0301 and \u200d.
+"""
+SAID = (
+    ChatMessage(1, "s", "user", MARKDOWN, START),
+    ChatMessage(2, "s", "assistant", "Short.", START + 1, reasoning="Because **it** is short."),
+    ChatMessage(
+        3,
+        "s",
+        "user",
+        "look at these",
+        START + 2,
+        parts=(
+            ContentPart("text", "look at these"),
+            ContentPart("image", "[image png]", mime="image/png", size=48_211),
+            ContentPart("image", "", url="https://example.org/lighthouse.jpg"),
+        ),
+    ),
+    ChatMessage(
+        4,
+        "s",
+        "user",
+        "plan my week",
+        START + 3,
+        api_content="recalled: swims on Tuesdays\n\nplan my week",
+    ),
+    ChatMessage(
+        5, "s", "user", "[CONTEXT COMPACTION] what was said before", START + 4, is_flagged=True
+    ),
+    ChatMessage(6, "s", "assistant", "", START + 5),
+    ChatMessage(7, "s", "assistant", "cut off in the mid", START + 6, finish_reason="length"),
+)
+RESULTS: Sequence[tuple[str, dict[str, object], object]] = (
+    (
+        "terminal",
+        {"command": "git diff"},
+        {"output": "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-old = 1\n+new = 2", "exit_code": 0},
+    ),
+    ("read_file", {"path": "src/x.py"}, {"content": "1|import os\n2|\n3|print(os.name)"}),
+    (
+        "terminal",
+        {"command": "ls --color"},
+        {
+            "output": "\x1b[34mfolder\x1b[0m  \x1b[1;32mprogram\x1b[0m \x1b]0;title\x07",
+            "exit_code": 0,
+        },
+    ),
+    (
+        "terminal",
+        {"command": "journalctl"},
+        "2026-01-01 10:00:00 INFO start\n2026-01-01 10:00:01 ERROR it broke\n2026-01-01 10:00:02 WARNING smoke",
+    ),
+    (
+        "web_search",
+        {"query": "tides"},
+        [{"title": "Tide", "hits": 3}, {"title": "Ebb", "hits": 12}],
+    ),
+    (
+        "get",
+        {"url": "https://example.org"},
+        {"nested": {"key": [1, 2, {"deep": None}]}, "ok": True},
+    ),
+    (
+        "python",
+        {"code": "1 / 0"},
+        'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\nZeroDivisionError: division by zero',
+    ),
+    ("lines", {"name": "many"}, "\n".join(f"line {number}" for number in range(12))),
+)
+
+
+def rows_of(messages: Sequence[ChatMessage], segments: int = 1) -> tuple[RowInfo, ...]:
+    """Their rows; each row of the last half in the last segment."""
+    half = len(messages) // 2 if segments > 1 else len(messages)
+    return tuple(
+        RowInfo(each.id, int(number >= half), each.role, each.timestamp, each.state, each.is_hidden)
+        for number, each in enumerate(messages)
+    )
+
+
+def model(messages: Sequence[ChatMessage], segments: int = 1, **more: object) -> TranscriptModel:
+    """They as a conversation."""
+    sessions = tuple(
+        Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments)
+    )
+    chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
+    names = tuple(each.id for each in sessions)
+    made = TranscriptModel(chat, Outline(names, rows_of(messages, segments), **more))  # type: ignore[arg-type]  # fields by name
+    made.add(messages)
+    return made
+
+
+def tools() -> TranscriptModel:
+    """A call for each kind of result, one that failed and one without any."""
+    messages: list[ChatMessage] = []
+    for number, (name, arguments, result) in enumerate(RESULTS):
+        text = result if isinstance(result, str) else json.dumps(result)
+        call = ToolCall(f"c{number}", name, json.dumps(arguments))
+        at = START + 10 * number
+        messages.append(ChatMessage(2 * number + 1, "s", "assistant", "", at, tool_calls=(call,)))
+        messages.append(
+            ChatMessage(
+                2 * number + 2, "s", "tool", text, at + 1.5, tool_call_id=call.id, tool_name=name
+            )
+        )
+    lone = ToolCall("never", "delegate_task", '{"goal": "run the tests"}')
+    messages.append(ChatMessage(90, "s", "assistant", "", START + 200, tool_calls=(lone,)))
+    messages.append(
+        ChatMessage(
+            91,
+            "s",
+            "tool",
+            '{"error": "no such file"}',
+            START + 201,
+            tool_call_id="x",
+            tool_name="patch",
+        )
+    )
+    return model(messages)
+
+
+def states() -> TranscriptModel:
+    """Every state of a message, and every rule between them."""
+    messages = (
+        ChatMessage(1, "s0", "session_meta", "{}", START, is_hidden=True),
+        ChatMessage(2, "s0", "user", "compacted away", START + 1, state=State.COMPACTED),
+        ChatMessage(9, "s0", "user", "wrong **question**", START + 2, state=State.REWOUND),
+        ChatMessage(10, "s0", "assistant", "repeated", START + 4000, state=State.COMPACTED),
+        ChatMessage(11, "s1", "assistant", "repeated", START + 100_000),
+        ChatMessage(12, "s1", "user", "go on", START + 100_001, display_kind="auto_continue"),
+        ChatMessage(
+            13, "s1", "tool", "out", START + 100_002, tool_call_id="lost", tool_name="terminal"
+        ),
+        ChatMessage(14, "s1", "system", "You are Hermes.", None, display_kind="system prompt"),
+    )
+    return model(
+        messages,
+        2,
+        gaps={12: (2, 3), END: (1, 0)},
+        copies={10: 11},
+    )
+
+
+class BlockApp(App[None]):
+    """One viewer on a model."""
+
+    CSS = SHEET.read_text()
+
+    def __init__(self, shown: TranscriptModel, look: Look, is_open: bool) -> None:
+        super().__init__()
+        self._shown, self._look, self._is_open = shown, look, is_open
+        self.register_theme(DARK)
+        self.theme = DARK.name
+
+    def compose(self) -> ComposeResult:
+        yield TranscriptView()
+
+    def on_mount(self) -> None:
+        """Show it from its beginning."""
+        view = self.query_one(TranscriptView)
+        view.page.look = self._look
+        view.show(self._shown)
+        if self._is_open:
+            view.page.opened = set(range(len(self._shown)))
+        view.action_to_start()
+
+
+BLOCKS: dict[str, tuple[Callable[[], TranscriptModel], Look, bool]] = {
+    "said-folded": (lambda: model(SAID), Look(), False),
+    "said-open": (lambda: model(SAID), Look(reasoning=True), True),
+    "tools-short": (tools, Look(), False),
+    "tools-full": (tools, Look(Tools.FULL), False),
+    "states": (states, Look(Tools.OFF), False),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_block(name: str, snap_compare: Compare) -> None:
+    """Each kind as it is drawn, in one long page."""
+    made, look, is_open = BLOCKS[name]
+    height = {
+        "said-folded": 62,
+        "said-open": 74,
+        "tools-full": 82,
+        "tools-short": 34,
+        "states": 50,
+    }[name]
+    assert snap_compare(BlockApp(made(), look, is_open), terminal_size=(90, height))

@@ -1,0 +1,101 @@
+"""A message with very many tool calls: what is laid out does not grow with their number."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from transcripts import lines_of, model_of
+
+from hermes_browse.store.connection import stored_values
+from hermes_browse.store.connection.stored_values import read_json_items
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
+from hermes_browse.store.messages.decode import decode_tool_calls
+from hermes_browse.tui.browser.transcript import block_layout
+from hermes_browse.tui.browser.transcript.block_layout import CALL_LIMIT
+from hermes_browse.tui.browser.transcript.copying import document
+from hermes_browse.tui.browser.transcript.entries import Look, Tools
+from hermes_browse.tui.text.styled import line_text
+
+_MANY = 100_000
+
+
+def _calls(count: int) -> tuple[ToolCall, ...]:
+    return tuple(
+        ToolCall(f"c{n}", "terminal", json.dumps({"command": f"ls {n}"})) for n in range(count)
+    )
+
+
+@pytest.mark.parametrize("tools", Tools)
+@pytest.mark.parametrize("is_open", [False, True])
+def test_few_of_many_calls_are_laid_out(
+    monkeypatch: pytest.MonkeyPatch, tools: Tools, *, is_open: bool
+) -> None:
+    """The same work as for a hundred, a line counts those left out, and the pager has all."""
+    parsed = 0
+    load = block_layout.load_json
+
+    def counted(text: str) -> object:
+        nonlocal parsed
+        parsed += 1
+        return load(text)
+
+    monkeypatch.setattr(block_layout, "load_json", counted)
+    message = ChatMessage(0, "s", "assistant", "", tool_calls=_calls(_MANY))
+    model = model_of(1)
+    model.add([message])
+    lines = lines_of(message, model, 80, Look(tools=tools), is_open=is_open)
+    shown = "\n".join(map(line_text, lines))
+    assert len(lines) < 10 * CALL_LIMIT and parsed <= 2 * CALL_LIMIT
+    if tools is not Tools.OFF or is_open:
+        assert f"ls {CALL_LIMIT - 1}" in shown and f"ls {CALL_LIMIT}\n" not in shown
+        assert f"… {_MANY - CALL_LIMIT:,} more calls · O opens all" in shown
+    else:
+        assert f"{_MANY}× terminal" in shown
+    assert f"ls {_MANY - 1}" in document(message, model).text
+
+
+_LISTS = [
+    "[]x",
+    "[ ]]",
+    ' [1, 2 ,"a]",{"x":[1]}]\n',
+    "[1",
+    "[1,]",
+    "[1]x",
+    "[,1]",
+    "[1 2]",
+    "[",
+    "[1,,2]",
+]
+
+
+@pytest.mark.parametrize(
+    "text", [*_LISTS, "[[]", "[1],", '{"a": 1}', '"[', "[[1], [[2]]]", "[" * 100_000]
+)
+def test_a_list_read_item_by_item_is_the_same_list(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """What is refused at once is refused there, too."""
+
+    def read() -> list[object] | None:
+        try:
+            return list(read_json_items(text))
+        except ValueError:
+            return None
+
+    at_once = read()
+    monkeypatch.setattr(stored_values, "_LONG", 0)
+    assert read() == at_once
+
+
+def test_a_long_list_of_calls_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Item by item, with the same result."""
+    stored = json.dumps(
+        [
+            {"id": each.id, "function": {"name": each.name, "arguments": each.arguments}}
+            for each in _calls(5_000)
+        ]
+    )
+    assert len(stored) > stored_values._LONG
+    assert decode_tool_calls(stored) == _calls(5_000)
+    assert decode_tool_calls(stored[:-1]) == ()

@@ -1,0 +1,193 @@
+"""Links and paths of a message: what is found, what may be opened, what the card does with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from hypothesis import given
+from hypothesis import strategies as st
+from store_builder import StoreBuilder, tool_call
+from transcripts import model_of
+
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
+from hermes_browse.store.text import printable
+from hermes_browse.tui.browser.transcript.references import (
+    Reference,
+    ReferenceKind,
+    ReferencesCard,
+    references,
+)
+from hermes_browse.tui.terminal import programs
+
+
+def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:
+    """References of an assistant's message, by target."""
+    return {
+        each.target: each
+        for each in references(ChatMessage(1, "s", "assistant", text, tool_calls=calls), EMPTY)
+    }
+
+
+EMPTY = model_of(0)
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("see [the docs](https://example.org/a?b=c).", ["https://example.org/a?b=c"]),
+        (
+            "(https://en.wikipedia.org/wiki/Sixel_(graphics)), and",
+            ["https://en.wikipedia.org/wiki/Sixel_(graphics)"],
+        ),
+        (
+            "**https://example.org/x**. Then <https://example.org/y>",
+            ["https://example.org/y", "https://example.org/x"],
+        ),
+        ("詳細はhttps://example.jp/ページ。次", ["https://example.jp/ページ"]),
+        ("write to mailto:a@example.org!", ["mailto:a@example.org"]),
+        ("[a](src/auth.py) and `tests/test_auth.py:12`", ["src/auth.py", "tests/test_auth.py"]),
+        ("in /etc/hosts, ~/notes/a.md and ./b/c", ["/etc/hosts", "~/notes/a.md", "./b/c"]),
+        ("yes/no and 1/2 and/or nothing", []),
+        ("[up](#heading)", []),
+    ],
+)
+def test_what_a_text_refers_to(text: str, targets: list[str]) -> None:
+    assert list(found_in(text)) == targets
+
+
+def test_calls_and_their_results_are_looked_through(tmp_path: Path) -> None:
+    model = model_of(2)
+    call = ToolCall(
+        "c", "terminal", '{"path": "with space.txt", "command": "curl https://example.org/in"}'
+    )
+    caller = ChatMessage(0, "s", "assistant", "", tool_calls=(call,))
+    result = ChatMessage(
+        1, "s", "tool", '{"output": "moved to https:\\/\\/example.org\\/out"}', tool_call_id="c"
+    )
+    model.add([caller, result])
+    targets = [each.target for each in references(caller, model)]
+    assert targets == ["https://example.org/in", "https://example.org/out", "with space.txt"]
+    assert [each.target for each in references(result, model)] == ["https://example.org/out"]
+
+
+def test_a_label_that_says_something_else_is_told() -> None:
+    """Whoever opens a link sees where it goes, not only what it is called."""
+    link = found_in("[your **bank**](https://evil.example/)")["https://evil.example/"]
+    assert link.label == "your bank"
+    assert found_in("<https://example.org/>")["https://example.org/"].label == ""
+
+
+@pytest.mark.parametrize(
+    ("target", "may"),
+    [
+        ("https://example.org", True),
+        ("HTTP://example.org/ü", True),
+        ("mailto:a@example.org", True),
+        ("mailto:", False),
+        ("https:///nowhere", False),
+        ("https://[broken", False),
+        ("file:///etc/passwd", False),
+        ("javascript:alert(1)", False),
+        ("vscode://open?x", False),
+        ("-https://example.org", False),
+        ("https://example.org/\x1b]0;x\x07", False),
+        ("https://example.org/\u202egnp", False),
+        ("https://example.org/ --flag", False),
+    ],
+)
+def test_only_the_web_and_mails_are_opened(target: str, may: bool) -> None:
+    assert Reference(ReferenceKind.LINK, target).can_be_opened is may
+    assert not Reference(ReferenceKind.PATH, target).can_be_opened
+
+
+@given(st.text())
+def test_any_text_is_looked_through(text: str) -> None:
+    """Nothing raises, and what would be handed to a browser begins with a scheme that may."""
+    for each in references(ChatMessage(1, "s", "user", text), EMPTY):
+        assert printable(each.label) == each.label
+        if each.can_be_opened:
+            assert each.target.lower().startswith(("http://", "https://", "mailto:"))
+
+
+def linked_store(path: Path) -> Path:
+    """One message with a link, one that must not be opened, and a path; another with none."""
+    builder = StoreBuilder(path)
+    builder.session("s", title="Links")
+    builder.message("s", "user", "nothing here")
+    text = "[docs](https://example.org/docs), [odd](ftp://example.org/x) and /etc/hosts \x1b]8;;https://evil.example\x07"
+    builder.message(
+        "s", "assistant", text, tool_calls=[tool_call("terminal", {"command": "ls"}, id="c")]
+    )
+    return builder.write()
+
+
+async def card(browser: Browser) -> ReferencesCard:
+    """Open it on the last message."""
+    await browser.press("tab", "G", "right_curly_bracket", "L")
+    await browser.settle()
+    await browser.settle()
+    screen = browser.app.screen
+    assert isinstance(screen, ReferencesCard)
+    return screen
+
+
+async def use(browser: Browser, *keys: str) -> str:
+    """Press keys of the card; what it answers."""
+    await browser.press(*keys)
+    await browser.settle()
+    await browser.settle()
+    return browser.text("#answer")
+
+
+async def test_links_are_opened_and_the_rest_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def outside(target: str) -> tuple[bool, str]:
+        opened.append(target)
+        return True, "handed to opener"
+
+    monkeypatch.setattr(programs, "open_outside", outside)
+    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+        await card(browser)
+        shown = browser.text("#references")
+        assert (
+            "https://example.org/docs  docs" in shown
+            and "ftp://example.org/x  odd  is only copied" in shown
+        )
+        assert "handed to opener" in await use(browser, "home", "enter")
+        assert opened == ["https://example.org/docs"]
+        assert "copied" in await use(browser, "c") or "OSC 52" in browser.text("#answer")
+        assert browser.app.clipboard == "https://example.org/docs"
+        while "ftp:" not in browser.app.clipboard:
+            answer = await use(browser, "j", "enter")
+        assert "not of the web" in answer or "OSC 52" in answer
+        await use(browser, "end", "enter")
+        assert browser.app.clipboard == "/etc/hosts"
+        assert opened == ["https://example.org/docs"], (
+            "neither the other scheme nor the path was opened"
+        )
+        await browser.press("escape")
+        assert browser.app.screen is browser.screen
+
+
+async def test_where_there_is_no_opener_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the key that copies instead."""
+    monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
+    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+        await card(browser)
+        answer = await use(browser, "home", "enter")
+        assert "no program here that opens it" in answer and "c copies" in answer
+
+
+async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+        await browser.press("tab", "K", "L")
+        await browser.settle()
+        await browser.settle()
+        assert "no link, image or path" in browser.text("#status")

@@ -1,0 +1,214 @@
+"""Moving in a transcript by day, by segment and to a mark, on conversations made for it."""
+
+from __future__ import annotations
+
+import pytest
+from transcripts import ViewApp, give, screen_text
+
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.tui.browser.transcript.entries import EntryKind, TranscriptModel
+from hermes_browse.tui.browser.transcript.view import TranscriptView
+
+DAY = 86_400.0
+START = 1_700_000_000.0
+
+
+def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
+    """A conversation of several days, each of them a segment as well."""
+    sessions = tuple(
+        Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days)
+    )
+    rows = tuple(
+        RowInfo(
+            day * per_day + n,
+            day,
+            ("user", "assistant")[n % 2],
+            START + day * DAY + n,
+            State.LIVE,
+            False,
+        )
+        for day in range(days)
+        for n in range(per_day)
+    )
+    chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
+    model = TranscriptModel(chat, Outline(tuple(each.id for each in sessions), rows))
+    give(model, 0, len(rows))
+    return model
+
+
+class TellingApp(ViewApp):
+    """A viewer, and what it said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[str] = []
+
+    def on_transcript_view_notice(self, message: TranscriptView.Notice) -> None:
+        """Keep it."""
+        self.told.append(message.text)
+
+
+def top(app: ViewApp) -> EntryKind:
+    """What stands in the first line of the page."""
+    assert app.view.model is not None
+    return app.view.model.entries[app.view.page.place[0]].kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("forward", "back", "kind"),
+    [
+        ("right_square_bracket", "left_square_bracket", EntryKind.DAY),
+        ("right_parenthesis", "left_parenthesis", EntryKind.SEAM),
+    ],
+)
+async def test_days_and_segments_are_walked_one_by_one_and_back(
+    forward: str, back: str, kind: EntryKind
+) -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model)
+        app.view.focus()
+        await pilot.press("home")
+        goals = [
+            index for index, entry in enumerate(model.entries) if entry.kind is kind and index > 0
+        ]
+        seen = []
+        for _ in goals:
+            await pilot.press(forward)
+            seen.append(app.view.page.place)
+        assert seen == [(goal, 0) for goal in goals]
+        await pilot.press(forward)
+        assert app.view.page.place == seen[-1], "there is no further one"
+        await pilot.press(back)
+        assert app.view.page.place == seen[-2]
+        await pilot.press(*[back] * 5)
+        assert app.view.page.place == (0, 0)
+
+
+async def test_back_from_the_middle_goes_to_the_beginning_of_this_day() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model, message_id=2 * 30 + 15)
+        app.view.focus()
+        await pilot.press("down", "left_square_bracket")
+        assert top(app) is EntryKind.DAY
+        first = model.step(app.view.page.place[0], 1)
+        assert first is not None and model.row(first) == model.outline.rows[60]
+
+
+async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever() -> None:
+    """The page cannot scroll further than the end: the next step still goes on from where the last
+    one went."""
+    app = TellingApp()
+    async with app.run_test(size=(80, 40)) as pilot:
+        app.view.show(week(per_day=2))
+        app.view.focus()
+        for _ in range(6):
+            app.view.action_step_rule(1, "day")
+        await pilot.pause()
+        assert app.told.count("no further day") >= 2
+
+
+async def test_a_mark_is_gone_back_to_and_forth() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(week(), message_id=40)
+        app.view.focus()
+        await pilot.press("down", "down", "m")
+        marked = screen_text(app.view)
+        await pilot.press("home")
+        start = screen_text(app.view)
+        assert start != marked
+        await pilot.press("apostrophe")
+        assert screen_text(app.view) == marked
+        await pilot.press("apostrophe")
+        assert screen_text(app.view) == start
+
+
+async def test_without_a_mark_the_last_jump_is_undone() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(week(), message_id=40)
+        app.view.focus()
+        await pilot.press("down")
+        before = screen_text(app.view)
+        await pilot.press("end", "apostrophe")
+        assert screen_text(app.view) == before
+
+
+async def test_a_mark_of_another_conversation_goes_nowhere() -> None:
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(week(), message_id=40)
+        app.view.focus()
+        await pilot.press("m")
+        other = week(days=3)
+        other.conversation = other.conversation._replace(segments=(Session("other", "cli"),))
+        app.view.show(other)
+        before = screen_text(app.view)
+        await pilot.press("apostrophe")
+        assert screen_text(app.view) == before
+
+
+async def test_at_the_end_keys_are_about_the_last_message() -> None:
+    """Not about what happens to stand at the top of the last page: copying takes the end, K the
+    last prompt."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model)
+        app.view.focus()
+        last = len(model.outline.rows) - 1
+        assert app.view.current_id == last, "it opens at its end"
+        await pilot.press("home", "end")
+        assert app.view.current_id == last
+        await pilot.press("K")
+        assert app.view.current_id == last - 1, "the last prompt is not skipped"
+
+
+async def test_at_the_end_down_never_goes_up() -> None:
+    """Where nothing is left to scroll to, the arrows step through the messages from the one that is
+    marked."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week()
+        app.view.show(model)
+        app.view.focus()
+        last = len(model.outline.rows) - 1
+        await pilot.press("end", *["left_curly_bracket"] * 2)
+        seen = [app.view.current_id]
+        assert seen == [last - 2]
+        for _ in range(4):
+            await pilot.press("down")
+            seen.append(app.view.current_id)
+        assert seen == [last - 2, last - 1, last, last, last]
+
+
+async def test_prompts_are_walked_past_summaries() -> None:
+    """A summary that compaction wrote as a user's message is no prompt, also where only reading it
+    tells."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = week(days=1)
+        summary = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were folded.\n\nWhat was said before."
+        model.add([ChatMessage(20, "s0", "user", summary)])
+        app.view.show(model)
+        app.view.focus()
+        await pilot.press("end", *"KKKKK")
+        assert app.view.current_id == 18, "28, 26, 24, 22, and not 20"
+        await pilot.press("J")
+        assert app.view.current_id == 22
+        unread = week(days=1)
+        unread._messages.pop(20)
+        app.view.show(unread)
+        await pilot.press("end", *"KKKKK")
+        assert app.view.current_id == 20
+        unread.add([ChatMessage(20, "s0", "user", summary)])
+        app.view.loaded()
+        assert app.view.current_id == 18, "it has been read, and is none"

@@ -1,0 +1,298 @@
+"""The viewer: lays out only the page, keeps what is being read in place, and paints hostile text
+harmlessly."""
+
+from __future__ import annotations
+
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from textual.pilot import Pilot
+from transcripts import START, ViewApp, give, lines_of, model_of, screen_text
+
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
+from hermes_browse.store.search.query import compile_query, parse
+from hermes_browse.store.text import printable
+from hermes_browse.tui.browser.transcript.block_layout import Shown
+from hermes_browse.tui.browser.transcript.entries import Look, Tools
+from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
+from hermes_browse.tui.browser.transcript.page import Heights
+from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout, wrap
+from hermes_browse.tui.browser.transcript.view import TranscriptView
+from hermes_browse.tui.text.styled import line_text, line_width
+
+
+async def _resize(pilot: Pilot[None], app: ViewApp, size: tuple[int, int]) -> None:
+    """Give the terminal another size, and wait until the view has it."""
+    await pilot.resize_terminal(*size)
+    while (app.view.size.width, app.view.page.height) != size:
+        await pilot.pause()
+
+
+@pytest.mark.parametrize("at_end", [True, False])
+async def test_a_resize_keeps_what_is_read(*, at_end: bool) -> None:
+    """Down to one line of another width and back: the same message at the top, or the end."""
+    app = ViewApp()
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.view.show(model_of(60))
+        if not at_end:
+            app.view.action_scroll_lines(-30)
+        await pilot.pause()
+        before = app.view.page.place[0]
+        for size in ((40, 1), (40, 3), (100, 1), (60, 20)):
+            await _resize(pilot, app, size)
+            place = app.view.page.place[0]
+            assert place >= 50 if at_end else abs(place - before) <= 1, size
+            assert app.view.at_end == at_end
+        assert abs(app.view.page.place[0] - before) <= 1
+
+
+async def test_another_width_keeps_the_line_of_a_long_message() -> None:
+    """What was in the middle of it still is."""
+    app = ViewApp()
+    async with app.run_test(size=(120, 20)) as pilot:
+        app.view.show(model_of(1, text=" ".join(f"word{n}" for n in range(4_000))))
+        await pilot.pause()
+        app.view.page.go((1, app.view.page.heights[1] // 2))
+        app.view._place()
+        for size in ((50, 20), (120, 20)):
+            await _resize(pilot, app, size)
+            words = line_text(app.view.page.frame()[0][1]).split()
+            assert 1_800 < int(words[0].removeprefix("word")) < 2_200
+
+
+@pytest.mark.parametrize("message_id", [None, 25_000, 0])
+async def test_fifty_thousand_messages_lay_out_one_page(
+    message_id: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening at the end, in the middle or at the start renders what is on screen and no more."""
+    laid: set[int] = set()
+
+    lay_out = Shown.lay_out
+
+    def counted(shown: Shown) -> MessageLayout:
+        laid.add(shown.message.id)
+        return lay_out(shown)
+
+    monkeypatch.setattr(Shown, "lay_out", counted)
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(model_of(50_000), message_id=message_id)
+        await pilot.pause()
+        wanted = f"message {49_999 if message_id is None else message_id}"
+        assert any(f"{line} ".lstrip().startswith(f"{wanted} ") for line in screen_text(app.view))
+        assert 0 < len(laid) <= 2 * 24
+
+
+async def test_what_is_missing_is_asked_for_once() -> None:
+    """A page of unread messages is asked for with one request, and stays quiet until it is
+    answered."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = model_of(5000, read=False)
+        app.view.show(model, message_id=2500)
+        await pilot.pause()
+        app.view.refresh()
+        await pilot.pause()
+        assert len(app.wanted) == 1
+        first, last = app.wanted[0]
+        place = model.entry_of(2500)
+        assert place is not None and first <= place < last
+        assert last - first < 200
+
+
+async def test_text_that_arrives_moves_nothing() -> None:
+    """Heights were guessed; the entry opened at keeps its line when the real ones come in."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = model_of(400, read=False)
+        app.view.show(model, message_id=200)
+        await pilot.pause()
+        give(model, 198, 215)
+        app.view.loaded()
+        await pilot.pause()
+        before = screen_text(app.view)
+        assert any("message 200" in line for line in before[:6])
+        give(model, 0, 400)
+        app.view.loaded()
+        await pilot.pause()
+        assert screen_text(app.view) == before
+
+
+async def test_the_scroll_bar_cuts_no_text() -> None:
+    """What is shown first is what is shown after moving away and back."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(model_of(400), message_id=200)
+        app.view.focus()
+        await pilot.pause()
+        first = screen_text(app.view)
+        await pilot.press("up", "down")
+        await pilot.pause()
+        assert screen_text(app.view) == first
+
+
+@pytest.mark.slow
+async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
+    """Up through entries never drawn before, then down again: each step is one line, and back is
+    back."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(model_of(400), message_id=200)
+        app.view.focus()
+        await pilot.press("up", "down")
+        seen = [screen_text(app.view)]
+        for _ in range(60):
+            await pilot.press("up")
+            now = screen_text(app.view)
+            assert now[1:] == seen[-1][:-1]
+            seen.append(now)
+        for earlier in reversed(seen[:-1]):
+            await pilot.press("down")
+            assert screen_text(app.view) == earlier
+
+
+async def test_a_growing_conversation_is_followed_only_from_its_end() -> None:
+    """At the end the new message is on screen; further up nothing moves and the news are
+    counted."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(model_of(100))
+        await pilot.pause()
+        assert app.view.grow(model_of(101)) == 0
+        assert any("message 100" in line for line in screen_text(app.view))
+        await pilot.press("home")
+        app.view.focus()
+        await pilot.press("home")
+        await pilot.pause()
+        before = screen_text(app.view)
+        assert app.view.grow(model_of(103)) == 2
+        assert screen_text(app.view) == before
+
+
+async def test_resizing_keeps_the_entry_at_the_top() -> None:
+    """Another width wraps anew around what is being read."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(model_of(400), message_id=201)
+        await pilot.pause()
+        await pilot.resize_terminal(50, 24)
+        await pilot.pause()
+        assert any("message 201" in line for line in screen_text(app.view)[:6])
+
+
+async def test_hits_are_lit_and_the_current_one_stands_out() -> None:
+    """Both differ from plain text and from each other."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        matchers = compile_query(parse("needle")).matchers
+        app.view.show(model_of(6, text="a needle here"), message_id=2, matchers=matchers)
+        await pilot.pause()
+        styles = {
+            str(part.style)
+            for y in range(app.view.size.height)
+            for part in app.view.render_line(y)
+            if part.text == "needle"
+        }
+        assert len(styles) == 2
+
+
+async def test_stored_text_is_neither_markup_nor_control() -> None:
+    """Markup stands there literally; controls and bidi overrides reach no strip."""
+    hostile = "[bold]x[/] [@click=app.quit]q[/] \x1b]0;owned\x07 \u202eevil \x9b2J"
+    app = ViewApp()
+    async with app.run_test(size=(120, 24)) as pilot:
+        app.view.show(model_of(2, text=hostile))
+        await pilot.pause()
+        shown = screen_text(app.view)
+        assert any("[bold]x[/] [@click=app.quit]q[/]" in line for line in shown)
+        assert all(printable(line) == line for line in shown)
+
+
+def test_entities_do_not_smuggle_controls() -> None:
+    """`&#x202e;` must not become the override that the raw character is kept from being."""
+    for line in wrap(render_markdown(printable("a &#x202e;b &#8203; c"), 40), 40):
+        assert printable(line_text(line)) == line_text(line)
+
+
+@pytest.mark.parametrize("text", ["- " * 20 + "deep", "1. " * 15 + "deep"])
+def test_deep_nesting_stays_within_the_width(text: str) -> None:
+    """What is wider than the line is cut off and cannot be read."""
+    assert max(line_width(line) for line in wrap(render_markdown(text, 12), 12)) <= 12
+
+
+@settings(max_examples=examples(150))
+@given(
+    st.text(st.sampled_from(list("ab #*_`>|-1.[]()~\\\n\t語é&;<!")), max_size=120),
+    st.integers(24, 100),
+)
+def test_any_markdown_fits_and_is_printable(text: str, width: int) -> None:
+    """Whatever the markup, no line is too wide or holds a control."""
+    for line in wrap(render_markdown(printable(text), width), width):
+        assert printable(line_text(line)) == line_text(line)
+        assert "\n" not in line_text(line)
+        assert line_width(line) <= width
+
+
+def _call_lines(result: str, tools: Tools) -> list[str]:
+    call = ToolCall("c1", "terminal", '{"command": "ls -la src"}')
+    model = model_of(2)
+    asking = ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))
+    model.add([asking, ChatMessage(1, "s", "tool", result, START + 4.1, tool_call_id="c1")])
+    return [line_text(line) for line in lines_of(asking, model, 80, Look(tools), is_open=False)]
+
+
+def test_a_tool_call_is_one_line_with_its_outcome() -> None:
+    """What was asked, how much came back, how it went and how long it took."""
+    line = next(
+        each
+        for each in _call_lines('{"output": "x", "exit_code": 0}', Tools.SHORT)
+        if "terminal" in each
+    )
+    assert "ls -la src" in line and "ok" in line and "4.1 s" in line
+    for failed in ('{"error": "no"}', '{"output": "", "exit_code": 2}'):
+        assert any("error" in each for each in _call_lines(failed, Tools.SHORT))
+
+
+def test_tool_modes_show_more_and_more() -> None:
+    """Off names the tools, short adds the argument, full the output; none says nothing."""
+    off, short, full = ("\n".join(_call_lines("the output", mode)) for mode in Tools)
+    assert "terminal" in off and "ls -la" not in off
+    assert "ls -la" in short and "the output" not in short
+    assert "the output" in full
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.data())
+def test_heights_agree_with_plain_sums(heights: list[int], data: st.DataObject) -> None:
+    """Sums and places are those of a list, also after a correction."""
+    tree = Heights(heights)
+    assert tree.total == sum(heights)
+    index = data.draw(st.integers(0, len(heights) - 1))
+    heights[index] = data.draw(st.integers(0, 30))
+    tree.set(index, heights[index])
+    assert tree.total == sum(heights)
+    assert [tree.before(i) for i in range(len(heights))] == [
+        sum(heights[:i]) for i in range(len(heights))
+    ]
+    lines = [(i, line) for i, height in enumerate(heights) for line in range(height)]
+    assert [tree.locate(y) for y in range(len(lines))] == lines
+
+
+@pytest.mark.parametrize("start", ["▾", "│ …"])
+async def test_a_click_on_a_fold_turns_it(start: str) -> None:
+    """Also on the line that says how much more there is."""
+    app = ViewApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        model = model_of(2)
+        call = ToolCall("c1", "terminal", '{"command": "ls"}')
+        model.add([ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))])
+        model.add([ChatMessage(1, "s", "tool", "line\n" * 12, START + 1, tool_call_id="c1")])
+        app.view.show(model)
+        app.view.action_cycle_tools()
+        await pilot.pause()
+        row = next(
+            y for y, line in enumerate(screen_text(app.view)) if line.strip().startswith(start)
+        )
+        assert "6 more lines" in "\n".join(screen_text(app.view))
+        await pilot.click(TranscriptView, offset=(8, row))
+        assert sum("│ line" in line for line in screen_text(app.view)) == 12

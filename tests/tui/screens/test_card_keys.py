@@ -1,0 +1,200 @@
+"""The keys written on cards are those in force: by default what they always were, and the user's
+own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from browsing import NOW, Browser, browsing, demo_app
+from configured_app import configured
+
+from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.store.hermes.resume_command import ResumePlan
+from hermes_browse.store.sessions.models import ResumeTarget
+from hermes_browse.store.trash.shelf import Bundle
+from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard, RenameCard
+from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
+from hermes_browse.tui.browser.places.read_profiles import Profile
+from hermes_browse.tui.browser.resume.preflight import PreflightCard
+from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
+from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard
+from hermes_browse.tui.screens.cleanup.reclaim import Reclaim, ReclaimCard
+from hermes_browse.tui.screens.exporting import ExportCard
+from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.screens.trash.bundles import DropCard
+from hermes_browse.tui.settings.keys.main_commands import MAIN
+from hermes_browse.tui.settings.keys.screen_commands import CARDS
+from hermes_browse.tui.widgets.card import Card
+
+
+def _preflight(browser: Browser, executable: str | None) -> PreflightCard:
+    conversation = browser.screen.catalog.select()[0]
+    target = ResumeTarget(conversation.id, "the tip")
+    return PreflightCard(
+        ResumePlan(("hermes",), {}, conversation, target, executable=executable), []
+    )
+
+
+def _reclaim(executable: str | None) -> ReclaimCard:
+    return ReclaimCard(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False), 99))
+
+
+def _drop(browser: Browser) -> DropCard:
+    bundle = Bundle("b", Path("b"), NOW, ("a",), ("a",), 1, 1, "title", "state.db")
+    return DropCard([bundle])
+
+
+def _references(browser: Browser, kind: ReferenceKind) -> ReferencesCard:
+    pictures = browser.screen.copying.pictures
+    return ReferencesCard(browser.screen, pictures, "title", [Reference(kind, "/x")])
+
+
+class _Case(NamedTuple):
+    """A card, and what stands at its bottom."""
+
+    make: Callable[[Browser], Card[Any]]
+    line: str
+
+
+CASES = {
+    "help": _Case(lambda it: HelpCard(it.screen, MAIN), "/ filter · Esc back"),
+    "raw": _Case(lambda _: RawCard("title", "{}", []), "c copy · Esc back"),
+    "references": _Case(
+        lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"
+    ),
+    "image": _Case(
+        lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"
+    ),
+    "profiles": _Case(
+        lambda it: ProfilesCard([Profile(it.screen.location)], it.screen.location, NOW),
+        "Enter open · a all profiles as one list · Esc back",
+    ),
+    "details": _Case(lambda _: DetailsCard("title", []), "c copy · Esc back"),
+    "export": _Case(
+        lambda it: ExportCard(it.screen.catalog.select()[:1], it.screen.store, lambda wish: None),
+        "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
+    ),
+    "reclaim": _Case(
+        lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"
+    ),
+    "reclaim without": _Case(lambda _: _reclaim(None), "c copy the command · Esc back"),
+    "preflight": _Case(
+        lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"
+    ),
+    "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
+    "rename": _Case(
+        lambda it: RenameCard(it.screen.catalog.select()[0], lambda typed: None),
+        "Enter rename · Esc back",
+    ),
+    "progress": _Case(
+        lambda _: ProgressCard("title"), "Esc stops; what is done stays done, and can be undone"
+    ),
+    "drop": _Case(_drop, "1 and Enter delete for good · Esc back"),
+}
+
+
+def line(browser: Browser) -> str:
+    """What stands at the bottom of the card on top."""
+    return str(browser.app.screen.query_one("#answer").render())
+
+
+@pytest.mark.slow
+async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
+    """As they are where nothing is set."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        told = {}
+        for name, case in CASES.items():
+            browser.app.push_screen(case.make(browser))
+            await browser.settle()
+            told[name] = line(browser)
+            browser.app.pop_screen()
+        assert told == {name: case.line for name, case in CASES.items()}
+        await browser.press("ctrl+r")
+        assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
+        await browser.press("escape", "down", "D")
+        assert isinstance(browser.app.screen, DeleteCard) and line(browser) == "y delete · Esc back"
+        await browser.press("escape", "down", "space", "space", "D")
+        assert line(browser) == "2 and Enter delete · Esc back"
+        await browser.press("7", "enter")
+        assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
+
+
+@pytest.mark.slow
+async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> None:
+    """It does what the old one did, which does nothing any more; other cards keep theirs."""
+    text = '[keys]\ndetails-copy = "x"\ndetails-back = ["f5", "z"]\nexporting-secrets = "ctrl+x"\n'
+    text += 'progress-stop = "f2"\ndeleting-delete = "J"\nhelp-back = "q"\n'
+    app = configured(tmp_path, text)
+    async with browsing(app) as browser:
+        assert app.trouble == ""
+        await browser.press("i")
+        assert isinstance(app.screen, DetailsCard) and line(browser) == "x copy · F5 back"
+        await browser.press("c", "escape")
+        await browser.settle()
+        assert line(browser) == "x copy · F5 back" and app.clipboard == ""
+        await browser.press("x")
+        await browser.settle()
+        assert line(browser).endswith(" · F5 back") and line(browser) != "x copy · F5 back"
+        await browser.press("z")
+        assert app.screen is browser.screen
+        await browser.press("e")
+        assert (
+            line(browser)
+            == "Enter save · ↓ ↑ format · Ctrl+X secrets · Ctrl+L everything · Esc back"
+        )
+        secrets = browser.text("#secrets")
+        await browser.press("ctrl+r")
+        assert browser.text("#secrets") == secrets
+        await browser.press("ctrl+x")
+        assert browser.text("#secrets") != secrets
+        await browser.press("escape", "question_mark")
+        assert line(browser) == "/ filter · q back"
+        await browser.press("escape")
+        assert isinstance(app.screen, HelpCard)
+        await browser.press("q", "down", "D")
+        assert line(browser) == "J delete · Esc back"
+        await browser.press("y")
+        assert isinstance(app.screen, DeleteCard)
+        await browser.press("escape")
+        app.push_screen(ProgressCard("title"))
+        await browser.settle()
+        assert line(browser) == "F2 stops; what is done stays done, and can be undone"
+
+
+@pytest.mark.slow
+async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
+    """A key given to one action leaves the other the next of its own, as it is when it is
+    pressed."""
+    app = configured(tmp_path, '[keys]\nraw-copy = "escape"\n')
+    async with browsing(app) as browser:
+        assert "raw-back" in app.trouble
+        app.push_screen(RawCard("title", "{}", []))
+        await browser.settle()
+        assert line(browser) == "Esc copy · q back"
+        await browser.press("escape")
+        assert isinstance(app.screen, RawCard)
+        await browser.press("q")
+        assert app.screen is browser.screen
+
+
+def test_no_card_is_loaded_while_the_browser_starts() -> None:
+    """Not for a key of one either: each takes its name with it when it comes."""
+    text = '[keys]\ndetails-copy = "x"\n'
+    program = (
+        "import sys; from pathlib import Path; import hermes_browse.tui.app; "
+        "from hermes_browse.tui.settings.keymap import keymap_and_trouble; "
+        "from hermes_browse.tui.settings.read_config import parse_config; "
+        f"keymap, trouble = keymap_and_trouble(parse_config({text!r}, Path('config.toml')), ()); "
+        "assert keymap and not trouble, trouble; "
+        "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.screens.')))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = {each.rpartition(".")[2] for each in ended.stdout.split()}
+    assert "main" in loaded and not loaded & {"profiles_card", *CARDS}

@@ -1,0 +1,257 @@
+"""The screen of changed files, on stores that Hermes' own tools filled."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, demo_app, go_to, loose, open_app
+from effort import slow_but
+from hypothesis import given
+from hypothesis import strategies as st
+from plays import RELEASES, play, store_of, write_files
+from store_builder import T0, StoreBuilder, add_tool_use
+
+from hermes_browse.store.changes.changes import Changes, FileChange, diff_text, read_changes
+from hermes_browse.store.changes.diff import DiffLine
+from hermes_browse.store.changes.edited_file import Edit
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.tui.browser.transcript.tool_text import diff_lines
+from hermes_browse.tui.screens.changes.rows import FileRow, PlaceRow, diff_rows, messages_behind
+from hermes_browse.tui.screens.changes.screen import ChangesScreen
+from hermes_browse.tui.text.styled import line_text, line_width
+
+NOW = T0 + 86_400
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    """A folder as the agent left it, with a file changed since, and one removed."""
+    write_files(tmp_path / "disk", play("0.19.0")["after"])
+    (tmp_path / "disk" / "many.txt").write_text("by hand\n")
+    (tmp_path / "disk" / "docs" / "new.md").unlink()
+    return tmp_path / "disk"
+
+
+@pytest.fixture
+def store(tmp_path: Path, disk: Path) -> Path:
+    """What Hermes 0.19 did in that folder."""
+    return store_of(play("0.19.0"), tmp_path / "state.db", str(disk))
+
+
+async def _open(browser: Browser) -> ChangesScreen:
+    """The changes of the recorded conversation."""
+    await browser.press("4")
+    await go_to(browser, "first")
+    await browser.press("F")
+    screen = browser.app.screen
+    assert isinstance(screen, ChangesScreen)
+    return screen
+
+
+async def _to(browser: Browser, screen: ChangesScreen, path: str) -> FileRow:
+    """Put the cursor on a file."""
+    for index in range(len(screen.files)):
+        row = screen.files.source.row(index)
+        if isinstance(row, FileRow) and row.change.path.endswith(path):
+            screen.files.cursor = index
+            await browser.settle()
+            return row
+    raise AssertionError(path)
+
+
+@pytest.mark.parametrize("size", slow_but([(120, 36)], [(80, 24), (120, 36), (200, 60)]))
+async def test_files_and_the_diff_of_one(store: Path, size: tuple[int, int]) -> None:
+    async with browsing(open_app(loose(store), NOW), size) as browser:
+        screen = await _open(browser)
+        assert "22 files · 3 edits failed" in browser.text("#header")
+        row = await _to(browser, screen, "src/app.py")
+        assert row.change.by_subagents == 1 and "itself +1" in browser.text("#files")
+        assert "edits by itself, …agent" in browser.text("#status")
+        (line,) = [line for line in browser.text("#files").splitlines() if "src/app.py" in line]
+        assert f"+{row.change.added}" in line and f"-{row.change.removed}" in line
+        drawn = browser.text("#diff")
+        assert "+++ b/src/app.py" in drawn and "@@ " in drawn
+        files, diff = screen.files.region, screen.diff.region
+        assert (files.right <= diff.x) is (size[0] >= 100)
+        assert (files.bottom <= diff.y) is (size[0] < 100)
+
+
+async def test_it_says_what_became_of_a_file(store: Path) -> None:
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        screen = await _open(browser)
+        for path, word, sentence in (
+            ("to_end.txt", "same", "still the same on disk"),
+            ("many.txt", "changed", "changed since"),
+            ("docs/new.md", "gone", "gone from the disk"),
+        ):
+            await _to(browser, screen, path)
+            (line,) = [line for line in browser.text("#files").splitlines() if f" {path} " in line]
+            assert line.split()[-1] == word
+            assert sentence in browser.text("#status")
+
+
+async def test_what_stood_there_before_is_not_known(store: Path) -> None:
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        screen = await _open(browser)
+        row = await _to(browser, screen, "unread.txt")
+        assert not row.change.is_known_before
+        assert "what stood there before is not known" in browser.text("#status")
+        assert "what stood there before is not known" in " ".join(browser.text("#diff").split())
+
+
+async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store: Path) -> None:
+    """Also one of a subagent; the prompt stands above the diff."""
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        screen = await _open(browser)
+        row = await _to(browser, screen, "src/app.py")
+        await browser.press("enter")
+        assert screen.diff.has_focus
+        by_agent = {edit.message_id for edit in row.change.edits if edit.session_id == "agent"}
+        for wanted in by_agent, {edit.message_id for edit in row.change.edits} - by_agent:
+            rows = (screen.diff.source.row(index) for index in range(len(screen.diff)))
+            index = next(
+                index
+                for index, line in enumerate(rows)
+                if isinstance(line, PlaceRow)
+                and line.place[1] in wanted
+                and line.text[0][0] in "+-"
+            )
+            screen.diff.cursor = index
+            await browser.settle()
+            line = screen.diff.current
+            assert isinstance(line, PlaceRow)
+            assert browser.text("#asked").split()[-1] == (
+                "…agent" if wanted == by_agent else "itself"
+            )
+            await browser.press("enter")
+            assert browser.app.screen is browser.screen
+            current = browser.screen.current
+            assert current is not None and line.place[0] in {each.id for each in current.segments}
+            assert browser.screen.transcript.current_id == line.place[1]
+            await browser.press("escape")
+            assert browser.app.screen is screen and screen.diff.current == line
+
+
+async def test_commands_are_listed_and_read(store: Path) -> None:
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        screen = await _open(browser)
+        await browser.press("end", "up", "up")
+        assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
+        await browser.press("down")
+        row = screen.files.current
+        assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.whole
+        assert "These commands may have changed files" in browser.text("#files")
+        assert "sed -i" in browser.text("#diff")
+        await browser.press("enter")
+        assert browser.screen.transcript.current_id == row.place[1]
+
+
+async def test_the_diff_is_saved_as_the_command_line_prints_it(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is there is not replaced."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        await _open(browser)
+        await browser.press("e")
+        assert "saved" in browser.text("#status")
+        await browser.press("e")
+    first, second = sorted((tmp_path / "work").iterdir())
+    with Store(store).reader() as reader:
+        printed = diff_text(read_changes(reader, "second").files)
+    assert first.read_bytes() == second.read_bytes() == printed.encode()
+
+
+async def test_a_diff_with_half_a_character_is_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JSON can hold half of one; a file cannot."""
+    monkeypatch.chdir(tmp_path)
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", title="Half", cwd="/w")
+    builder.message("s", "user", "write")
+    content = '{"path": "/w/x.py", "content": "\\ud800\\n"}'
+    add_tool_use(builder, "a", "write_file", content, {"bytes_written": 4})
+    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+        await browser.press("F", "e")
+        assert "saved" in browser.text("#status")
+    assert "+?" in (tmp_path / "Half.diff").read_text()
+
+
+async def test_a_conversation_without_edits_says_so(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s")
+    builder.message("s", "user", "hello")
+    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+        await browser.press("F", "e", "enter", "tab", "enter")
+        assert "No edit of a file is stored" in browser.text("#files")
+        assert isinstance(browser.app.screen, ChangesScreen)
+
+
+async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        for pane in "tab", "l":
+            await browser.press(pane, "F")
+            assert "api/auth.py" in browser.text("#files")
+            await browser.press("escape")
+        await browser.press("l", "home", "down", "F")
+        assert "api/auth.py" not in browser.text("#files"), "of the subagent alone"
+
+
+async def test_escapes_of_a_store_are_only_shown(tmp_path: Path) -> None:
+    bad = "\x1b]0;owned\x07\u202e[bold]"
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", cwd="/w")
+    builder.message("s", "user", f"write {bad}")
+    content = {"path": f"/w/{bad}.py", "content": f"{bad}\nx\x85y\n"}
+    add_tool_use(builder, "a", "write_file", content, {"bytes_written": 1})
+    add_tool_use(builder, "b", "terminal", {"command": f"rm {bad}\nls"}, {"exit_code": 0})
+    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+        await browser.press("F")
+        for widget in ("#files", "#diff", "#asked", "#status"):
+            text = browser.text(widget)
+            assert not {"\x1b", "\x07", "\u202e"} & set(text)
+        assert "[bold]" in browser.text("#diff") and "[bold]" in browser.text("#asked")
+        await browser.press("end")
+        assert "rm " in browser.text("#diff")
+
+
+def _changes(release: str, path: Path) -> Changes:
+    with Store(store_of(play(release), path)).reader() as reader:
+        return read_changes(reader, "second", is_here=False)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_each_line_leads_to_a_message(release: str, tmp_path: Path) -> None:
+    """A changed line to its own, another one to a change of the same hunk."""
+    for change in _changes(release, tmp_path / "state.db").files:
+        edits = {edit.message_id: edit.session_id for edit in change.edits}
+        hunk: set[int | None] = set()
+        behind = messages_behind(change.diff)
+        for line, message_id in zip(change.diff, behind, strict=True):
+            assert line.message_id in (None, message_id)
+        texts = [line.text for line in change.diff]
+        starts = [at for at, text in enumerate(texts) if text.startswith("@@")]
+        for start, end in pairwise([*starts, len(texts)]):
+            hunk = {line.message_id for line in change.diff[start:end]}
+            assert set(behind[start:end]) <= hunk - {None}
+        for width in 20, 200:
+            rows = list(diff_rows(change, width))
+            assert all(edits[row.place[1]] == row.place[0] for row in rows)
+            assert "".join(row.text[0] for row in rows).count("@@ ") >= len(starts)
+
+
+@given(st.text(), st.integers(8, 60))
+def test_all_of_a_line_is_in_its_rows(text: str, width: int) -> None:
+    """However long it is; each row has exactly the width of the pane."""
+    edit = Edit(1, "s", "write_file", None)
+    diff = (DiffLine(f"+{text}\n", 1),)
+    change = FileChange("/x", "/x", (edit,), 1, 0, is_exact=True, is_known_before=True, diff=diff)
+    rows = list(diff_rows(change, width))
+    assert all(line_width(row.spans(width, 0.0)) == width for row in rows)
+    shown = "".join(row.text[0] for row in rows)
+    whole = "".join(line_text(line) for line in diff_lines(diff[0].text.removesuffix("\n")))
+    assert shown.replace(" ", "") == whole.replace(" ", "")

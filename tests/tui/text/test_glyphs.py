@@ -1,0 +1,149 @@
+"""Signs: each has words in the help and takes one cell; what is printed where the encoding has none
+of them."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+from rich.cells import cell_len
+
+from hermes_browse.tui.settings.keys.screen_commands import SCREENS
+from hermes_browse.tui.text.glyphs import LEGENDS, is_unicode, replace_unencodable
+
+NOT_SIGNS = frozenset("\u2028\ufffc，。；：、？！）》（《")
+"""Letters that stand in our code to be looked for, not to be shown."""
+PUNCTUATION = frozenset("…“”‘’–—−•×∞¢≥≤·→↵↑↓←\u00a0\ufffd")
+"""Signs with their usual meaning, and names of keys: they need no legend."""
+
+
+def painted_constants(path: Path) -> Iterator[str]:
+    """Texts of a module that are no docstrings and no patterns to look for letters with."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    }
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
+            yield node.value
+
+
+def signs_in(path: Path) -> set[str]:
+    """Signs in the texts of a module."""
+    letters = {
+        letter for text in painted_constants(path) for letter in text if not letter.isascii()
+    }
+    return {
+        each
+        for each in letters - NOT_SIGNS
+        if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")
+    }
+
+
+SHARED = {
+    "screens": "list",
+    "start": "list",
+    "search": "list",
+    "resume": "transcript",
+    "profiles": "list",
+    "edit": "list",
+}
+"""Folders that draw rows or blocks of another one."""
+
+
+def test_every_sign_has_words_in_the_help() -> None:
+    """Each that a screen draws is in the legend of its folder, unless it means what it means in any
+    text."""
+    known: dict[str, set[str]] = {}
+    for each in LEGENDS:
+        known.setdefault(each.folder, set()).update("".join(sign for sign, _ in each.signs))
+    edges = {
+        chr(code)
+        for code in (*range(0x2500, 0x2580), *range(0x2581, 0x2588), *range(0x2589, 0x2590))
+    }
+    missing = set()
+    for path in sorted((ROOT / "tui").glob("*/*.py")):
+        folder = path.parent.name
+        if folder in ("cli", "commands", "config") or path.stem in (
+            "glyphs",
+            "styled",
+            "stacked_columns",
+            "columns",
+        ):
+            continue
+        ours = known.get(folder, set()) | known.get(SHARED.get(folder, ""), set())
+        letters = signs_in(path)
+        letters -= {"✓"} if path.name == "header.py" else set()  # “✓ 3 marked” says it itself
+        missing |= {
+            f"{folder}/{path.name}: {each}" for each in letters - PUNCTUATION - edges - ours
+        }
+    assert missing == set()
+
+
+def test_legends_name_places_there_are_and_signs_that_are_drawn() -> None:
+    """No words for a sign that is gone; every screen may draw what its columns share."""
+    columns = "".join(painted_constants(ROOT / "tui" / "shared" / "columns.py"))
+    for each in LEGENDS:
+        assert each.place in ("main", *SCREENS)
+        texts = columns + "".join(
+            text
+            for path in (ROOT / "tui" / each.folder).glob("*.py")
+            for text in painted_constants(path)
+        )
+        gone = {
+            letter
+            for sign, _ in each.signs
+            for letter in sign
+            if not letter.isascii() and letter not in texts
+        }
+        gone -= set("↑↓")  # in the line of views
+        assert gone == set(), each.title
+
+
+def test_signs_take_one_cell() -> None:
+    """Nothing shifts."""
+    for path in sorted((ROOT / "tui").rglob("*.py")):
+        assert {each for each in signs_in(path) if cell_len(each) != 1} == set(), path.name
+
+
+def test_a_narrow_encoding_gets_question_marks_of_the_same_width() -> None:
+    """Letters it has stay; wide ones become two marks, combining ones none."""
+    codecs.register_error("marks", replace_unencodable)
+    assert (
+        "Brännö 日本 e\u0301 ·●".encode("latin-1", "marks").decode("latin-1") == "Brännö ???? e ·?"
+    )
+    assert [is_unicode(each) for each in ("utf-8", "UTF8", None, "ISO-8859-1", "ascii")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pty")
+def test_the_browser_in_a_locale_without_utf8(hermes_home: Path) -> None:
+    """Words stay, signs are question marks, and every line keeps its width."""
+    from terminal import Terminal
+
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLORTERM": "truecolor"}
+    terminal = Terminal(["--home", str(hermes_home)], **plain)
+    terminal.wait_for("Enter read")
+    assert " chats " in terminal.text.lower() and "?" in terminal.text
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert terminal.raw.isascii()
