@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import ModalScreen, Screen
 
@@ -17,6 +18,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 
 from .browser.by_name import load
+from .browser.first_hint import FirstHint
 from .browser.lineage.tree import LineageTree
 from .browser.list.conversation_list import AGES_SECONDS, ConversationList
 from .browser.main import MainScreen
@@ -150,6 +152,13 @@ class BrowseApp(Application):
         memory = self.start.memory
         screen.begin_as(memory.view, memory.sort, reverse=memory.reverse)
         return screen
+
+    async def on_event(self, event: Event) -> None:
+        """Take the hint of the very first start away before the first key is handled."""
+        if self.is_hint_wanted and isinstance(event, Key):
+            self.is_hint_wanted = False
+            self.query(FirstHint).remove()
+        await super().on_event(event)
 
     def on_mount(self) -> None:
         """Begin to draw ages anew; Textual calls the inherited handler as well."""

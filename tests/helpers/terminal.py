@@ -13,6 +13,9 @@ import pexpect
 import pyte
 from rich.cells import cell_len
 
+from hermes_browse.tui.settings.folders import memory_path
+from hermes_browse.tui.settings.start import LastState, write_memory
+
 PATIENCE = 120.0
 """Seconds after which a test gives up waiting: only a fault takes that long, also on a busy
 machine."""
@@ -25,6 +28,7 @@ class Terminal:
         arguments: Of the browser.
         code: Run instead of it, with the same arguments.
         before: A command that runs it, like strace.
+        is_first: Nothing is remembered of an earlier run, unless a test has written it.
     """
 
     def __init__(
@@ -35,9 +39,12 @@ class Terminal:
         rows: int = 36,
         code: str = "",
         before: Sequence[str] = (),
+        is_first: bool = False,
         **env: str,
     ) -> None:
         self._prepare(columns, rows)
+        if not is_first and not memory_path().exists():
+            write_memory(memory_path(), LastState())
         program = (
             [sys.executable, "-c", code] if code else [sys.executable, "-m", "hermes_browse.tui"]
         )

@@ -19,6 +19,7 @@ from ..settings.options import FOREVER
 from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
 from .context import ShownPlace
+from .first_hint import FirstHint
 from .keyed import KeyScreen
 from .lineage.tree import LineageTree
 from .list.about import about
@@ -65,6 +66,7 @@ class MainScreen(KeyScreen):
         """After the first frame: read the rest, and load modules that are needed soon."""
         gc.freeze()  # objects made so far are permanent
         gc.enable()
+        self.query(FirstHint).set(display=True)
         self.start("watch", self._watch)
         self.start("load", self.call, self.load_search)
         self.old.count()

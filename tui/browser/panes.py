@@ -25,6 +25,7 @@ from ..work.application import Application
 from . import header
 from .by_name import load
 from .context import Context
+from .first_hint import FirstHint
 from .lineage.tree import LineageTree
 from .list.conversation_list import ConversationList, ListHead
 from .list.list_model import shown_line
@@ -78,6 +79,8 @@ class Panes(Context):
                 yield self.transcript
                 yield TextLine(id="lineage-title")
                 yield self.lineage
+        if self.host.is_hint_wanted:
+            yield FirstHint()
         yield TextLine(id="status")
         yield KeyLine(
             id="keys",
@@ -145,7 +148,7 @@ class Panes(Context):
         offered = self.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
         has_hits = self.results is not None
-        is_whole = self.catalog.exact or has_hits
+        is_whole = self.catalog.exact and not has_hits
         self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits, is_whole=is_whole)
 
     def covered(self) -> str:

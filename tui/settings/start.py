@@ -83,6 +83,8 @@ class Start(NamedTuple):
     memory: LastState = LastState()
     configuration: Configuration | None = None
     """None if there is no file."""
+    is_first: bool = False
+    """Nothing has been remembered yet: the browser has not been used here."""
 
     @property
     def theme(self) -> str:
@@ -108,11 +110,11 @@ class Start(NamedTuple):
 
 def read_start() -> Start:
     """Read the configuration and the memory."""
-    memory = read_memory(memory_path())
+    memory, is_first = read_memory(memory_path()), not memory_path().exists()
     path = config_path()
     if not path.exists():  # the usual case: the TOML parser is not imported
-        return Start(memory=memory)
+        return Start(memory=memory, is_first=is_first)
     from .read_config import read_config  # start: only with a configuration
 
     configuration = read_config(path)
-    return Start(configuration.options, memory, configuration)
+    return Start(configuration.options, memory, configuration, is_first)

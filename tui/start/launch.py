@@ -62,6 +62,6 @@ def choose(
         finally:
             app.stop_input()
     memory = app.new_memory()
-    if memory != start.memory:
+    if memory != start.memory or start.is_first:
         write_memory(memory_path(), memory)
     return app.return_code or 0, plan

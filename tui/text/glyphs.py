@@ -14,7 +14,7 @@ class Legend(NamedTuple):
 
     title: str
     folder: str
-    """The folder of `tui/` that draws them."""
+    """What draws them: a folder or module of `tui/`, as `screens/trash`."""
     place: str
     """Their screen, by the name of its table of commands."""
     signs: tuple[tuple[str, str], ...]
@@ -22,7 +22,7 @@ class Legend(NamedTuple):
 
 
 LEGENDS = (
-    Legend(N_("Signs in the list"), "list", "main", (
+    Legend(N_("Signs in the list"), "browser/list", "main", (
         ("●", N_("live: Hermes has it open, or has just written to it")),
         ("○", N_("open: never ended, and nobody is writing")),
         ("·", N_("ended")),
@@ -39,7 +39,7 @@ LEGENDS = (
         ("▌ ▏", N_("the cursor, in the pane that has the keys and in the others")),
         ("↓ ↑", N_("sorted by this, newest or biggest first; reversed")),
     )),
-    Legend(N_("Signs in the lineage"), "lineage", "main", (
+    Legend(N_("Signs in the lineage"), "browser/lineage", "main", (
         ("◆", N_("where it began")),
         ("≡", N_("continued after a compression")),
         ("⑂", N_("branched off")),
@@ -51,7 +51,7 @@ LEGENDS = (
         ("⇣", N_("compressed")),
         ("▸ ▾", N_("folded, unfolded")),
     )),
-    Legend(N_("Signs in the transcript"), "transcript", "main", (
+    Legend(N_("Signs in the transcript"), "browser/transcript", "main", (
         ("▸ ▾", N_("folded, unfolded: Enter or a click turns it")),
         ("▎", N_("the current message; also a quotation")),
         ("│", N_("code, arguments of a tool and its output")),
@@ -60,7 +60,7 @@ LEGENDS = (
         ("──", N_("a seam: a compression, a day, a gap in time")),
         ("☐ ☑", N_("to do, done")),
     )),
-    Legend(N_("Signs here"), "cleanup", "prune", (
+    Legend(N_("Signs here"), "screens/cleanup", "prune", (
         ("✓", N_("is deleted")),
         ("·", N_("removed from the plan: Space adds it again")),
         ("−", N_("some runs of this job are deleted, or a part of this tile")),
@@ -73,50 +73,50 @@ LEGENDS = (
         ("│", N_("the cutoff: what is older is deleted")),
         ("▼", N_("sorted by this column")),
     )),
-    Legend(N_("Signs here"), "cleanup", "retention", (
+    Legend(N_("Signs here"), "screens/cleanup", "retention", (
         ("★", N_("pinned: Hermes never deletes it by itself")),
         ("!", N_("deleted within a week")),
         ("·", N_("deleted later")),
     )),
-    Legend(N_("Signs here"), "compression", "compactions", (
+    Legend(N_("Signs here"), "screens/compactions", "compactions", (
         ("▸", N_("before and after a compression")),
         ("█ ░", N_("how much of the context was left after it")),
     )),
-    Legend(N_("Signs here"), "changes", "changes", (
+    Legend(N_("Signs here"), "screens/changes", "changes", (
         ("·", N_("all that happened to this file is known")),
         ("?", N_("not all is known")),
         ("$", N_("a command that may have changed files")),
     )),
-    Legend(N_("Signs here"), "run", "run", (
+    Legend(N_("Signs here"), "screens/run", "run", (
         ("█", N_("turns, calls by tool, subagents; without colours █ ▓ ▒ ╱")),
         ("│", N_("here a part begins")),
         ("▼", N_("compressed here")),
         ("▲", N_("the time of the row under the cursor")),
         ("!", N_("stands out")),
     )),
-    Legend(N_("Signs here"), "trash", "trash", (
+    Legend(N_("Signs here"), "screens/trash", "trash", (
         ("✓", N_("marked")),
         ("!", N_("damaged")),
         ("·", N_("a deletion")),
         ("◆", N_("the session that a resume opens")),
     )),
-    Legend(N_("Signs here"), "insights", "insights", (
+    Legend(N_("Signs here"), "screens/insights", "insights", (
         ("█", N_("a bar, in the colour of its series; without colours █ ▓ ▒ ░ ╱")),
         ("·░▒▓█", N_("hours: from none to the busiest quarter")),
         ("▲ ◂", N_("the chosen column, the chosen hour")),
         ("▼", N_("sorted by this column")),
     )),
-    Legend(N_("Signs here"), "doctor", "doctor", (
+    Legend(N_("Signs here"), "screens/doctor", "doctor", (
         ("✗", N_("error: something does not work")),
         ("!", N_("warning: it works, and may not tomorrow")),
         ("·", N_("note")),
         ("✓", N_("nothing to report")),
         ("→", N_("what to do")),
     )),
-    Legend(N_("Signs on cards"), "export", "main", (
+    Legend(N_("Signs on cards"), "screens/exporting", "main", (
         ("● ○", N_("chosen, not chosen")),
     )),
-    Legend(N_("Signs on cards"), "search", "main", (
+    Legend(N_("Signs on cards"), "browser/search", "main", (
         ("★", N_("a search that is kept")),
     )),
 )  # fmt: skip

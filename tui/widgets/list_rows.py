@@ -25,6 +25,19 @@ class NoteRow(NamedTuple):
         return [(formats.fit(f" {one_line(self.text)}", width), "note")]
 
 
+class HeadRow(NamedTuple):
+    """The head of a group of rows; the cursor passes over it."""
+
+    text: str
+
+    @property
+    def key(self) -> str:
+        return f"g{self.text}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        return [(formats.fit(f" {self.text}", width), "accent")]
+
+
 class ListRow(Protocol):
     """A row, which formats itself."""
 

@@ -91,6 +91,8 @@ class Application(_App):
         self.clock: Callable[[], float] = time.time
         """Returns Unix seconds; tests freeze it."""
         self.start = start or Start()
+        self.is_hint_wanted = self.start.is_first
+        """It is the very first start, and no key was pressed yet."""
         self.writes = Writes()
         """Of all stores: a change goes on when another store is shown."""
         self.pane_sizes = self.start.pane_sizes

@@ -120,7 +120,7 @@ async def test_up_moves_in_the_list_below_its_first_row(store: Path) -> None:
         await browser.press("slash")
         await browser.type("the")
         await browser.press("down", "down", "up")
-        assert browser.screen.rows.cursor == 1 and browser.screen.box.value == "the"
+        assert browser.screen.rows.cursor == 2 and browser.screen.box.value == "the"
 
 
 async def test_a_search_is_kept_and_taken_again(store: Path) -> None:

@@ -96,7 +96,7 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(
         await browser.press("slash")
         await browser.type("boats")
         assert "scan" in browser.text("#status")
-        first = screen.rows.source.row(0)
+        first = screen.rows.current
         assert isinstance(first, ConversationRow)
         assert first.conversation.id == "old_229.jsonl"
         for _ in range(300):  # the count comes behind the hits

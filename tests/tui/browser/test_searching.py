@@ -229,8 +229,14 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
 
 
 async def test_a_conversation_found_by_its_title_says_so(tmp_path: Path) -> None:
-    """Its row stands among those that count their hits."""
+    """Titles are a group of their own, above the messages; the cursor passes over the heads."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash", *"ferry")
         rows = browser.text("#list").splitlines()
-        assert "Slow ferry search" in rows[0] and "title or id" in rows[0] and "2 hits" in rows[1]
+        assert rows[0].strip() == "1 title or id" and "Slow ferry search" in rows[1]
+        assert rows[2].startswith(" 7 hits in ") and "2 hits" in rows[3]
+        assert browser.screen.rows.cursor == 1
+        await browser.press("down")
+        assert browser.screen.rows.cursor == 3
+        await browser.press("up", "up")
+        assert browser.screen.rows.cursor == 1

@@ -399,3 +399,22 @@ def test_what_it_changed_and_how_it_went(tmp_path: Path) -> None:
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
     assert terminal.is_restored
+
+
+def test_the_very_first_start_begins_with_a_hint(hermes_home: Path) -> None:
+    """Three lines, which the first key takes away for good, and does what it does."""
+    terminal = Terminal(["--home", str(hermes_home)], is_first=True)
+    terminal.wait_for("The first key takes this hint away")
+    assert "Looking changes nothing" in terminal.text and "Enter read " in terminal.text
+    terminal.send("?")
+    terminal.wait_for("To begin with")
+    terminal.send("\x1b")
+    terminal.read_until(lambda: "To begin with" not in terminal.text, "the help stays")
+    assert "The first key" not in terminal.text
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    again = Terminal(["--home", str(hermes_home)], is_first=True)
+    again.wait_for("answered yesterday")
+    assert "The first key" not in again.text
+    again.send("q")
+    assert again.wait_for_end() == 0

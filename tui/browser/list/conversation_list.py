@@ -24,7 +24,7 @@ from hermes_browse.store.text import printable
 from ...settings.keys.main_commands import LIST
 from ...widgets.bindings import bindings
 from ...widgets.lines import LongView
-from ...widgets.list_rows import FixedRows, ListRow, NoteRow, RowSource
+from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
 from .conversation_rows import ConversationRow, JobRow, family_heading
@@ -146,6 +146,7 @@ class ConversationList(LongView, can_focus=True):
         if index is None:
             index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
         self.source, self._now = source, None
+        index += self._is_head(index)
         size = Size(self.scrollable_content_region.width, len(source))
         if size != self.virtual_size:
             self.virtual_size = size
@@ -193,8 +194,9 @@ class ConversationList(LongView, can_focus=True):
         top, height = self.scroll_offset.y, self.size.height
         if not height:  # not laid out yet
             return
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False, force=True, immediate=True)
+        first = self.cursor - self._is_head(self.cursor - 1)
+        if first < top:
+            self.scroll_to(y=first, animate=False, force=True, immediate=True)
         elif self.cursor >= top + height:
             self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
 
@@ -281,9 +283,15 @@ class ConversationList(LongView, can_focus=True):
         """Move to a row; -1 is the last."""
         self._go(index if index >= 0 else len(self.source) - 1)
 
+    def _is_head(self, index: int) -> bool:
+        return 0 <= index < len(self.source) and isinstance(self.source.row(index), HeadRow)
+
     def _go(self, index: int) -> None:
         if len(self.source):
-            self.cursor = max(0, min(index, len(self.source) - 1))
+            index = max(0, min(index, len(self.source) - 1))
+            if self._is_head(index):
+                index += 1 if index >= self.cursor or index == 0 else -1
+            self.cursor = index
 
     def action_select(self) -> None:
         """Select the row under the cursor."""

@@ -101,8 +101,7 @@ class ConversationRow(NamedTuple):
         conversation = self.conversation
         mark, look = glyph(conversation)
         columns, taken = layout.text(conversation, width, now, complete=self.complete)
-        found = _hits(self.hits) if self.hits else _("title or id") if self.is_named else ""
-        extra = found or badges(conversation)
+        extra = _hits(self.hits) if self.hits else badges(conversation)
         note = one_line(conversation.note)
         room = width - 3 - taken - 2
         extra = extra if cell_len(extra) <= room // 2 else ""
@@ -118,7 +117,7 @@ class ConversationRow(NamedTuple):
             remaining -= cell_len(note) + 2
         spans.append((" " * remaining, "plain"))
         if extra:
-            spans.append((f" {extra}", "accent" if found else "dim"))
+            spans.append((f" {extra}", "accent" if self.hits else "dim"))
         spans.append((f" {columns} ", "dim"))
         return spans
 

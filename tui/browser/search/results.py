@@ -17,7 +17,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text.formats import counted
-from ...widgets.list_rows import FixedRows, ListRow, NoteRow
+from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
 from ..list.conversation_rows import ConversationRow
 from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
 
@@ -128,8 +128,12 @@ class SearchResults:
 
         `folds` are by root id, `Fold.SOME` for others.
         """
-        groups = self.groups()
-        rows: list[ListRow] = [*map(self._title_row, self._titles_only)]
+        groups, titles = self.groups(), self._titles_only
+        rows: list[ListRow] = []
+        if titles:
+            rows += [HeadRow(_titles(len(titles))), *map(self._title_row, titles)]
+        if groups:
+            rows.append(HeadRow(self._count()))
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
@@ -156,7 +160,7 @@ class SearchResults:
     def _title_row(self, conversation: Conversation) -> ConversationRow:
         title = one_line(conversation.title or "", 400)
         matches = find_ranges(title, self.answer.matchers)
-        return ConversationRow(conversation, is_named=not self.of_list, matches=matches)
+        return ConversationRow(conversation, is_named=True, matches=matches)
 
     def _nothing(self) -> str:
         if self.of_list:
@@ -223,8 +227,7 @@ class SearchResults:
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
         titles = len(self._titles_only)
-        named = ngettext("1 title or id", "{count:,} titles or ids", titles).format(count=titles)
-        parts = [named, self._count()] if titles else [self._count()]
+        parts = [_titles(titles), self._count()] if titles else [self._count()]
         if answer.stopped:
             parts.append(_("stopped: not everything was looked at"))
         parts += problems
@@ -234,6 +237,10 @@ class SearchResults:
         if coverage is not None and not coverage.reason:
             parts.append(str(coverage))
         return " · ".join(parts)
+
+
+def _titles(count: int) -> str:
+    return ngettext("1 title or id", "{count:,} titles or ids", count).format(count=count)
 
 
 def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:

@@ -251,11 +251,11 @@ class LiveSearch:
         self._coverage = cached
         shown = main.results
         if shown is not None and shown.answer is found.answer:
-            main.results = counted = replace(shown, counts=counts)
+            counted = replace(shown, counts=counts)
             main.say(counted.status(self._typed.problems))
-            if counts.suggestions and not shown.hits:
-                # The cursor moves from the note to the first suggestion.
-                self._show(counted, key=counts.suggestions[0].key)
+            # Without hits the cursor moves from the note to the first suggestion.
+            offered = counts.suggestions and not shown.hits
+            self._show(counted, key=counts.suggestions[0].key if offered else None)
 
     # Walking through the hits
 
