@@ -6,8 +6,8 @@ State flows one way: a key or a message sets it here, and what shows it watches 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from textual.reactive import var
 
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from ..text.family import Family
     from .search.results import SearchResults
     from .transcript.entries import TranscriptModel
+
+
+Result = TypeVar("Result")
 
 
 class ShownPlace(NamedTuple):
@@ -96,7 +99,7 @@ class Context(StoreScreen[object]):
     writing: var[str] = var("", init=False)
     """A sentence on who writes to the store."""
     progress: var[str] = var("", init=False)
-    """How far the sort key is measured; empty when it is known."""
+    """What runs behind the screen, and how far it is; empty if nothing does."""
     old_files: var[int] = var(0, init=False)
     """Old transcripts beside the store; 0 until they are counted."""
 
@@ -179,6 +182,17 @@ class Context(StoreScreen[object]):
     def warn(self, text: str) -> None:
         """Show that something is wrong; it stays like any other sentence."""
         self.status = StatusText(text, is_failure=True)
+
+    def show_progress(self, text: str) -> None:
+        """Show how far what runs behind the screen is."""
+        self.progress = text
+
+    async def write(self, work: Callable[[], Result]) -> Result:
+        """Run a job that writes, as `StoreScreen` does; its progress is over with it."""
+        try:
+            return await super().write(work)
+        finally:
+            self.progress = ""
 
     def failed(self, error: BrowseError) -> None:
         self.warn(str(error))

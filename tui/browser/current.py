@@ -6,7 +6,9 @@ from __future__ import annotations
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
+from ..settings.keys.main_commands import OF_COMPRESSED
 from ..text.family import CompactionEntry, Entry, SessionEntry
+from ..widgets.keys import KeyLine
 from ..widgets.list_rows import ListRow
 from . import header
 from .context import ShownPlace
@@ -168,6 +170,8 @@ class CurrentPanes(Panes):
         )
         is_cursor_current = self.focused is self.lineage and self.is_entry_current
         self.lineage.show(family, stays=is_cursor_current)
+        is_compressed = family is not None and bool(family.compactions)
+        self.query_one(KeyLine).withhold(frozenset() if is_compressed else OF_COMPRESSED)
 
     def _entry_changed(self, entry: Entry | MoreEntry | None) -> None:
         """Show the session or the compression to which the user moved the tree's cursor."""

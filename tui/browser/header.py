@@ -55,7 +55,6 @@ def views(
     marks: str = "",
     old: int = 0,
     *,
-    progress: str = "",
     width: int = 0,
 ) -> Content:
     """Build the line of views with their counts, then the marks, else the search, else the order.
@@ -65,11 +64,10 @@ def views(
         search: Text on the search; replaces the order.
         marks: Text on the marks; replaces the search.
         old: Number of old transcripts beside the store; 0 hides their view.
-        progress: Progress of measuring the sort key.
         width: Cells; 0 for unlimited.
     """
     order = f"{order_arrow(sort, reverse=reverse)} {order_name(sort)}"
-    suffix = marks or search or " · ".join(filter(None, (order, progress)))
+    suffix = marks or search or order
     labels = view_labels(catalog, view, suffix, width, old)
     parts: list[Content] = [Content(" ")]
     calls = [*(f"show_view('{each.value}')" for each in View), "show_screen('old')"]

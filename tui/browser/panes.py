@@ -16,6 +16,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
+from ..settings.keys.main_commands import OF_COMPRESSED
 from ..settings.pane_sizes import HEIGHT, NARROW, WIDTH, has_head
 from ..terminal import clipboard
 from ..widgets.keys import KeyLine
@@ -85,6 +86,7 @@ class Panes(Context):
         yield KeyLine(
             id="keys",
             more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
+            withheld=OF_COMPRESSED,
         )
 
     def notes(self) -> Sequence[ListRow]:
@@ -126,7 +128,7 @@ class Panes(Context):
             self.call_later(self.show_header)
 
     watch_offered = watch_results = watch_hit_order = show_header_soon
-    watch_progress = watch_old_files = show_header_soon
+    watch_old_files = show_header_soon
 
     def show_header(self) -> None:
         """Update header, line of views and column names."""
@@ -170,19 +172,18 @@ class Panes(Context):
             _(_HIT_ORDERS[self.hit_order]) if self.searched is not None else "",
             marks,
             old,
-            progress=self.progress,
             width=self.size.width,
         )
 
     # The status line
 
     def watch_status(self) -> None:
-        """Show the sentence; without one, describe the row under the cursor."""
+        """Show the sentence, and what runs behind the screen; without a sentence, describe the row
+        under the cursor."""
         text, _is_of_page, is_failure = self.status
         is_repeated = not text and self.is_row_live
-        line = header.status(
-            text or self.about, "" if is_repeated else self.writing, look="" if text else "dim"
-        )
+        state = self.progress or ("" if is_repeated else self.writing)
+        line = header.status(text or self.about, state, look="" if text else "dim")
         self.line("status").update(header.failure(text) if is_failure else line)
 
     def watch_about(self) -> None:
@@ -196,10 +197,12 @@ class Panes(Context):
         if not self.status.is_failure:
             self.watch_status()
 
+    watch_progress = watch_writing
+
     @property
     def status_room(self) -> int:
         """Cells of the status line for a sentence."""
-        return self.size.width - 2 - cell_len(f" │ {self.writing}")
+        return self.size.width - 2 - cell_len(f" │ {self.progress or self.writing}")
 
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""

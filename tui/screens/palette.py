@@ -33,12 +33,14 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     """Return the commands that a screen can run, in groups."""
     of_screen: Sequence[Command] = getattr(screen, "KEYS", ())
     is_main = any(command.place == "main" for command in of_screen)
-    commands = [*TRANSCRIPT, *of_screen] if is_main else list(of_screen)
+    focused = screen.focused or screen
+    commands = [*of_screen, *TRANSCRIPT] if is_main else list(of_screen)
+    if focused.id == "transcript":
+        commands = [*TRANSCRIPT, *of_screen]
     here = working((each for each in commands if each.task != "Move"), screen.active_bindings)
     known = {command.action for _keys, command in here}
     # The commands of the transcript that its screen carries out work from everywhere, by name.
     rest = [command for command in commands if command.does and command.action not in known]
-    focused = screen.focused or screen
     found: list[PaletteEntry] = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
         node = focused if command.place == "transcript" else screen

@@ -52,12 +52,21 @@ class _Key(NamedTuple):
 class KeyLine(TextLine):
     """The keys of the focused pane and their titles.
 
-    `more` are the ids of commands that are shown as well if there is room left, in this order.
+    Args:
+        more: Ids of commands that are shown as well if there is room left, in this order.
+        withheld: Ids of those that are left out at first.
     """
 
-    def __init__(self, *, id: str | None = None, more: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        id: str | None = None,
+        more: Sequence[str] = (),
+        withheld: frozenset[str] = frozenset(),
+    ) -> None:
         super().__init__(id=id)
         self._more = more
+        self._withheld = withheld
         self._keys: list[_Key] = []
 
     def on_mount(self) -> None:
@@ -66,6 +75,12 @@ class KeyLine(TextLine):
     def _bindings_changed(self, screen: Screen[object]) -> None:
         if self.is_attached and screen is self.screen:
             self.call_after_refresh(self._update_keys)
+
+    def withhold(self, commands: frozenset[str]) -> None:
+        """Leave out commands, by their ids, that mean nothing for what is shown."""
+        if commands != self._withheld:
+            self._withheld = commands
+            self._update_keys()
 
     def on_resize(self, event: Resize) -> None:
         self._update_keys()
@@ -76,7 +91,7 @@ class KeyLine(TextLine):
         every = self._working()
         active: dict[str, ActiveBinding] = {}
         for each in every:
-            if each.binding.show:
+            if each.binding.show and each.binding.id not in self._withheld:
                 active.setdefault(each.binding.action, each)
         keys = [
             _Key(each.binding, self._printed(each.binding), each.enabled)

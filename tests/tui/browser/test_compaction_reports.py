@@ -65,7 +65,7 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
     }
     async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
         await browser.press("4", "tab", ".")
-        assert "messages since a summary of" in browser.text("#status")
+        assert "the model had: a summary of" in browser.text("#status")
 
 
 async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path: Path) -> None:

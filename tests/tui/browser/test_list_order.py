@@ -149,21 +149,21 @@ async def test_a_low_screen_has_no_head(
 async def test_sizes_come_in_and_are_sorted_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No row moves before all bytes are known, and the line of views tells how far that is."""
+    """No row moves before all bytes are known, and the status line tells how far that is."""
     monkeypatch.setattr(measuring, "_MOST", 20)
     orders: list[list[str]] = []
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
         main, before = browser.screen, [each.id for each in listed(browser)]
         told: list[str] = []
-        show_header = main.show_header
+        watch_progress = main.watch_progress
 
         def watched() -> None:
-            show_header()
+            watch_progress()
             orders.append([each.id for each in listed(browser)])
             told.append(main.progress)
 
-        monkeypatch.setattr(main, "show_header", watched)
+        monkeypatch.setattr(main, "watch_progress", watched)
         await browser.sort("size")
         assert main.sort is Sort.SIZE
         sizes = [each.size for each in listed(browser)]

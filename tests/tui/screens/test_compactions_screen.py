@@ -272,12 +272,12 @@ async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path
         open_app(loose(_deploys(tmp_path / "state.db")), NOW), (160, 50)
     ) as browser:
         await browser.press("tab", ".")
-        assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")
-        assert "since a summary of 4" in browser.text("#status")
+        assert "the model had: a summary of 4 messages + 2 messages" in browser.text("#facts")
+        assert "a summary of 4 messages" in browser.text("#status")
         assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
         await browser.press("z", "escape")  # before the pane that is alone
         assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
-        assert "context here" not in browser.text("#facts") + browser.text("#status")
+        assert "the model had" not in browser.text("#facts") + browser.text("#status")
         assert browser.screen.transcript.has_focus and browser.screen.has_class("-zoom-side")
         await browser.press(".", ".")
         assert browser.screen.transcript.page.seen is None
@@ -288,10 +288,10 @@ async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> N
         open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)
     ) as browser:
         await browser.press("tab", "g", "J", ".")
-        assert "all 3 messages so far" in browser.text("#facts")
+        assert "the model had: 3 messages" in browser.text("#facts")
         assert _lit(browser) == {1, 2, 3}
         await browser.press("v")  # another reading is read anew
-        assert "context here" not in browser.text("#facts")
+        assert "the model had" not in browser.text("#facts")
         assert browser.screen.transcript.page.seen is None
 
 

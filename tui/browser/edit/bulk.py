@@ -117,16 +117,15 @@ async def carry_out(
     title = ngettext(
         "Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count
     ).format(count=count)
-    context.say(f"{title} …")  # also behind a card, which may be closed before the end
+    context.progress = f"{title} …"  # also behind a card, which may be closed before the end
     progress = _progress_card(plan, title)
     if progress is not None:
         context.app.push_screen(progress)
 
     def tell(step: Step) -> None:
+        context.writes.tell(context.show_progress, f"{title} · {step.words}")
         if progress is not None:
             context.writes.tell(progress.show, step.share, step.words)
-        else:
-            context.writes.tell(context.say, f"{title} · {step.words}")
 
     def stop() -> bool:
         return stopping.is_set() or (progress is not None and progress.stopped.is_set())

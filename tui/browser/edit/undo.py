@@ -65,7 +65,7 @@ def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
 
     def tell(stage: Stage) -> None:
         if stage.total >= EVERY:  # too fast to read for fewer messages
-            context.writes.tell(context.say, f"{stage.words} …")
+            context.writes.tell(context.show_progress, f"{stage.words} …")
 
     for deleted in left[::-1]:  # parents were deleted first, and find their children again
         try:

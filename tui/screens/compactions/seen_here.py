@@ -22,39 +22,30 @@ from ...text import formats
 
 
 def sentence(given: ModelContext, memory: Memory) -> str:
-    """Describe a context in one line."""
+    """Describe a context in one line: `the model had: a summary of 47 messages + 4 messages`."""
     counts = Counter(row.why for row in given.rows)
     kept, since = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT], counts[RowOrigin.SINCE]
-    if given.compaction is None:
+    forgotten, parts, more = len(memory.forgotten), [], []
+    if counts[RowOrigin.SUMMARY]:
+        words = ngettext("a summary of 1 message", "a summary of {count:,} messages", forgotten)
+        parts.append(words.format(count=forgotten))
+    elif given.compaction is not None:
         words = ngettext(
-            "context here: the 1 message so far",
-            "context here: all {count:,} messages so far",
-            since,
+            "1 earlier message is gone without a summary",
+            "{count:,} earlier messages are gone without a summary",
+            forgotten,
         )
-        parts = [words.format(count=since)]
-    else:
-        forgotten = len(memory.forgotten)
-        if counts[RowOrigin.SUMMARY]:
-            words = ngettext(
-                "context here: 1 message since a summary of {forgotten:,}",
-                "context here: {count:,} messages since a summary of {forgotten:,}",
-                since,
-            )
-        else:
-            words = ngettext(
-                "context here: 1 message, {forgotten:,} earlier ones gone without a summary",
-                "context here: {count:,} messages, {forgotten:,} earlier ones gone without a summary",
-                since,
-            )
-        parts = [words.format(count=since, forgotten=forgotten)]
-        if kept:
-            parts.append(
-                ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)
-            )
-    parts.append(_("about {count} tokens").format(count=formats.number(formats.tokens(given.size))))
+        more.append(words.format(count=forgotten))
+    if kept:
+        words = ngettext("1 message carried over", "{count:,} messages carried over", kept)
+        parts.append(words.format(count=kept))
+    parts.append(formats.counted(since, "message"))
+    had = _("the model had: {parts}").format(parts=" + ".join(parts))
+    size = formats.number(formats.tokens(given.size))
+    more.append(_("about {count} tokens").format(count=size))
     if not given.is_certain:
-        parts.append(_("inferred"))
-    return " · ".join(parts)
+        more.append(_("inferred"))
+    return " · ".join([had, *more])
 
 
 def doubt(given: ModelContext) -> str:

@@ -213,6 +213,13 @@ MAIN = at(
         does="toggle_lineage",
     ),
     Shown(
+        "compactions",
+        "M",
+        N_("compactions"),
+        N_("What Hermes compressed here, and what was lost"),
+        does="open_compactions",
+    ),
+    Command(
         "tools",
         "t",
         N_("tools"),
@@ -246,13 +253,6 @@ MAIN = at(
         N_("seen here"),
         N_("What the model saw at this message, the rest dimmed; and back"),
         does="toggle_seen_here",
-    ),
-    Command(
-        "compactions",
-        "M",
-        N_("compactions"),
-        N_("What Hermes compressed here, and what was lost"),
-        does="open_compactions",
     ),
     Command(
         "changes",
@@ -457,7 +457,25 @@ TRANSCRIPT = at(
     N_("Read"),
     Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools"),
     Shown("reasoning", "r", N_("reasoning"), N_("Reasoning folded or shown"), "toggle_reasoning"),
+    Shown(
+        "seen-here",
+        "full_stop",
+        N_("seen here"),
+        N_("What the model saw at this message, the rest dimmed; and back"),
+        does="toggle_seen_here",
+    ),
+    Shown(
+        "compactions",
+        "M",
+        N_("compactions"),
+        N_("What Hermes compressed here, and what was lost"),
+        does="open_compactions",
+    ),
 )
+OF_COMPRESSED = frozenset(
+    ("compactions", "transcript-compactions", "lineage-compactions", "transcript-seen-here")
+)
+"""Ids of commands that the footer shows for a conversation that was compressed."""
 LINEAGE = at(
     "lineage",
     *_MOVES,
