@@ -66,7 +66,8 @@ class MainScreen(KeyScreen):
         """After the first frame: read the rest, and load modules that are needed soon."""
         gc.freeze()  # objects made so far are permanent
         gc.enable()
-        self.query(FirstHint).set(display=True)
+        for hint in self.query(FirstHint):
+            hint.appear()
         self.start("watch", self._watch)
         self.start("load", self.call, self.load_search)
         self.old.count()

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from browsing import Browser, demo_app
+from browsing import NOW, Browser, demo_app
 from paths import ROOT
 from textual.pilot import Pilot
 
 from hermes_browse.store.hermes.resume_command import ResumePlan
+from hermes_browse.tui.screens import doctor
+from hermes_browse.tui.text import checkup
 
 SCREENSHOTS = ROOT / "screenshots"
 Compare = Callable[..., bool]
@@ -35,34 +38,98 @@ def steps(app_keys: tuple[str, ...], theme: str) -> Callable[[Pilot[ResumePlan]]
     return run
 
 
-LOOKS: dict[str, tuple[tuple[int, int], str, tuple[str, ...]]] = {
-    "main-80x24-dark": ((80, 24), "hermes-dark", ()),
-    "main-120x36-light": ((120, 36), "hermes-light", ()),
-    "main-200x60-dark": ((200, 60), "hermes-dark", ()),
-    "main-120x36-ansi": ((120, 36), "ansi-dark", ()),
-    "search-120x36-dark": ((120, 36), "hermes-dark", ("slash", *"cookie", "enter", "left", "down")),
-    "search-80x24-light": ((80, 24), "hermes-light", ("slash", *"cookie", "enter", "left", "down")),
-    "search-nothing": ((80, 24), "hermes-dark", ("slash", *"zzqq")),
-    "lineage-80x24": ((80, 24), "hermes-dark", ("l", "home")),
-    "automation": ((100, 30), "hermes-dark", ("2", "down", "R")),
-    "everything-tools-full": ((120, 36), "hermes-dark", ("tab", "t", "r", "home")),
-    "cleanup-120x36-dark": ((120, 36), "hermes-dark", ("P",)),
-    "cleanup-80x24-light": ((80, 24), "hermes-light", ("P", "tab", "enter")),
-    "delete-80x24-dark": ((80, 24), "hermes-dark", ("down", "space", "space", "D")),
-    "marks-120x36-light": ((120, 36), "hermes-light", ("down", "space", "space")),
-    "changes-120x36-dark": ((120, 36), "hermes-dark", ("F", "tab", *["down"] * 6)),
-    "changes-80x24-light": ((80, 24), "hermes-light", ("F",)),
-    "run-120x36-dark": ((120, 36), "hermes-dark", ("B",)),
-    "run-80x24-light": ((80, 24), "hermes-light", ("B", "down", "down")),
-    "help-80x24": ((80, 24), "hermes-dark", ("question_mark",)),
+LOOKS: dict[str, tuple[str, ...]] = {
+    "main": (),
+    "all": ("4", "down"),
+    "automation": ("2", "down"),
+    "search": ("slash", *"cookie", "enter", "left", "down"),
+    "search-title": ("slash", *"ferry"),
+    "search-nothing": ("slash", *"zzqq"),
+    "searches": ("slash", *"ferry", "ctrl+s", "escape", "escape", "ctrl+r"),
+    "marks": ("down", "space", "space"),
+    "tools-full": ("tab", "t", "r", "home"),
+    "finding": ("tab", "backslash", *"token"),
+    "seen-here": ("tab", "full_stop"),
+    "recap": ("p",),
+    "lineage": ("l", "home"),
+    "details": ("i",),
+    "rename": ("f2",),
+    "delete": ("down", "space", "space", "D"),
+    "export": ("e",),
+    "preflight": ("2", "down", "R"),
+    "sort": ("s",),
+    "palette": ("ctrl+p",),
+    "help": ("question_mark",),
+    "cleanup": ("P",),
+    "cleanup-plan": ("P", "tab", "enter"),
+    "retention": ("W",),
+    "compactions": ("M",),
+    "changes": ("F", "tab", *["down"] * 6),
+    "run": ("B",),
+    "insights": ("I",),
+    "profiles": ("0",),
 }
+"""Name → the keys that lead there."""
+SIZES = {"120x36-dark": ((120, 36), "hermes-dark"), "80x24-light": ((80, 24), "hermes-light")}
+OTHERS = {"200x60-dark": ((200, 60), "hermes-dark"), "120x36-ansi": ((120, 36), "ansi-dark")}
 
 
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("look", LOOKS)
-def test_look(look: str, tmp_path: Path, snap_compare: Compare) -> None:
+def test_look(look: str, size: str, tmp_path: Path, snap_compare: Compare) -> None:
     """The named screen, on the demo store, with the clock stopped."""
-    size, theme, keys = LOOKS[look]
-    assert snap_compare(demo_app(tmp_path), terminal_size=size, run_before=steps(keys, theme))
+    cells, theme = SIZES[size]
+    run = steps(LOOKS[look], theme)
+    assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=run)
+
+
+@pytest.mark.parametrize("size", OTHERS)
+def test_main_screen(size: str, tmp_path: Path, snap_compare: Compare) -> None:
+    """On a large terminal, and in the colours of the terminal."""
+    cells, theme = OTHERS[size]
+    assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=steps((), theme))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_very_first_start(size: str, tmp_path: Path, snap_compare: Compare) -> None:
+    """Before the first key."""
+    cells, theme = SIZES[size]
+    app = demo_app(tmp_path)
+    app.is_hint_wanted = True
+    assert snap_compare(app, terminal_size=cells, run_before=steps((), theme))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_trash(size: str, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a deletion, in a folder and at a time that are the same each time."""
+    cells, theme = SIZES[size]
+    monkeypatch.setattr("hermes_browse.store.edit.delete.time.time", lambda: NOW)
+    monkeypatch.setattr(
+        "hermes_browse.store.trash.copying.secrets.token_hex", lambda count: "00" * count
+    )
+    folder = Path("/tmp") / f"hermes-browse-look-{size}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    run = steps(("down", "space", "space", "D", "2", "enter", "X"), theme)
+    try:
+        assert snap_compare(demo_app(folder), terminal_size=cells, run_before=run)
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_doctor(
+    size: str, tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not depend on the machine."""
+    cells, theme = SIZES[size]
+    kept = ("profile", "holds", "schema", "journal mode", "search index", "retention")
+    facts = checkup.facts
+    monkeypatch.setattr(doctor, "facts", lambda found: [f for f in facts(found) if f[0] in kept])
+    monkeypatch.setattr(checkup, "disk_free", lambda path: 5_000_000_000)
+    monkeypatch.setenv("PATH", "")
+    run = steps(("H",), theme)
+    assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=run)
 
 
 @pytest.mark.slow
