@@ -102,9 +102,9 @@ class Leased:
     @property
     def reader(self) -> Reader:
         """The read connection."""
-        self.check()
         if self._reader is None:
             self._reader = self.store.open()
+        self.check()  # behind the opening: `interrupt` finds the connection, or this its mark
         return self._reader
 
     @property

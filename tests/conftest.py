@@ -19,6 +19,8 @@ import pytest
 from paths import DATA
 from pytest_textual_snapshot import SVGImageExtension
 
+from hermes_browse.store.wording import speak
+
 if TYPE_CHECKING:
     from server import ThrowAwayServer
 
@@ -53,6 +55,7 @@ def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> N
     """No test sees the user's homes, colours, zone or terminal."""
     home = next(_homes)
     home.mkdir()
+    speak("en")  # a command that was called in this process may have left another language
     for name in (
         "COLUMNS",
         "FORCE_COLOR",

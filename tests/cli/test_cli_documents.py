@@ -206,6 +206,7 @@ def test_resume_document(capsys: Capture, which: list[str], tmp_path: Path) -> N
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
 
 
+@pytest.mark.slow
 def test_the_demo(capsys: Capture) -> None:
     """`--demo` speaks the same documents, has profiles of its own, and cannot be resumed."""
     listed = ask(capsys, "--demo", "list")

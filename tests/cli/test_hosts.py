@@ -102,6 +102,7 @@ def test_a_check_says_what_mends_it(
     assert "hosts check" not in problem["remedy"], "that is what runs"
 
 
+@pytest.mark.slow
 def test_a_program_that_cannot_be_run_is_not_looked_for(
     machines: Machines, capsys: Capture
 ) -> None:
@@ -131,6 +132,7 @@ def ask_check(capsys: Capture, name: str) -> list[dict[str, str]]:
     return problems
 
 
+@pytest.mark.slow
 def test_a_login_is_told_by_what_lacks(
     machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +161,7 @@ def test_a_login_is_told_by_what_lacks(
     assert passwords["remedy"].startswith("It takes no keys, only: keyboard-interactive, password.")
 
 
+@pytest.mark.slow
 def test_a_check_tries_to_resume(
     machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -284,6 +287,7 @@ def test_a_change_there(machines: Machines, capsys: Capture) -> None:
     assert (shown["title"], shown["host"]) == ("Called from afar", "nas")
 
 
+@pytest.mark.slow
 def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capture) -> None:
     """The command that is named runs there too."""
     configure(machines, "vps")
@@ -301,6 +305,7 @@ def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capt
     assert "`hermes-browse --host vps list`" in call(capsys, "show", "--host", "vps", "nosuch").err
 
 
+@pytest.mark.slow
 def test_an_export_arrives_here(
     machines: Machines, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

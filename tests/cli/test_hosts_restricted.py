@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from commandline import call
-from effort import slow_but
 from real_sshd import NEEDS, RESTRICTED, RealServer, machine
 
 from hermes_browse.tui.settings.folders import config_path
 
-pytestmark = NEEDS
+pytestmark = [*NEEDS, pytest.mark.slow]
 Capture = pytest.CaptureFixture[str]
 
 
@@ -39,7 +38,7 @@ def _configure(server: RealServer, key: str) -> None:
     config_path().write_text("[[hosts]]\nname = {}\nssh = {}\ncommand = {}\n".format(*quoted))
 
 
-@pytest.mark.parametrize("key", slow_but(("read",), RESTRICTED))
+@pytest.mark.parametrize("key", RESTRICTED)
 def test_commands_with_a_restricted_key(
     unchanged: RealServer, capsys: Capture, key: str, tmp_path: Path
 ) -> None:

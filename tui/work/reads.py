@@ -6,8 +6,9 @@ import asyncio
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -22,7 +23,7 @@ THREADS = 6
 IDLE_SECONDS = 1.0
 """An idle connection is closed after this time: Hermes counts an open one as a holder (0.22)."""
 _STOP_SECONDS = 2.0
-"""How long `stop` and `release` wait for jobs."""
+"""How long `stop` and `released` wait for jobs."""
 
 
 def trim_memory() -> None:
@@ -101,7 +102,7 @@ class Reads:
         self._changed = threading.Condition()
         self._idle: list[_Lease] = []
         self._running: dict[_Job[object], _Lease] = {}
-        self._is_stopped = self._is_releasing = False
+        self._is_stopped = self._is_released = False
         self._is_closing_planned = False
 
     @cached_property
@@ -151,6 +152,7 @@ class Reads:
 
     def _take(self, job: _Job[Result]) -> _Lease:
         with self._changed:
+            self._changed.wait_for(lambda: self._is_stopped or not self._is_released)
             if self._is_stopped:
                 raise QueryInterruptedError(_("The query was interrupted."))
             lease = self._idle.pop() if self._idle else _Lease(self._connect())
@@ -161,7 +163,7 @@ class Reads:
         lease.idle_since = time.monotonic()
         with self._changed:
             del self._running[job]  # type: ignore[arg-type]  # as above
-            if self._is_stopped or self._is_releasing:
+            if self._is_stopped or self._is_released:
                 lease.store.close()
             elif lease.store.is_open:
                 self._idle.append(lease)
@@ -200,28 +202,33 @@ class Reads:
         """Whether a connection is open."""
         return bool(self._idle or self._running)
 
-    def release(self) -> None:
-        """Close all connections now instead of when idle; interrupts running jobs, and waits up to
-        two seconds for them."""
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """Keep no connection open within the block: interrupts running jobs, waits up to two
+        seconds for them, and has those that come meanwhile wait for the end of the block."""
         with self._changed:
-            self._is_releasing = True
-            for job in self._running:
-                job.interrupt()
-            self._close_all_idle()
-            self._changed.wait_for(lambda: not self._running, _STOP_SECONDS)
-            self._is_releasing = False
+            self._is_released = True
+            self._interrupt_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._is_released = False
+                self._changed.notify_all()
 
     def stop(self) -> None:
         """Interrupt all jobs, wait up to two seconds for them, and close the store."""
         with self._changed:
             self._is_stopped = True
-            for job in self._running:
-                job.interrupt()
-            self._close_all_idle()
+            self._changed.notify_all()
             self._threads.shutdown(wait=False, cancel_futures=True)
-            self._changed.wait_for(lambda: not self._running, _STOP_SECONDS)
+            self._interrupt_all()
 
-    def _close_all_idle(self) -> None:
+    def _interrupt_all(self) -> None:
+        """Close what is idle, interrupt all jobs, and wait for them."""
         for lease in self._idle:
             lease.store.close()
         self._idle.clear()
+        for job in self._running:
+            job.interrupt()
+        self._changed.wait_for(lambda: not self._running, _STOP_SECONDS)

@@ -170,6 +170,7 @@ def test_broken_keys() -> None:
     assert left == []
 
 
+@pytest.mark.slow
 def test_in_all_formats(tmp_path: Path) -> None:
     """What the user wrote, what a tool was told and what it answered."""
     cases = [(secret, text) for secret, text in _texts() if not secret.startswith("https:")]

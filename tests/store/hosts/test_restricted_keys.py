@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
-from effort import examples, slow_but
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from real_sshd import NEEDS, RESTRICTED, SECRET, RealServer, machine
@@ -81,7 +81,8 @@ COMMAND_LINES = [
 ]
 
 
-@pytest.mark.parametrize("key", slow_but(("change",), RESTRICTED))
+@pytest.mark.slow
+@pytest.mark.parametrize("key", RESTRICTED)
 def test_no_command_line_runs(unchanged: RealServer, key: str) -> None:
     """Nor a terminal, nor the transfer of files, nor a forwarded port; each ends with the same
     clear sentence."""
@@ -104,6 +105,7 @@ def test_no_command_line_runs(unchanged: RealServer, key: str) -> None:
     assert ended.stdout == "a shell\n", "a key without the line has one, so this test could fail"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", RESTRICTED)
 def test_the_line_decides_and_not_who_asks(unchanged: RealServer, key: str) -> None:
     """Whatever is added to the command line, the store and the rights are those of the line."""
@@ -137,6 +139,7 @@ REMOVED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", RESTRICTED)
 def test_only_what_is_on_the_list_is_answered(unchanged: RealServer, key: str) -> None:
     """A command line, a nested `serve`, a call or an argument of another name: each is refused with

@@ -238,6 +238,7 @@ async def test_enter_asks_a_host_again_that_is_away(
         assert lines(browser) == []
 
 
+@pytest.mark.slow
 async def test_a_search_goes_to_all_at_once_and_shows_hits_as_they_come(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:
@@ -347,6 +348,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     return Host("far", "me@far", command=f"{sys.executable} -m hermes_browse.tui", home=str(home))
 
 
+@pytest.mark.slow
 async def test_conversations_of_a_host_are_read_named_and_found(
     app: BrowseApp, far: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:

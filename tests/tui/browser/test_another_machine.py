@@ -106,6 +106,7 @@ async def test_archive_rename_delete_and_their_undo_happen_there(
     )
 
 
+@pytest.mark.slow
 async def test_a_change_there_that_waits_for_another_writer_says_so(
     browser: Browser, machine: ThrowAwayServer
 ) -> None:
@@ -162,6 +163,7 @@ async def test_a_resume_ends_the_browser_with_the_command_of_ssh(
     assert plan.argv == ("ssh", "-t", *machine.host.ssh_words(), line)
 
 
+@pytest.mark.slow
 async def test_a_risky_resume_shows_its_card_first(
     browser: Browser, machine: ThrowAwayServer
 ) -> None:

@@ -124,6 +124,7 @@ async def test_a_wrong_value_is_refused_until_it_is_right(tmp_path: Path) -> Non
         assert browser.screen.results is not None and "hits in" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_an_unfinished_filter_is_no_mistake_yet(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")

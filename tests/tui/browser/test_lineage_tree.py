@@ -105,6 +105,7 @@ async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:
         assert browser.screen.transcript.has_focus
 
 
+@pytest.mark.slow
 async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
     """Thousands neither block nor hide what is current; more are shown when they are asked."""
     count = 2_999

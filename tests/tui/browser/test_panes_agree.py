@@ -127,6 +127,7 @@ async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
         assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id
 
 
+@pytest.mark.slow
 async def test_no_timer_empties_a_page_that_has_been_read(tmp_path: Path) -> None:
     """The page is emptied only while the next conversation takes long to read."""
     async with browsing(demo_app(tmp_path)) as browser:

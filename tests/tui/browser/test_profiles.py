@@ -69,6 +69,7 @@ def rows_of(browser: Browser) -> list[ListRow]:
     return [rows.source.row(index) for index in range(len(rows))]
 
 
+@pytest.mark.slow
 async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(root: Path) -> None:
     """The card names every profile, a broken one with the reason; there and back again."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:

@@ -117,13 +117,30 @@ async def test_stopping_interrupts_before_it_waits(reads: Reads) -> None:
         await reads.run(count)
 
 
-async def test_release_closes_the_store_and_reads_go_on(reads: Reads) -> None:
+async def test_while_released_the_store_is_closed_and_reads_wait(reads: Reads) -> None:
+    """Also those that came before and have no thread yet; then they go on."""
     before = await reads.run(count)
     assert reads.holds_store
-    await asyncio.to_thread(reads.release)
-    assert not reads.holds_store
-    assert await reads.run(count) == before
+    endless = [asyncio.create_task(reads.run(read_endlessly)) for _ in range(THREADS)]
+    await until(lambda: len(reads._running) == THREADS)
+    queued = [asyncio.create_task(reads.run(count)) for _ in range(3)]
+    await asyncio.sleep(0)
+    with reads.released():
+        ended = await asyncio.gather(*endless, return_exceptions=True)
+        assert {type(each) for each in ended} == {QueryInterruptedError}
+        await asyncio.sleep(0.05)
+        assert not reads.holds_store and not any(each.done() for each in queued)
+    assert await asyncio.gather(*queued) == [before] * 3
     reads.stop()
+
+
+async def test_what_waits_while_released_ends_with_the_browser(reads: Reads) -> None:
+    with reads.released():
+        waiting = asyncio.create_task(reads.run(count))
+        await asyncio.sleep(0.02)
+        reads.stop()
+        with pytest.raises(QueryInterruptedError):
+            await waiting
 
 
 async def test_a_replaced_file_is_opened_again(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def _root(folder: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 async def test_other_profiles_are_asked(tmp_path: Path) -> None:
     """Found in another profile: said with the number; one that cannot be read is said too."""
     root = _root(tmp_path)

@@ -207,6 +207,7 @@ def test_of_a_long_result_the_beginning_is_read_as_text() -> None:
     assert lines[0] == "│ one line" and "41 KB more" in lines[-1]
 
 
+@pytest.mark.slow
 def test_of_megabytes_a_part_is_laid_out_and_the_rest_is_named() -> None:
     lines = output_lines("a line\n" * 300_000, 60, Hint(), full=True)
     assert len(lines) < 70_000

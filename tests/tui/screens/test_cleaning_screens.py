@@ -131,6 +131,7 @@ async def test_by_hand(path: Path) -> None:
         assert {"open", "boss", "helper", "helper2"} <= session_ids(path)
 
 
+@pytest.mark.slow
 async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_read(
     path: Path,
 ) -> None:

@@ -436,6 +436,7 @@ async def test_a_click_on_a_bar(path: Path) -> None:
             assert ("nothing" in browser.text("#status")) is (index == 28)
 
 
+@pytest.mark.slow
 async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The screen stays, F5 begins again; so it does after an error, which is said in the place of
     the lines."""

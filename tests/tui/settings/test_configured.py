@@ -64,6 +64,7 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         assert "↓ Ctrl+N" in shown and "x Choose the order of the list" in " ".join(shown.split())
 
 
+@pytest.mark.slow
 async def test_keys_of_vim(tmp_path: Path) -> None:
     """Ctrl+W to the next pane, h back to the list, a colon for the palette; in the search box it is
     a character."""

@@ -47,6 +47,7 @@ def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.Monke
     assert opened == ([None] if platform == "linux" else [])
 
 
+@pytest.mark.slow
 async def test_the_browser_gives_back_when_it_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,9 +133,8 @@ class Resuming:
         if main.writes.is_busy:
             main.say(_("something is still being written here: try again when it is done"))
             return
-        main.reads.release()
         try:
-            with main.host.lend_terminal():
+            with main.reads.released(), main.host.lend_terminal():
                 ended = subprocess.run(
                     [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
                 ).returncode

@@ -148,9 +148,8 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
     """Close the store, run Hermes in the foreground, and report the outcome."""
     assert reclaim.executable is not None
     before = main.store.sizes()[0]
-    main.reads.release()
     try:
-        with main.host.lend_terminal():
+        with main.reads.released(), main.host.lend_terminal():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
