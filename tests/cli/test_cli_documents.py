@@ -112,6 +112,7 @@ def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str
             seen.add(node["id"])
 
 
+@pytest.mark.slow
 def test_compactions_and_context_of_every_conversation(capsys: Capture, which: list[str]) -> None:
     """Rows of the conversation, in order, each once; without a message it is what a resume would
     send."""

@@ -72,7 +72,7 @@ def test_a_file_without_settings_is_an_empty_one(tmp_path: Path, text: str) -> N
         "sessions: [a]\n",
         "sessions: *missing\n",
         "a: 1\n---\nsessions:\n  auto_prune: true\n",
-        "other: " + "[" * 200_000,
+        pytest.param("other: " + "[" * 200_000, marks=pytest.mark.slow),
     ],
 )
 def test_a_file_in_another_form_is_unknown(tmp_path: Path, text: str) -> None:

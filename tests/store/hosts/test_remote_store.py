@@ -107,7 +107,7 @@ def _answers(store: OpenStore) -> Iterator[object]:
         "v11",
         pytest.param("v14", marks=pytest.mark.slow),
         pytest.param("v22", marks=pytest.mark.slow),
-        "v31",
+        pytest.param("v31", marks=pytest.mark.slow),
     ],
 )
 def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape: str) -> None:

@@ -74,6 +74,7 @@ async def test_a_conversation_is_read_there_as_here(
     assert screen.results
 
 
+@pytest.mark.slow
 async def test_changes_and_the_run_are_read_there(
     browser: Browser, machine: ThrowAwayServer
 ) -> None:

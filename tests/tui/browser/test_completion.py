@@ -103,6 +103,7 @@ async def test_mistakes_are_underlined_and_nothing_is_searched(tmp_path: Path) -
         assert plain is not None and not plain.underline
 
 
+@pytest.mark.slow
 async def test_a_wrong_value_is_refused_until_it_is_right(tmp_path: Path) -> None:
     """First and in colour, with a word beside it or alone; no hits of a query without the
     filter."""

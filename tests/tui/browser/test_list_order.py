@@ -105,6 +105,7 @@ def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
     assert {column.order for column in COLUMNS.values() if column.order} == set(Sort) - {Sort.TITLE}
 
 
+@pytest.mark.slow
 async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
     """Again turns it round; hits have an order of their own, and conversations that filters admit
     have the list's."""

@@ -217,6 +217,7 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
         assert trash_folder(location).is_relative_to(tmp_path)
 
 
+@pytest.mark.slow
 async def test_messages_are_counted_as_in_the_list_of_one_profile(root: Path) -> None:
     """By rows, not by Hermes' own counters, which say 7 here."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
@@ -226,6 +227,7 @@ async def test_messages_are_counted_as_in_the_list_of_one_profile(root: Path) ->
         assert [row.conversation.rows for row in rows] == [1, 1]
 
 
+@pytest.mark.slow
 async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) -> None:
     """Those without a title by what was said first, however many there are."""
     many = root / "profiles" / "many" / "state.db"

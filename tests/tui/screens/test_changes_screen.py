@@ -191,6 +191,7 @@ async def test_a_conversation_without_edits_says_so(tmp_path: Path) -> None:
         assert isinstance(browser.app.screen, ChangesScreen)
 
 
+@pytest.mark.slow
 async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         for pane in "tab", "l":

@@ -125,6 +125,7 @@ async def test_what_was_replaced_is_saved_without_the_rest(
     assert "Go on then." not in text and "REFERENCE ONLY" not in text
 
 
+@pytest.mark.slow
 async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path: Path) -> None:
     store = long_conversation(tmp_path / "state.db", 300, 4)
     async with browsing(open_app(loose(store), NOW)) as browser:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import DAY, make_store, tool_call
+from effort import slow_but
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
@@ -91,8 +92,8 @@ def behind(browser: Browser) -> set[str]:
     return {row.conversation.id for row in rows if isinstance(row, ConversationRow)}
 
 
-@pytest.mark.parametrize("tab", ["1", "2", "6"])
-@pytest.mark.parametrize("size", [(50, 14), (80, 16), (80, 24)])
+@pytest.mark.parametrize("tab", slow_but(["1", "6"], ["1", "2", "6"]))
+@pytest.mark.parametrize("size", slow_but([(80, 16)], [(50, 14), (80, 16), (80, 24)]))
 async def test_a_low_terminal_shows_lines_rather_than_the_chart(
     path: Path, tab: str, size: tuple[int, int]
 ) -> None:

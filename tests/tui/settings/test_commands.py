@@ -308,6 +308,7 @@ async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> N
         assert "Mark this conversation" not in told, "Space is a page of the transcript here"
 
 
+@pytest.mark.slow
 async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) -> None:
     """A report has no rows, so no Enter; a map has keys while it has the focus."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:

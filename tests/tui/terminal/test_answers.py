@@ -98,7 +98,7 @@ async def test_a_key_without_meaning_says_so(tmp_path: Path, place: str) -> None
         (("slash",), "clear, then the list", "rename"),
         (("tab", "backslash"), "previous", "rename"),
         (("tab", "number_sign"), "done", "previous"),
-        (("P", "slash"), "back", "archive"),
+        pytest.param(("P", "slash"), "back", "archive", marks=pytest.mark.slow),
     ],
 )
 async def test_a_field_names_its_own_keys(

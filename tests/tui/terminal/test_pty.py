@@ -362,6 +362,7 @@ def test_stopped_at_any_moment_nothing_stays(
         assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []
 
 
+@pytest.mark.slow
 def test_the_lineage_folds_and_opens_the_inspector() -> None:
     """In a terminal: Space folds, Enter on a compression inspects it, Esc comes back."""
     terminal = Terminal(["--demo"])
