@@ -6,7 +6,7 @@ as the rest of the screen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -88,16 +88,17 @@ class KeyLine(TextLine):
     def _update_keys(self) -> None:
         if not self.is_attached:  # its screen was closed meanwhile
             return
-        every = self._working()
+        bound = self.screen.active_bindings  # takes half a millisecond
+        enter = self._enter(bound)
+        every = self._working(bound)
         active: dict[str, ActiveBinding] = {}
         for each in every:
             if each.binding.show and each.binding.id not in self._withheld:
                 active.setdefault(each.binding.action, each)
         keys = [
-            _Key(each.binding, self._printed(each.binding), each.enabled)
+            _Key(each.binding, self._printed(each.binding, enter), each.enabled)
             for each in active.values()
         ]
-        enter = self._enter
         if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
         room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
@@ -110,7 +111,8 @@ class KeyLine(TextLine):
             if room >= 0 or key.is_always_shown:
                 shown.append(key)
         place = next((at for at, key in enumerate(shown) if key.is_always_shown), len(shown))
-        for key in (_Key(each.binding, self._printed(each.binding), each.enabled) for each in more):
+        for each in more:
+            key = _Key(each.binding, self._printed(each.binding, enter), each.enabled)
             room -= key.width
             if room >= 0:
                 shown.insert(place, key)
@@ -120,26 +122,24 @@ class KeyLine(TextLine):
         self._keys = shown
         self.update(Content.assemble(*(part for key in shown for part in key.parts())))
 
-    def _working(self) -> list[ActiveBinding]:
+    def _working(self, bound: Mapping[str, ActiveBinding]) -> list[ActiveBinding]:
         """Return what keys do here: in a text field, where most are letters, its own and Escape."""
-        field, every = self.screen.focused, list(self.screen.active_bindings.values())
+        field, every = self.screen.focused, list(bound.values())
         if not isinstance(field, Input):
             return every
         return [each for each in every if each.node is field or each.binding.key == "escape"]
 
-    @property
-    def _enter(self) -> Binding | None:
-        """The binding of Enter in the focused pane; with `key_display` if it depends on the row
-        under the cursor."""
-        enter = self.screen.active_bindings.get("enter")
+    def _enter(self, bound: Mapping[str, ActiveBinding]) -> Binding | None:
+        """Return the binding of Enter in the focused pane; with `key_display` if it depends on the
+        row under the cursor."""
+        enter = bound.get("enter")
         title = getattr(self.screen.focused, "enter_title", "")
         if enter is None or not title:
             return enter.binding if enter is not None else None
         return replace(enter.binding, description=title, key_display="Enter")
 
-    def _printed(self, binding: Binding) -> str:
+    def _printed(self, binding: Binding, enter: Binding | None) -> str:
         """Return the key as printed; Enter only if it has this action in the focused pane."""
-        enter = self._enter
         if binding.key_display == "Enter" and (
             enter is None or enter.description != binding.description
         ):
