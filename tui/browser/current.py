@@ -175,27 +175,23 @@ class CurrentPanes(Panes):
 
     def _entry_changed(self, entry: Entry | MoreEntry | None) -> None:
         """Show the session or the compression to which the user moved the tree's cursor."""
-        if isinstance(entry, CompactionEntry):
-            compaction = entry.compaction
-            segment = None if compaction.summary is not None else compaction.into_session_id
-            if self.is_entry_current and (compaction.summary is not None or segment is not None):
-                self._go_within(compaction.summary, segment)
-        elif isinstance(entry, SessionEntry):
-            member = self.catalog.of_session(entry.session_id)
-            if self.is_entry_current:
-                self._go_within(None, entry.session_id)
-            elif member is not None:
-                self._go_to_member(member, entry.session_id)
-            else:  # nothing is current until it is found
-                self.go(ShownPlace(segment=entry.session_id, is_listed=False))
-                self.start("member", self._find, entry.session_id)
+        if not isinstance(entry, SessionEntry | CompactionEntry):
+            return
+        member = self.catalog.of_session(entry.session_id)
+        message_id, segment = _begin_of(entry)
+        if self.is_entry_current:
+            self.go(self.place._replace(message_id=message_id, segment=segment))
+        elif member is not None:
+            self._go_to_member(member, message_id, segment)
+        else:  # nothing is current until it is found
+            self.go(ShownPlace(segment=entry.session_id, is_listed=False))
+            self.start("member", self._find, entry.session_id)
 
-    def _go_within(self, message_id: int | None, segment: str | None) -> None:
-        self.go(self.place._replace(message_id=message_id, segment=segment))
-
-    def _go_to_member(self, conversation: Conversation, session_id: str) -> None:
+    def _go_to_member(
+        self, conversation: Conversation, message_id: int | None, segment: str | None
+    ) -> None:
         is_listed = self._adopt(conversation.root_id)
-        self.go(ShownPlace(conversation, segment=session_id, is_listed=is_listed))
+        self.go(ShownPlace(conversation, message_id, segment, is_listed=is_listed))
 
     async def _find(self, session_id: str) -> None:
         """Look up a session that the catalog lacks."""
@@ -203,4 +199,14 @@ class CurrentPanes(Panes):
         catalog = await self.read(lambda store: store.neighbourhood([session_id], now))
         conversation = catalog.of_session(session_id)
         if conversation is not None and self.place[:3] == (None, None, session_id):
-            self._go_to_member(conversation, session_id)
+            self._go_to_member(conversation, None, session_id)
+
+
+def _begin_of(entry: Entry) -> tuple[int | None, str | None]:
+    """Return the message or the session at which the transcript begins for an entry of the tree."""
+    if isinstance(entry, SessionEntry):
+        return None, entry.session_id
+    compaction = entry.compaction
+    if compaction.summary is not None:
+        return compaction.summary, None
+    return None, compaction.into_session_id or compaction.session_id

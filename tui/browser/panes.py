@@ -31,6 +31,7 @@ from .lineage.tree import LineageTree
 from .list.conversation_list import ConversationList, ListHead
 from .list.list_model import shown_line
 from .search.box import SearchBox
+from .transcript.ask_line import AskLine
 from .transcript.view import TranscriptView
 
 _HIT_ORDERS = {
@@ -61,6 +62,8 @@ class Panes(Context):
         """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
         """The transcript."""
+        self.ask_line = AskLine(id="ask")
+        """Below the transcript, when a text or a message is asked for."""
         self.lineage = LineageTree(id="lineage")
         """The lineage tree."""
         self.rows.marks = self.marks
@@ -78,6 +81,7 @@ class Panes(Context):
                 yield TextLine(id="title")
                 yield TextLine(id="facts")
                 yield self.transcript
+                yield self.ask_line
                 yield TextLine(id="lineage-title")
                 yield self.lineage
         if self.host.is_hint_wanted:

@@ -31,7 +31,7 @@ class CompactionEntry(NamedTuple):
     """A compression in the tree."""
 
     number: int
-    """Counted from 0."""
+    """Among those of its conversation, counted from 0."""
     compaction: Compaction
     outcome: str
     """`27 messages became a summary`."""
@@ -45,7 +45,7 @@ class CompactionEntry(NamedTuple):
 
     @property
     def key(self) -> str:
-        return f"x{self.number}"
+        return compaction_key(self.compaction, self.number)
 
 
 Entry = SessionEntry | CompactionEntry
@@ -60,10 +60,15 @@ class Family(NamedTuple):
     entries: Entries
     compactions: Sequence[Compaction]
     """Of the conversation of the focus, oldest first."""
-    lost: Mapping[int, str] = {}
-    """How much a compression lost, in words, by its number; others are not known."""
+    lost: Mapping[str, str] = {}
+    """How much a compression lost, in words, by the key of its entry; others are not known."""
 
 
 def session_key(session_id: str) -> str:
     """Return the key of a session's entry, which stays when the tree is read again."""
     return f"l{session_id}"
+
+
+def compaction_key(compaction: Compaction, number: int) -> str:
+    """Return the key of a compression's entry, given its number in its conversation."""
+    return f"x{compaction.session_id} {number}"

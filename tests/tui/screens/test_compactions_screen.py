@@ -223,7 +223,7 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
     async with browsing(open_app(loose(store), NOW), (160, 40)) as browser:
         await browser.press("l")
         tree = browser.screen.lineage
-        assert _keys(browser) == ["ls0", "x0", "ls1", "x1", "ls2", "x2", "ls3"]
+        assert _keys(browser) == ["ls0", "xs0 0", "ls1", "xs1 1", "ls2", "xs2 2", "ls3"]
         assert "messages became a summary, " in browser.text("#lineage").splitlines()[1]
         assert "compressed 3 times" in browser.text("#lineage-title")
         await browser.press("k", "k", "k")
@@ -239,7 +239,7 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> N
     async with browsing(
         open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)
     ) as browser:
-        assert _keys(browser) == ["ls0", "x0", "x1", "x2"]
+        assert _keys(browser) == ["ls0", "xs0 0", "xs0 1", "xs0 2"]
         assert browser.screen.lineage.display
 
 

@@ -202,25 +202,28 @@ class Edits:
         self._main.touched = tuple(touched)
 
     def undo(self) -> None:
-        """Undo the last change."""
-        if not self.journal:
-            self._main.say(_("nothing to undo"))
-            return
-        entry = self.journal.pop()  # at once: a second u while this runs undoes the change before
-        self._main.say(_("undoing: {done} …").format(done=entry.sentence))
-        self._main.start_write(self._undo, entry)
+        """Undo the last change, also one that is still being made."""
+        self._main.start_write(self._undo)
 
-    async def _undo(self, entry: Undoable) -> None:
+    async def _undo(self) -> None:
+        main = self._main
+        if main.writes.is_busy:
+            await main.write(lambda: None)  # its turn comes when those before it are in the journal
+        if not self.journal:
+            main.say(_("nothing to undo"))
+            return
+        entry = self.journal.pop()
+        main.say(_("undoing: {done} …").format(done=entry.sentence))
         try:
-            sentence, touched = await self._main.write(entry.undo)
+            sentence, touched = await main.write(entry.undo)
         except BrowseError as error:
             if not isinstance(error, RefusedError):  # it would be refused again
                 self.journal.append(entry)
             raise
         if self.journal:
             sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
-        self._main.say(sentence)
-        self._main.touched = touched
+        main.say(sentence)
+        main.touched = touched
 
     # Plans: delete, and archive several
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError
 
-from ...text.family import Family
+from ...text.family import Family, compaction_key
 from ..by_name import load
 from ..context import ShownPlace
 from ..panes import Panes
@@ -73,12 +73,13 @@ class FamilyLoader:
         main, count_lost = self._main, load("count-lost")
         family = main.family
         for number, compaction in enumerate(family.compactions if family is not None else ()):
-            if family is None or number in family.lost:
+            key = compaction_key(compaction, number)
+            if family is None or key in family.lost:
                 continue
             lost = count_lost(await main.read(partial(_losses_of, compaction)))
             if main.family is not family:  # it was read again
                 return
-            main.family = family = family._replace(lost={**family.lost, number: lost})
+            main.family = family = family._replace(lost={**family.lost, key: lost})
 
 
 def _losses_of(compaction: Compaction, store: OpenStore) -> Losses:

@@ -63,7 +63,7 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         self._now = 0.0
         """The moment of all ages on screen."""
         self._entries: Entries = {}
-        self._lost: Mapping[int, str] = {}
+        self._lost: Mapping[str, str] = {}
         self._unfolded: Mapping[str, bool] = {}
         """Whether an entry was unfolded, of those that were shown before the tree was read again."""
         self._shown: dict[str, _Node] = {}
@@ -237,7 +237,7 @@ class LineageTree(Tree[Entry | MoreEntry], inherit_bindings=False):
         if isinstance(entry, SessionEntry):
             return session_line(entry, room, self._now)
         if isinstance(entry, CompactionEntry):
-            return compaction_line(entry, self._lost.get(entry.number, ""), room, self._now)
+            return compaction_line(entry, self._lost.get(entry.key, ""), room, self._now)
         return more_line(len(entry.hidden) if entry is not None else 0, room)
 
     def _look(self, name: str, node: _Node) -> Style:

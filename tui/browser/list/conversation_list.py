@@ -330,9 +330,9 @@ class ListHead(Widget):
         self.auto_links = False  # no link style over the names
 
     def on_mount(self) -> None:
-        self.watch(self._rows, "cursor", self._cursor_moved, init=False)
+        self.watch(self._rows, "at", self._rows_changed, init=False)
 
-    def _cursor_moved(self) -> None:
+    def _rows_changed(self) -> None:
         self.refresh()
 
     def show(self, extra: str, *, is_sorted: bool, is_whole: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.wording import _, ngettext
 
 from ..panes import Panes
-from .ask_line import AskInput, AskLine
+from .ask_line import AskInput
 from .entries import TranscriptModel
 from .find import FindResults, needle, scan
 from .loader import read_missing
@@ -45,18 +45,18 @@ class Finding:
 
     def open(self) -> None:
         """Ask for a text."""
-        self._main.start("ask", self._open)
+        self._open(for_id=False)
 
     def open_for_id(self) -> None:
         """Ask for the id of a message."""
-        self._main.start("ask", self._open, for_id=True)
+        self._open(for_id=True)
 
-    async def _open(self, *, for_id: bool = False) -> None:
-        transcript = self._main.transcript
+    def _open(self, *, for_id: bool) -> None:
+        """Ask within the key, so that what is typed behind it goes into the input."""
+        transcript, line = self._main.transcript, self._main.ask_line
         if transcript.model is None:
             self._main.say(_("no conversation here"))
             return
-        line = await self._line()
         self._asks_for_id = for_id
         self._origin = transcript.here()
         transcript.remember()
@@ -68,18 +68,9 @@ class Finding:
             if self._text:
                 self.edited(self._text)
 
-    async def _line(self) -> AskLine:
-        """Return the line with the input, mounted when it is first needed."""
-        if lines := self._main.query(AskLine):
-            return lines.first()
-        line = AskLine(id="ask")
-        await self._main.mount(line, after=self._main.transcript)
-        return line
-
     def hide(self) -> None:
         """Hide the input."""
-        for line in self._main.query(AskLine):
-            line.display = False
+        self._main.ask_line.display = False
         if isinstance(self._main.focused, AskInput):
             self._main.set_focus(self._main.transcript)
 
@@ -250,10 +241,9 @@ class Finding:
             count += " …"
         elif not ordered:
             count = _("not in this conversation")
-        for line in self._main.query(AskLine):
-            if line.display:
-                line.answer(count)
-                return
+        if self._main.ask_line.display:
+            self._main.ask_line.answer(count)
+            return
         self._main.say(
             _("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count)
         )
