@@ -242,6 +242,7 @@ def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
     )
 
 
+@pytest.mark.slow
 def test_exit_codes_pass_through(machines: Machines, capsys: Capture) -> None:
     """With the words of the host; one that is away is a store that cannot be read."""
     configure(machines, "vps", "down")
@@ -344,6 +345,7 @@ def test_names_of_exports(
     assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("---\nsession_id: ")
 
 
+@pytest.mark.slow
 def test_resuming_there(
     machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,6 +180,7 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         assert "Chat v1" in first and "@vps" in first and "where" in browser.text("#head")
 
 
+@pytest.mark.slow
 async def test_a_conversation_of_a_host_is_read_and_opened_there(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:

@@ -286,6 +286,7 @@ async def test_without_a_terminal_to_lend_r_ends_with_the_plan(
     assert plan.env == {"HERMES_HOME": str(hermes_home)}
 
 
+@pytest.mark.slow
 async def test_a_risky_resume_wants_another_key(
     hermes_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -396,6 +397,7 @@ async def test_sizes(tmp_path: Path, size: tuple[int, int]) -> None:
         assert "Fix auth bug #3" in browser.text("#list")
 
 
+@pytest.mark.slow
 async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
     """What another process writes shows up without moving the cursor."""
     import sqlite3

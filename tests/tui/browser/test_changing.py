@@ -103,6 +103,7 @@ async def test_marks(path: Path) -> None:
         assert len(marks) == len(row.runs), "a job stands for all its runs"
 
 
+@pytest.mark.slow
 async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
     """And says how many, and why."""
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -198,6 +199,7 @@ async def test_a_busy_store_says_so_and_the_undo_stays(
         assert not column_of(path, "archived")["old"]
 
 
+@pytest.mark.slow
 async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Into a file of the proposed name; what is there stays until it is said that it may go;
     formats by a key."""

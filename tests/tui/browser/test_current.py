@@ -242,6 +242,7 @@ def burst(chance: random.Random, browser: Browser) -> list[str]:
     return [chance.choice(keys) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", slow_but(SEEDS[:1], SEEDS))
 async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -51,6 +51,7 @@ async def test_enter_reads_and_r_resumes(tmp_path: Path) -> None:
         assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
 
 
+@pytest.mark.slow
 async def test_a_picker_resumes_conversations_of_the_list_only(tmp_path: Path) -> None:
     """The line of keys says where."""
     async with browsing(configured(tmp_path, 'enter = "resume"\n'), (160, 48)) as browser:

@@ -123,6 +123,7 @@ async def test_up_moves_in_the_list_below_its_first_row(store: Path) -> None:
         assert browser.screen.rows.cursor == 2 and browser.screen.box.value == "the"
 
 
+@pytest.mark.slow
 async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
     async with browsing(open_app(loose(store))) as browser:
         await browser.press("slash")

@@ -142,6 +142,7 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
         assert "the lighthouse of the coder" in browser.text("#transcript")
 
 
+@pytest.mark.slow
 async def test_esc_leads_back_to_the_store_and_0_to_another(root: Path) -> None:
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await everything(browser)

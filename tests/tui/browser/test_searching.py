@@ -203,6 +203,7 @@ async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
         assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
 
 
+@pytest.mark.slow
 async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_path: Path) -> None:
     """Not a resume, which R is; the line of keys says both."""
     async with browsing(demo_app(tmp_path)) as browser:

@@ -183,6 +183,7 @@ def test_tmux_tells_that_hermes_ended_at_once(
     assert not outcome.done and "ended at once" in outcome.text
 
 
+@pytest.mark.slow
 def test_the_key_in_a_browser_in_tmux(
     plan: ResumePlan,
     hermes_home: Path,

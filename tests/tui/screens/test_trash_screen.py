@@ -20,6 +20,7 @@ from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.store_paths import trash_folder
 
 
+@pytest.mark.slow
 async def test_the_trash(path: Path) -> None:
     """Listed, checked, put back, its undo; dropped only after its number was typed."""
     before = dump(path)

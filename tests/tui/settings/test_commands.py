@@ -231,6 +231,7 @@ async def test_a_command_runs_by_its_name(tmp_path: Path) -> None:
         assert isinstance(browser.app.screen, TrashScreen)
 
 
+@pytest.mark.slow
 async def test_a_theme_is_shown_under_the_cursor(tmp_path: Path) -> None:
     """Esc brings the former one back, Enter keeps the new one."""
     async with browsing(demo_app(tmp_path)) as browser:
@@ -325,6 +326,7 @@ async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) ->
         assert "The map" in await _help(browser)
 
 
+@pytest.mark.slow
 async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
     """A word, a heading, a key, a sign; what works in another pane is found too; Esc clears, then
     closes."""

@@ -382,6 +382,7 @@ def test_the_lineage_folds_and_opens_the_inspector() -> None:
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_what_it_changed_and_how_it_went(tmp_path: Path) -> None:
     """From the list to the diff, to the message that made the change, and back; then the run."""
     terminal = Terminal(["--demo"], HOME=str(tmp_path))

@@ -166,6 +166,7 @@ def _ssh_clients(server: ThrowAwayServer) -> list[str]:
     return [line for line in table.splitlines() if config in line and not line.startswith("Z")]
 
 
+@pytest.mark.slow
 def test_connections_to_hosts_end_with_it(
     ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path
 ) -> None:
