@@ -147,7 +147,15 @@ class Driven(Terminal):
         **env: str,
     ) -> None:
         where = ["--home" if store.is_dir() else "--db", str(store)]
-        super().__init__(where, columns=columns, rows=rows, code=code, before=before, **env)
+        super().__init__(
+            where,
+            columns=columns,
+            rows=rows,
+            code=code,
+            before=before,
+            is_first=False,
+            **env,
+        )
         self.usual = self.settings
         """Of the terminal, before the browser has come to change them."""
 
