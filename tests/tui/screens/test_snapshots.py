@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, demo_app
+from fake_hosts import FakeLease, FakeLink, FakeLinks
 from paths import ROOT
 from textual.pilot import Pilot
 
 from hermes_browse.store.hermes.resume_command import ResumePlan
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.remote import RemoteStore
 from hermes_browse.tui.screens import doctor
 from hermes_browse.tui.text import checkup
 
@@ -68,6 +71,7 @@ LOOKS: dict[str, tuple[str, ...]] = {
     "run": ("B",),
     "insights": ("I",),
     "profiles": ("0",),
+    "places": ("0", "a"),
 }
 """Name → the keys that lead there."""
 SIZES = {"120x36-dark": ((120, 36), "hermes-dark"), "80x24-light": ((80, 24), "hermes-light")}
@@ -130,6 +134,21 @@ def test_doctor(
     monkeypatch.setenv("PATH", "")
     run = steps(("H",), theme)
     assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=run)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_hosts(
+    size: str, tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The card that names other machines."""
+    cells, theme = SIZES[size]
+    app = demo_app(tmp_path)
+    links = [FakeLink(Host(name, f"me@{name}"), tmp_path / "state.db") for name in ("vps", "nas")]
+    options = app.start.options._replace(hosts=tuple(each.host for each in links))
+    app.start = app.start._replace(options=options)
+    app.__dict__["links"] = FakeLinks(*links)
+    monkeypatch.setattr(RemoteStore, "far", lambda store: FakeLease(store.link))
+    assert snap_compare(app, terminal_size=cells, run_before=steps(("0",), theme))
 
 
 @pytest.mark.slow
