@@ -134,7 +134,7 @@ class KeyScreen(Parts):
 
     def show_details(self) -> None:
         if self.current is not None:
-            load("details")(self, self.app, self.current)
+            load("details")(self, self.current)
 
     def export(self) -> None:
         if targets := self.edits.targets:

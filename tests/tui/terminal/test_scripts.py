@@ -150,7 +150,10 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
     "`F`": (("F", r"5 files"), (TAB, r"diff --git"), (ESC, ON_LIST)),
     "`B`": (("B", r"9 turns"), (ESC, ON_LIST)),
     "`p`": (("p", r"\[1 tool call"), ("p", r"!\[1 tool call")),
-    "`i`": (("i", r"Model, tokens, cost"), (ESC, r"!Model, tokens, cost")),
+    "`i`": (
+        *(("i", r"Model, tokens, cost"), (ESC, r"!Model, tokens, cost")),
+        *(("i", r"B run"), ("B", r"9 turns"), (ESC, ON_LIST)),
+    ),
     "`y` `Y`": (("y", r"_a5d6cc sent"), ("Y", r"--resume=\S+_a5d6cc.* sent")),
     "Space, `V`": (
         *((" ", r"✓ 1 marked"), (" ", r"✓ 2 marked"), (ESC, r"↓ activity"), ("g", FIRST)),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -27,7 +27,7 @@ from ...text import formats
 from ...text.styled import Line, line_text
 from ...widgets.card import Card, keys_line
 from ...widgets.lines import LinesView
-from ..context import Context
+from ..panes import Panes
 
 _TITLE_SOURCES = {
     "user": N_("given by you"),
@@ -312,7 +312,7 @@ def details_lines(
     return lines
 
 
-class LinesCard(Card[None]):
+class LinesCard(Card[str]):
     """Printable lines, not wrapped, under a printable title; a text in their place can be
     copied."""
 
@@ -349,7 +349,8 @@ class RawCard(LinesCard):
 
 
 class DetailsCard(LinesCard):
-    """The details of a conversation: the lines of `details_lines`."""
+    """The details of a conversation: the lines of `details_lines`; its result is the name of a
+    screen about it, or None."""
 
     KEYS = DETAILS
     VIEW = "details"
@@ -359,13 +360,13 @@ class DetailsCard(LinesCard):
         super().__init__(title, "\n".join([title, "", *map(line_text, lines)]), lines)
 
 
-def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
+def show_details(main: Panes, conversation: Conversation) -> None:
     """Read the details of a conversation and show the card."""
-    context.start("details-card", _show_details, context, app, conversation)
+    main.start("details-card", _show_details, main, conversation)
 
 
-async def _show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
-    now, catalog = context.clock(), context.catalog
+async def _show_details(main: Panes, conversation: Conversation) -> None:
+    now, catalog = main.clock(), main.catalog
 
     def read(store: OpenStore) -> tuple[Conversation, list[Line]]:
         detailed = (
@@ -386,5 +387,9 @@ async def _show_details(context: Context, app: App[Any], conversation: Conversat
             )
         return detailed, details_lines(detailed, store.details(detailed), now, words)
 
-    detailed, lines = await context.read(read)
-    app.push_screen(DetailsCard(one_line(formats.name(detailed), 200), lines))
+    def go_on(screen: str | None) -> None:
+        if screen is not None:
+            main.open_screen(screen)
+
+    detailed, lines = await main.read(read)
+    main.app.push_screen(DetailsCard(one_line(formats.name(detailed), 200), lines), go_on)

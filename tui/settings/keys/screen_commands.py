@@ -241,6 +241,8 @@ CHOICES = at(
 DETAILS = at(
     "details",
     Shown("copy", "c,y", N_("copy"), call="copy"),
+    Shown("changes", "F", N_("changes"), call="dismiss('changes')"),
+    Shown("run", "B", N_("run"), call="dismiss('run')"),
     Shown("back", "escape,q,i", N_("back"), call="dismiss(None)"),
 )
 EXPORTING = at(
