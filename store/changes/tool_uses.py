@@ -56,13 +56,24 @@ def read_tool_uses(
 
     Rows that a compression wrote again are left out; `naming` is a text that the calls contain.
     """
-    uses = [
-        use for conversation in conversations for use in _read_uses(reader, conversation, naming)
-    ]
+    text = naming if _PLAIN.fullmatch(naming) else ""
+    looked_at = _naming(reader, list(conversations), text) if text else conversations
+    uses = [use for each in looked_at for use in _read_uses(reader, each, text)]
     return sorted(uses, key=lambda use: (use.result_id or use.message_id, use.message_id))
 
 
-def _read_uses(reader: Reader, conversation: Conversation, naming: str) -> Iterator[ToolUse]:
+def _naming(reader: Reader, conversations: Sequence[Conversation], text: str) -> list[Conversation]:
+    """Return the conversations with a call that contains a text, found in few statements."""
+    ids = [segment.id for each in conversations for segment in each.segments]
+    sql = (
+        f"SELECT DISTINCT m.session_id FROM messages m "
+        f"WHERE instr({reader.schema.message('tool_calls')}, ?) AND m.session_id IN ({{keys}})"
+    )
+    found = {text_of(row[0]) for row in reader.rows_in(sql, ids, [text])}
+    return [each for each in conversations if any(part.id in found for part in each.segments)]
+
+
+def _read_uses(reader: Reader, conversation: Conversation, text: str) -> Iterator[ToolUse]:
     segments = conversation.segments
     copies = read_history(reader, segments).copies if is_compressed(reader, segments) else {}
     message = reader.schema.message
@@ -71,7 +82,6 @@ def _read_uses(reader: Reader, conversation: Conversation, naming: str) -> Itera
         f"SELECT m.id, {role}, {message('tool_call_id')}, {calls}, {message('timestamp')} "
         f"FROM messages m WHERE ({role} = 'tool' OR instr({calls}, ?)) AND m.session_id = ? AND"
     )
-    text = naming if _PLAIN.fullmatch(naming) else ""
     for segment in segments:
         waiting: dict[str, ToolUse] = {}
         for rows in reader.slices(statement, "m.id", SLICE, [text, segment.id]):
