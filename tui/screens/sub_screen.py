@@ -66,7 +66,7 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         """Follow what the main screen says and reads."""
         if not self._is_following:
             self._is_following = True
-            for name in ("status", "writing"):
+            for name in ("status", "progress", "writing"):
                 self.watch(self.main, name, self._main_said, init=False)
             self.watch(self.main, "catalog", self._catalog_read, init=False)
 
@@ -75,11 +75,12 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         if self.main.query("#status"):  # else the browser is being left
             kind = type(self.main)
             self.main.mutate_reactive(kind.status)
+            self.main.mutate_reactive(kind.progress)
             self.main.mutate_reactive(kind.writing)
 
     def _main_said(self) -> None:
         text, _is_of_page, is_failure = self.main.status
-        line = header.status(text, self.main.writing, look="")
+        line = header.status(text, self.main.progress or self.main.writing, look="")
         self._tell(header.failure(text) if is_failure else line)
 
     def _catalog_read(self) -> None:

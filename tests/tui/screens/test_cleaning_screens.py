@@ -189,23 +189,23 @@ async def test_a_short_clean_up_tells_how_far_it_is(
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P", "D", "5")
-        said: list[str] = []
-        context, say = browser.screen, browser.screen.say
-        monkeypatch.setattr(context, "say", lambda text: (said.append(text), say(text)))
+        told: list[str] = []
+        context, shown = browser.screen, browser.screen.watch_progress
+        monkeypatch.setattr(
+            context, "watch_progress", lambda: (told.append(context.progress), shown())
+        )
         await browser.send("enter", "m")
         await browser.settle()
-        assert said[0] == "Moving 5 conversations to the trash …", (
+        assert told[0] == "Moving 5 conversations to the trash …", (
             "before the first of them is done"
         )
-        assert [each.split(" · ")[1] for each in said[1:-1]] == [
+        assert [each.split(" · ")[1] for each in told[1:-1]] == [
             f"{done} of 5" for done in range(1, 6)
         ]
-        assert "u undoes" in said[-1] and "conversations by" in browser.text("#axis"), (
-            "the m was not lost"
-        )
-        said.clear()
+        assert told[-1] == "" and "u undoes" in context.status.text
+        assert "conversations by" in browser.text("#axis"), "the m was not lost"
         await browser.press("u")
-        assert said[-1].startswith("restored 5 conversations: ")
+        assert context.status.text.startswith("restored 5 conversations: ")
 
 
 @pytest.mark.slow
