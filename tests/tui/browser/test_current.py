@@ -30,8 +30,6 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.browser.context import Context
 from hermes_browse.tui.browser.edit.change_cards import RenameCard
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -131,11 +129,11 @@ class Meant:
         return {found.root_id} if found is not None else set()
 
     def _details(self, show: Callable[..., None]) -> Callable[..., None]:
-        def shown(context: Context, app: BrowseApp, conversation: Conversation) -> None:
+        def shown(main: MainScreen, conversation: Conversation) -> None:
             if self._is_asking:
                 self.notes.append({conversation.root_id})
             else:
-                show(context, app, conversation)
+                show(main, conversation)
 
         return shown
 

@@ -74,7 +74,7 @@ CASES = {
         lambda it: ProfilesCard([Profile(it.screen.location)], it.screen.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
     ),
-    "details": _Case(lambda _: DetailsCard("title", []), "c copy · Esc back"),
+    "details": _Case(lambda _: DetailsCard("title", []), "c copy · F changes · B run · Esc back"),
     "export": _Case(
         lambda it: ExportCard(it.screen.catalog.select()[:1], it.screen.store, lambda wish: None),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
@@ -133,13 +133,19 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
     async with browsing(app) as browser:
         assert app.trouble == ""
         await browser.press("i")
-        assert isinstance(app.screen, DetailsCard) and line(browser) == "x copy · F5 back"
+        assert (
+            isinstance(app.screen, DetailsCard)
+            and line(browser) == "x copy · F changes · B run · F5 back"
+        )
         await browser.press("c", "escape")
         await browser.settle()
-        assert line(browser) == "x copy · F5 back" and app.clipboard == ""
+        assert line(browser) == "x copy · F changes · B run · F5 back" and app.clipboard == ""
         await browser.press("x")
         await browser.settle()
-        assert line(browser).endswith(" · F5 back") and line(browser) != "x copy · F5 back"
+        assert (
+            line(browser).endswith(" · F5 back")
+            and line(browser) != "x copy · F changes · B run · F5 back"
+        )
         await browser.press("z")
         assert app.screen is browser.screen
         await browser.press("e")

@@ -252,7 +252,8 @@ class LiveSearch:
         shown = main.results
         if shown is not None and shown.answer is found.answer:
             counted = replace(shown, counts=counts)
-            main.say(counted.status(self._typed.problems))
+            if main.status.text == shown.status(self._typed.problems):  # nothing was said since
+                main.say(counted.status(self._typed.problems))
             # Without hits the cursor moves from the note to the first suggestion.
             offered = counts.suggestions and not shown.hits
             self._show(counted, key=counts.suggestions[0].key if offered else None)
