@@ -10,7 +10,7 @@ from hermes_browse.store.wording import N_, _
 from ..settings.keys.main_commands import LIST, MAIN, NEEDED
 from ..widgets.bindings import working
 
-_SAFE = N_("Looking changes nothing. What is deleted goes to the trash, and u takes it back.")
+_SAFE = N_("Looking changes nothing. What you delete goes to the trash; u takes it back.")
 _MORE = N_("? shows every key. The first key takes this hint away.")
 
 
@@ -23,7 +23,7 @@ class FirstHint(Static):
         needed.sort(key=lambda command: NEEDED.index(command.id))
         keys = working(needed, self.screen.active_bindings)
         parts = [(f"{key.split()[0]} ", "bold $accent") for key, _command in keys]
-        titles = [(f"{_(command.title)}   ", "") for _key, command in keys]
+        titles = [(f"{_(command.title)}  ", "") for _key, command in keys]
         first = [part for pair in zip(parts, titles, strict=True) for part in pair]
         self.display = True
         self.update(Content.assemble(*first, f"\n{_(_SAFE)}\n{_(_MORE)}"))
