@@ -97,7 +97,7 @@ def status(text: str, state: str, *, look: str = "dim") -> Content:
     """Build the status line: a sentence, and the state of writers; `look` is empty for the answer
     to a key."""
     between = " │ " if text and state else ""
-    return Content.assemble((one_line(text, 400), look), (between + state, "dim"))
+    return Content.assemble((one_line(text, 400), look), (between + one_line(state, 200), "dim"))
 
 
 def failure(text: str) -> Content:

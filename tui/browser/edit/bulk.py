@@ -117,25 +117,25 @@ async def carry_out(
     title = ngettext(
         "Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count
     ).format(count=count)
-    context.progress = f"{title} …"  # also behind a card, which may be closed before the end
-    progress = _progress_card(plan, title)
-    if progress is not None:
-        context.app.push_screen(progress)
+    context.progress = f"{title} …"
+    card = _progress_card(plan, title)
+    if card is not None:
+        context.app.push_screen(card)
 
     def tell(step: Step) -> None:
         context.writes.tell(context.show_progress, f"{title} · {step.words}")
-        if progress is not None:
-            context.writes.tell(progress.show, step.share, step.words)
+        if card is not None:
+            context.writes.tell(card.show, step.share, step.words)
 
     def stop() -> bool:
-        return stopping.is_set() or (progress is not None and progress.stopped.is_set())
+        return stopping.is_set() or (card is not None and card.stopped.is_set())
 
     def carry() -> Outcome[Result]:
         return work(plan, tell=tell, stop=stop)
 
     outcome = await context.write(carry)
-    if progress is not None:
-        progress.finish()
+    if card is not None:
+        card.finish()
     return outcome
 
 

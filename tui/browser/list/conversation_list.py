@@ -146,7 +146,8 @@ class ConversationList(LongView, can_focus=True):
         if index is None:
             index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
         self.source, self._now = source, None
-        index += self._is_head(index)
+        if self._is_head(index):
+            index += 1
         size = Size(self.scrollable_content_region.width, len(source))
         if size != self.virtual_size:
             self.virtual_size = size
@@ -194,7 +195,7 @@ class ConversationList(LongView, can_focus=True):
         top, height = self.scroll_offset.y, self.size.height
         if not height:  # not laid out yet
             return
-        first = self.cursor - self._is_head(self.cursor - 1)
+        first = self.cursor - 1 if self._is_head(self.cursor - 1) else self.cursor
         if first < top:
             self.scroll_to(y=first, animate=False, force=True, immediate=True)
         elif self.cursor >= top + height:
