@@ -65,7 +65,7 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
             ("#", r"Enter done"),
             ("12\r", r"message 12 of 58"),
             (ESC, ON_LIST),
-            ("G", ""),
+            ("G", r"title  ([\d,]+)/\1 "),
             ("g", FIRST),
         ),
     ),
@@ -109,7 +109,7 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
         *(
             ("(", r"── compressed .* part [23] of 3"),
             (")", r"── compressed"),
-            ("]", ""),
+            ("]", r"── \w+day, "),
             ("G", r"Set for"),
         ),
         *((ESC, ON_LIST),),
@@ -119,7 +119,12 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
         *(("'", r"Set for 06:10"), (ESC, ON_LIST)),
     ),
     "`c` `C`": (
-        *((TAB, ON_TEXT), ("c", r"message \d+, \d+ B"), ("C", r"code"), ("\x19", r"output")),
+        *(
+            (TAB, ON_TEXT),
+            ("c", r"message \d+, \d+ B"),
+            ("C", r"no code block here"),
+            ("\x19", r"no tool output here"),
+        ),
         *((ESC, ON_LIST),),
     ),
     "`O` `E`": (
@@ -133,7 +138,7 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
     ),
     "`t` `r`": (
         *((TAB, ON_TEXT), ("t", r"tools: full"), ("t", r"tools: off"), ("t", r"tools: short")),
-        *(("r", r"reasoning"), ("r", r"reasoning"), (ESC, ON_LIST)),
+        *(("r", r"reasoning shown"), ("r", r"reasoning folded"), (ESC, ON_LIST)),
     ),
     "`v`": (
         *(
@@ -186,7 +191,7 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
     ),
     "`e`": (("e", r"secrets are taken out"), (ESC, r"!secrets are taken out")),
     "`P` `X`": (
-        *(("P", r"older than 30 days"), ("]", r"older:(?!30d)"), (ESC, ON_LIST)),
+        *(("P", r"older than 30 days"), ("{", r"older:60d"), ("}", r"older:30d"), (ESC, ON_LIST)),
         *(
             ("X", r" trash  \d+ deletion"),
             (ESC, ON_LIST),
@@ -196,7 +201,7 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
     ),
     "`I` `H`": (("I", r"cost by day"), (ESC, ON_LIST), ("H", r"journal mode"), (ESC, ON_LIST)),
     "`z`": (("z", r"!│  Fix auth"), ("z", r"│  Fix auth")),
-    "`<` `>`": (("<", r""), (">", r""), ("j", r"title  2/"), ("k", FIRST)),
+    "`<` `>`": (("<", r"!(?m)^.{67}│"), (">", r"(?m)^.{67}│")),
     "F9": ((F9, r"the terminal has the mouse"), (F9, r"the browser has the mouse")),
     "F5": ((F5, r"reading the store again"),),
     "`?`": (
@@ -221,22 +226,54 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
 }
 """By the beginning of its line in docs/keys.md."""
 README = {
-    "Results appear as you type": (
+    "press `/` and type. Results appear as you type": (
         *(("/boat", r"hits in \d+ conversations"), (ESC, r"search: words"), (ESC, FIRST)),
     ),
     "Enter opens the conversation at the hit; `n` goes to the next one": (
         *(("/cookie\r", ON_TEXT), ("n", r"hit 2/14"), (ESC, r"Enter read"), (ESC, FIRST)),
     ),
+    "`R` runs Hermes, in the right profile, at the newest part of the conversation. When it ends, you are back": (
+        *(("R", r"--resume=\S+_a5d6cc"), ("y", r"hermes setup"), ("n\r", r"back from Hermes")),
+    ),
+    "`P` shows the store over time. Move the cutoff with `[` and `]`": (
+        *(("P", r"older than 30 days"), ("[", r"older:37d"), ("]", r"older:30d"), (ESC, ON_LIST)),
+    ),
     "`a` archives the selection, `D` moves it to the trash, and `u` undoes either one": (
-        *(("P", r"older than \d+ days"), ("D", r"Move \d+"), (ESC, r"!Move \d+"), (ESC, ON_LIST)),
+        *(
+            ("P", r"older than 30 days"),
+            ("1", r"older:30d source:cron"),
+            ("5", r"✓ 1 conversation ·"),
+        ),
+        *(("a", r"1 conversation archived"), ("u", r"undone: archived")),
+        *(("D", r"to the trash\?"), ("y", r"1 conversation moved to the trash")),
+        *(
+            ("u", r"restored 1 conversation"),
+            ("5", r"!is:empty"),
+            ("1", r"older:30d"),
+            (ESC, ON_LIST),
+        ),
     ),
-    "`I` shows cost": (("I", r"cost by day"), ("2", r"cost by model|model +"), (ESC, ON_LIST)),
-    "`l` shows the family tree": (("l", r"Space fold"), ("l", ON_LIST)),
-    "`F` lists the files": (("F", r"5 files"), (ESC, ON_LIST)),
-    "`B` shows how it": (("B", r"9 turns"), (ESC, ON_LIST)),
-    "and `0` shows and searches them together": (
-        *(("0", r"all profiles as one list"), (ESC, r"!all profiles as one list")),
+    "`I` shows cost, tokens and activity over time, by model": (
+        *(("I", r"cost by day"), ("2", r"(?m)^ *model +convs"), (ESC, ON_LIST)),
     ),
+    "`l` shows the family tree": (("l", r"Lineage · 4 sessions"), ("l", ON_LIST)),
+    "`F` lists the files a conversation edited beside one diff of each": (
+        *(
+            ("F", r"5 files"),
+            (TAB, r"diff --git"),
+            ("jj\r", ON_TEXT),
+            (ESC, r"5 files"),
+            (ESC, ON_TEXT),
+            (ESC, ON_LIST),
+        ),
+    ),
+    "`B` shows how it went": (("B", r"9 turns"), (ESC, ON_LIST)),
+    "`0` shows and searches them together": (
+        *(("0", r"everything as one list|all profiles as one list"), ("a", r"all profiles  ")),
+        *(("/tram", r"hits? in"), (ESC, r"search: words"), (ESC, r"o open there")),
+        *((ESC, r"!all profiles  "),),
+    ),
+    "`?` shows them in the browser": (("?", r"To begin with"), (ESC, r"!To begin with")),
 }
 """By words of the README."""
 
@@ -312,6 +349,12 @@ def test_readme(words: str, home: Path, terminals: list[Terminal]) -> None:
     """What a sentence of the README promises."""
     assert words in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     _play(home, terminals, README[words])
+
+
+def test_every_key_of_the_readme_has_a_script() -> None:
+    keys = re.findall(r"`[^`\s]`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(keys) > 10
+    assert [key for key in keys if not any(key in words for words in README)] == []
 
 
 def test_every_line_has_a_script() -> None:
