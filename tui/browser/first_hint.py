@@ -7,7 +7,8 @@ from textual.widgets import Static
 
 from hermes_browse.store.wording import N_, _
 
-from ..settings.keys.main_commands import LIST, MAIN, NEEDED
+from ..settings.keys.main_commands import MAIN, NEEDED
+from ..settings.keys.pane_commands import LIST
 from ..widgets.bindings import working
 
 _SAFE = N_("Looking changes nothing. What you delete goes to the trash; u takes it back.")

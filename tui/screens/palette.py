@@ -15,7 +15,7 @@ from hermes_browse.store.wording import N_, _, language
 
 from ..browser.list.list_model import order_name
 from ..settings.keys import Command, final_keys
-from ..settings.keys.main_commands import TRANSCRIPT
+from ..settings.keys.pane_commands import TRANSCRIPT
 from ..widgets.bindings import key_names, working
 from .choices import Choice, ChoiceCard, ThemeCard
 

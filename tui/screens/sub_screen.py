@@ -17,7 +17,8 @@ from ..browser.by_name import load
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
 from ..browser.parts import WayBack
-from ..settings.keys.main_commands import APP, LINES, LIST, MAP
+from ..settings.keys.main_commands import APP
+from ..settings.keys.pane_commands import LINES, LIST, MAP
 from ..settings.pane_sizes import NARROW
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES

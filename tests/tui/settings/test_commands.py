@@ -33,12 +33,11 @@ from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.keymap import known_commands
 from hermes_browse.tui.settings.keys import Command
-from hermes_browse.tui.settings.keys.main_commands import (
-    APP,
+from hermes_browse.tui.settings.keys.main_commands import APP, MAIN
+from hermes_browse.tui.settings.keys.pane_commands import (
     ASK,
     LINES,
     LIST,
-    MAIN,
     MAP,
     QUERY_BOX,
     SEARCH_BOX,

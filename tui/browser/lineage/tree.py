@@ -20,7 +20,7 @@ from textual.widgets.tree import TreeNode
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import N_
 
-from ...settings.keys.main_commands import LINEAGE
+from ...settings.keys.pane_commands import LINEAGE
 from ...text.family import CompactionEntry, Entries, Entry, Family, SessionEntry, session_key
 from ...text.styled import Line
 from ...widgets.bindings import bindings

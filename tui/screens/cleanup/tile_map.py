@@ -19,7 +19,7 @@ from textual.reactive import reactive
 
 from hermes_browse.store.wording import _
 
-from ...settings.keys.main_commands import MAP
+from ...settings.keys.pane_commands import MAP
 from ...text import formats
 from ...widgets.bindings import bindings
 from ...widgets.stacked_columns import Cell, Picture
