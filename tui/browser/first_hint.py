@@ -11,8 +11,9 @@ from ..settings.keys.main_commands import MAIN, NEEDED
 from ..settings.keys.pane_commands import LIST
 from ..widgets.bindings import working
 
-_SAFE = N_("Looking changes nothing. What you delete goes to the trash; u takes it back.")
-_MORE = N_("? shows every key. The first key takes this hint away.")
+_SHOWN = (*NEEDED, "help")
+_SAFE = N_("Looking changes nothing. What you delete goes to the trash; {undo} takes it back.")
+_MORE = N_("{help} shows every key. The first key takes this hint away.")
 
 
 class FirstHint(Static):
@@ -20,11 +21,18 @@ class FirstHint(Static):
 
     def appear(self) -> None:
         """Show itself, with the keys in force."""
-        needed = [each for each in (*MAIN, *LIST) if each.id in NEEDED]
-        needed.sort(key=lambda command: NEEDED.index(command.id))
-        keys = working(needed, self.screen.active_bindings)
-        parts = [(f"{key.split()[0]} ", "bold $accent") for key, _command in keys]
-        titles = [(f"{_(command.title)}  ", "") for _key, command in keys]
-        first = [part for pair in zip(parts, titles, strict=True) for part in pair]
+        commands = [each for each in (*MAIN, *LIST) if each.id in _SHOWN]
+        commands.sort(key=lambda command: _SHOWN.index(command.id))
+        keys = {
+            command.id: (keys.split()[0], _(command.title))
+            for keys, command in working(commands, self.screen.active_bindings)
+        }
+        parts: list[tuple[str, str]] = []
+        for key, title in (keys[id] for id in NEEDED if id in keys):
+            parts += [(f"{key} ", "bold $accent"), (f"{title}  ", "")]
+        if "undo" in keys:
+            parts.append(("\n" + _(_SAFE).format(undo=keys["undo"][0]), ""))
+        if "help" in keys:
+            parts.append(("\n" + _(_MORE).format(help=keys["help"][0]), ""))
         self.display = True
-        self.update(Content.assemble(*first, f"\n{_(_SAFE)}\n{_(_MORE)}"))
+        self.update(Content.assemble(*parts))
