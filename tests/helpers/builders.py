@@ -21,6 +21,7 @@ from hermes_browse.store.demo import build_store as demo_store
 
 __all__ = [
     "DAY",
+    "SAMPLED",
     "T0",
     "StoreBuilder",
     "big_store",
@@ -29,6 +30,8 @@ __all__ = [
     "make_store",
     "tool_call",
 ]
+SAMPLED = 1_795_025_200.0
+"""When the tests of the sample store have it made: 2026-11-18 17:26 UTC."""
 
 DAY = 86_400.0
 """Seconds."""

@@ -11,12 +11,12 @@ import shutil
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import SAMPLED as NOW
 from builders import demo_store
-from shapes import DATA
+from paths import DATA
 
 from hermes_browse.store.cleanup.retention import retention_rules_at
 from hermes_browse.store.connection.connect import Store
@@ -24,26 +24,7 @@ from hermes_browse.store.demo import build_home, store_writer
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 
-NOW = 1_795_025_200.0
-"""2026-11-18 17:26 UTC."""
-
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample store; read it only."""
-    path = tmp_path_factory.mktemp("sample") / "state.db"
-    demo_store(path, now=NOW)
-    return path
-
-
-@pytest.fixture
-def store(sample: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to the sample store that leaves no files beside it."""
-    connection = sqlite3.connect(f"file:{sample}?immutable=1", uri=True)
-    yield connection
-    connection.close()
 
 
 @pytest.fixture(scope="module")

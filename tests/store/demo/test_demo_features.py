@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from builders import demo_store
-
-NOW = 1_795_025_200.0
-"""2026-11-18 17:26 UTC."""
+from builders import SAMPLED as NOW
 
 DAY = 86_400.0
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample store; read it only."""
-    path = tmp_path_factory.mktemp("sample") / "state.db"
-    demo_store(path, now=NOW)
-    return path
-
-
-@pytest.fixture
-def store(sample: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to the sample store that leaves no files beside it."""
-    connection = sqlite3.connect(f"file:{sample}?immutable=1", uri=True)
-    yield connection
-    connection.close()
 
 
 COUNTS = {

@@ -8,7 +8,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from search_stores import DATA, FIXTURES, containing, copy_fixture, found
+from paths import DATA
+from search_stores import FIXTURES, containing, copy_fixture, found
 from searching import search
 
 from hermes_browse.store.connection.connect import Store

@@ -362,47 +362,6 @@ def test_stopped_at_any_moment_nothing_stays(
         assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []
 
 
-@pytest.mark.slow
-def test_the_lineage_folds_and_opens_the_inspector() -> None:
-    """In a terminal: Space folds, Enter on a compression inspects it, Esc comes back."""
-    terminal = Terminal(["--demo"])
-    terminal.wait_for("newest of 3 parts")
-    terminal.send("l")
-    terminal.wait_for("details lost")
-    terminal.send("g ")
-    terminal.wait_for("▸ ◆ Fix auth bug")
-    terminal.send("j")
-    terminal.wait_for("Enter open")
-    terminal.send("\r")
-    terminal.wait_for("Replaced: 27 messages")
-    terminal.send("\x1b")
-    terminal.wait_for("Lineage · 4 sessions")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
-    assert terminal.is_restored
-
-
-@pytest.mark.slow
-def test_what_it_changed_and_how_it_went(tmp_path: Path) -> None:
-    """From the list to the diff, to the message that made the change, and back; then the run."""
-    terminal = Terminal(["--demo"], HOME=str(tmp_path))
-    terminal.wait_for("Fix auth bug #3")
-    terminal.send("F")
-    terminal.wait_for("api/settings.py")
-    terminal.send("\t\x1b[B\x1b[B\x1b[B\x1b[B\x1b[B\x1b[B")
-    terminal.wait_for("Good find. Fix it")
-    terminal.send("\r")
-    terminal.wait_for("Esc goes back to where you were")
-    terminal.send("\x1b")
-    terminal.wait_for("save diff")
-    terminal.send("qB")
-    terminal.wait_for("9 turns")
-    terminal.wait_for("the slowest call")
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
-    assert terminal.is_restored
-
-
 def test_the_very_first_start_begins_with_a_hint(hermes_home: Path) -> None:
     """Three lines, which the first key takes away for good, and does what it does."""
     terminal = Terminal(["--home", str(hermes_home)], is_first=True)
