@@ -20,7 +20,7 @@ from .changeable import Changeable
 from .connection.connect import Store
 from .connection.reader import chunks
 from .errors import NotFoundError
-from .hermes.homes import Location, locate, locate_file
+from .hermes.homes import Location, locate, locate_file, notes_file
 from .measurable import Measurable
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, View
@@ -64,6 +64,7 @@ class OpenStore(Measurable, Changeable):
     resolve = read(later.resolve.resolve_session)
     last = read(later.resolve.resolve_last)
     list_page = read(later.list_page.read_list_page)
+    tags = read(later.tagging.count_tags)
 
     def conversations(self, query: str = "", view: View = View.ALL) -> list[Conversation]:
         """Return the conversations that pass the filters of a query, newest first."""
@@ -252,5 +253,5 @@ def open_store(
     else:
         location = locate_file(Path(place))
     if links is None:
-        return OpenStore(Store(location.path), location)
+        return OpenStore(Store(location.path, notes=notes_file(location)), location)
     return OpenStore(later.remote.store_at(location, links), location)

@@ -38,6 +38,9 @@ class Changeable(Leased):
     pin = change(later.flags.pin)
     unpin = change(later.flags.unpin)
     rename = change(later.titles.rename)
+    tag = change(later.tagging.change_tags)
+    rename_tag = change(later.tagging.rename_tag)
+    undo_tags = change(later.tagging.undo_tags)
     check_index = change(later.restore.check_index)
 
     @property

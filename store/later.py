@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .messages import preview as preview
     from .messages import recap as recap
     from .messages import transcript as transcript
+    from .notes import tagging as tagging
     from .run import marks as marks
     from .run import run as run
     from .search import coverage as coverage
@@ -134,6 +135,7 @@ _PACKAGES = {
         ),
         "messages",
     ),
+    "tagging": "notes",
     **dict.fromkeys(("marks", "run"), "run"),
     **dict.fromkeys(
         (

@@ -65,8 +65,10 @@ class Far(Protocol):
 class Store:
     """A store by the path of its database file: holds no handle; all threads share it."""
 
-    def __init__(self, path: Path, busy_seconds: float = 5.0) -> None:
+    def __init__(self, path: Path, busy_seconds: float = 5.0, *, notes: Path | None = None) -> None:
         self.path = path
+        self.notes = notes
+        """The file of tags and read marks (`notes/`); None for a store that has none."""
         self.busy_seconds = busy_seconds
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self.on_wait: Callable[[], None] = lambda: None
@@ -184,7 +186,9 @@ class Store:
             except BaseException:
                 connection.close()
                 raise
-        return Reader(connection, self.path, schema, snapshot=snapshot, of_file=of_file)
+        return Reader(
+            connection, self.path, schema, snapshot=snapshot, of_file=of_file, notes=self.notes
+        )
 
     def _schema(self, connection: sqlite3.Connection, of_file: FileCache) -> Schema:
         """Return the schema of the file, read again only when its schema cookie changed."""

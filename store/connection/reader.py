@@ -121,10 +121,13 @@ class Reader:
         *,
         snapshot: bool = False,
         of_file: FileCache | None = None,
+        notes: Path | None = None,
     ) -> None:
         self._connection = connection
         self.path = path
         """The store."""
+        self.notes = notes
+        """As of the `Store`."""
         self.schema = schema
         """Columns, tables and search indexes of this file."""
         self.snapshot = snapshot

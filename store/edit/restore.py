@@ -15,10 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
+from ..connection.origin import origin_of
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError
-from ..trash.bundle import BundleFacts, opened, origin_of, verify
+from ..notes.tagging import keep_restored
+from ..notes.tags import IN_BUNDLE
+from ..trash.bundle import BundleFacts, opened, verify
 from ..trash.copying import check_room
 from ..trash.links import read_links
 from ..trash.progress import NOBODY, Progress, summary
@@ -146,6 +149,8 @@ def restore(
                 raise unverified(error) from error
     with opened(path) as bundle:
         files = put_back(bundle, sessions_folder, restored | comparison.file_owners)
+        tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
+    keep_restored(store, tags, restored)
     if not restored and not files.written:
         raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
     index_notes = check_index(store) if check and restored else ()

@@ -25,6 +25,7 @@ from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, state_of
+from ..notes.tags import read_tags
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor
@@ -99,7 +100,7 @@ def read_stored_session(reader: Reader, session_id: str) -> StoredSession | None
         [session_id],
     )
     messages = [(as_int(key), state_of(active, compacted)) for key, active, compacted in states]
-    return StoredSession(rows[0], messages)
+    return StoredSession(rows[0], messages, read_tags(reader).get(session_id, ()))
 
 
 def read_stored_messages(reader: Reader, ids: Sequence[int]) -> StoredRows:
@@ -177,7 +178,8 @@ def jsonl_pieces(
         ids = [key for key, state in states if everything or state is State.LIVE]
         tally.sessions += 1
         tally.messages += len(ids)
-        yield _row(session.values, redactor)[:-1] + ', "messages": ['
+        tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
+        yield _row(session.values, redactor)[:-1] + tags + ', "messages": ['
         separator = ""
         for some in chunks(ids, _SLICE):
             rows = store.stored_messages(some).rows

@@ -80,6 +80,8 @@ class StoredSession(NamedTuple):
     values: dict[str, StoredValue]
     messages: list[tuple[int, State]]
     """Ids and states of its messages, in order."""
+    tags: tuple[str, ...] = ()
+    """Those of the user."""
 
 
 class StoredRows(NamedTuple):
@@ -128,6 +130,7 @@ class Source:
             ("model", clean(conversation.model or "")),
             ("folder", clean(conversation.cwd or "")),
             ("branch", clean(conversation.git_branch or "")),
+            ("tags", " ".join(f"#{tag}" for tag in conversation.tags)),
             ("messages", _("{count:,} messages").format(count=messages)),
             ("segments", _("{count:,} parts").format(count=parts) if parts > 1 else ""),
         ]

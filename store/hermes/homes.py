@@ -218,7 +218,17 @@ def _sticky_profile(root: Path) -> tuple[Path, str]:
 def trash_folder(location: Location) -> Path:
     """The folder of deleted conversations: the sample store's is beside it, all others share the
     user's."""
-    return (location.path.parent if location.demo else user_folder("data")) / "trash"
+    return _own_folder(location) / "trash"
+
+
+def notes_file(location: Location) -> Path | None:
+    """The file of tags and read marks: the sample store's is beside it, all others share the
+    user's; old transcripts have none."""
+    return _own_folder(location) / "notes.db" if location.old_files is None else None
+
+
+def _own_folder(location: Location) -> Path:
+    return location.path.parent if location.demo else user_folder("data")
 
 
 def sessions_folder(location: Location) -> Path | None:

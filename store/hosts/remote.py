@@ -10,7 +10,7 @@ from types import MappingProxyType
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
 from ..errors import BrowseError, ValueTooLongError
-from ..hermes.homes import DEFAULT_PROFILE, Location
+from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
 from ..text import one_line
 from ..wording import _
 from . import codec
@@ -191,5 +191,5 @@ def locate_there(link: Link) -> Location:
 def store_at(location: Location, links: Links) -> Store:
     """Return the store at a location, on this machine or another."""
     if location.host is None:
-        return Store(location.path)
+        return Store(location.path, notes=notes_file(location))
     return RemoteStore(links.of(location.host), location.path)

@@ -79,6 +79,7 @@ class Vocabulary(NamedTuple):
     tools: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 _RECENT = 5000
@@ -99,6 +100,7 @@ def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
         tools=_frequent(sorted(first_texts(tools))),
         branches=_frequent(each.git_branch for each in sessions),
         ends=_frequent(each.end_reason for each in sessions),
+        tags=_frequent(tag for each in sessions for tag in each.tags),
     )
 
 
@@ -365,6 +367,7 @@ FILTERS = (
     FilterKind("id", _part("id"), "id:x", _WHAT, ("session",)),
     FilterKind("cwd", _folder, "cwd:x", _WHAT, ("dir", "folder", "repo"), stored="folders"),
     FilterKind("model", _part("model"), "model:x", _WHAT, stored="models"),
+    FilterKind("tag", _whole("tags"), "tag:urgent", _WHAT, ("label", "group", "hashtag"), stored="tags"),
     FilterKind("user", _whole("users"), "user:42", _FROM, ("user_id",)),
     FilterKind("chat", _whole("chats"), "chat:group", _FROM, ("chat_id", "chat_type")),
     FilterKind("branch", _whole("git_branch"), "branch:main", _FROM, ("git",), stored="branches"),

@@ -36,7 +36,7 @@ _TEXTS = ("source", "title", "id", "model", "git_branch")
 _LATER = ("messages", "size", "users", "chats", "providers")
 """Columns that are read from the store when a filter asks for them."""
 _COLUMNS = (
-    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", *_LATER,
+    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", "tags", *_LATER,
 )  # fmt: skip
 _COUNTED = ("c.messages", "c.size")
 _GATEWAY = ("c.users", "c.chats", "c.providers")
@@ -242,6 +242,7 @@ class ConversationTable:
             *(_lines(getattr(each, name) for each in segments) for name in _TEXTS),
             _lines(_folder(each.cwd) for each in segments if each.cwd),
             _lines([chat.tip.end_reason]),
+            _lines(chat.tags),
             *[None] * len(_LATER),
         )
 

@@ -176,6 +176,11 @@ class Conversation(NamedTuple):
         return self._newest("git_branch")
 
     @property
+    def tags(self) -> tuple[str, ...]:
+        """Tags of any segment, in order."""
+        return tuple(sorted({tag for segment in self.segments for tag in segment.tags}))
+
+    @property
     def tokens(self) -> Tokens:
         """Sum over the segments."""
         return Tokens(*map(sum, zip(*(segment.tokens for segment in self.segments), strict=True)))

@@ -69,6 +69,8 @@ class Session(NamedTuple):
     """Whether a live turn lease or compression lock names it."""
     has_messages: bool = True
     """Whether it has any row in `messages`."""
+    tags: tuple[str, ...] = ()
+    """Those of the user, in order (`notes/tags.py`)."""
 
     @property
     def tokens(self) -> Tokens:

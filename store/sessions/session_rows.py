@@ -23,6 +23,7 @@ from ..connection.stored_values import (
     as_time,
     first_texts,
 )
+from ..notes.tags import read_tags
 from ..text import as_text
 from .session import Session
 
@@ -106,8 +107,8 @@ def _statement(schema: Schema) -> str:
     return f"SELECT s.rowid, {', '.join(columns)} FROM sessions s WHERE s.id IS NOT NULL AND"
 
 
-def _session(row: Row, busy: frozenset[str]) -> Session:
-    """Decode a row of `_statement`; `busy` is from `read_busy`."""
+def _session(row: Row, busy: frozenset[str], tags: Mapping[str, tuple[str, ...]]) -> Session:
+    """Decode a row of `_statement`; `busy` is from `read_busy`, `tags` from `read_tags`."""
     _rowid, config, newest, recorded, started, *stored = row
     decoded = [decode(value) for decode, value in zip(_DECODERS.values(), stored, strict=True)]
     settings = as_mapping(config) if config is not None else {}
@@ -120,6 +121,7 @@ def _session(row: Row, busy: frozenset[str]) -> Session:
             *[as_text(settings.get(name)) for name in _MARKERS],
             decoded[0] in busy,
             newest is not None,
+            tags.get(decoded[0], ()),
         ]
     )
 
@@ -146,7 +148,8 @@ def read_sessions(
     `busy` is from `read_busy`.
     """
     rows = reader.rows_in(f"{_statement(reader.schema)} s.id IN ({{keys}})", ids)
-    return [_session(row, busy) for row in rows]
+    tags = read_tags(reader)
+    return [_session(row, busy, tags) for row in rows]
 
 
 class SessionsPortion(NamedTuple):
@@ -159,10 +162,10 @@ class SessionsPortion(NamedTuple):
 
 def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
     """Read the sessions behind a rowid, None for the first, in short statements."""
-    busy = read_busy(reader)
+    busy, tags = read_busy(reader), read_tags(reader)
     sessions: list[Session] = []
     for rows in reader.slices(_statement(reader.schema), "s.rowid", _SLICE, after=after):
-        sessions += [_session(row, busy) for row in rows]
+        sessions += [_session(row, busy, tags) for row in rows]
         if len(sessions) >= _PORTION:
             return SessionsPortion(sessions, as_int(rows[-1][0]))
     return SessionsPortion(sessions, None)

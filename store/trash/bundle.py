@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.reader import Reader, rows_in
+from ..connection.origin import Origin
+from ..connection.reader import rows_in
 from ..connection.stored_values import as_int
 from ..errors import BrowseError, NotFoundError
 from ..files import open_regular, read_regular
@@ -65,20 +65,6 @@ class SavedConversation(NamedTuple):
     """With those of its subagents."""
 
 
-class Origin(NamedTuple):
-    """The store that the rows come from."""
-
-    path: str
-    instance: str | None
-    """`store_instance_id` of `state_meta` (0.22)."""
-
-    def is_same(self, other: Origin) -> bool:
-        """Return whether two origins are one store: by their ids, else by their paths."""
-        if self.instance is not None and other.instance is not None:
-            return self.instance == other.instance
-        return os.path.realpath(self.path) == os.path.realpath(other.path)
-
-
 class BundleFacts(NamedTuple):
     """What a bundle says of itself."""
 
@@ -93,16 +79,6 @@ class BundleFacts(NamedTuple):
     def sessions(self) -> tuple[str, ...]:
         """Ids of all its sessions."""
         return tuple(session for each in self.conversations for session in each.sessions)
-
-
-def origin_of(reader: Reader) -> Origin:
-    """Describe the store behind a reader."""
-    instance = None
-    if "state_meta" in reader.schema.tables:
-        instance = reader.value(
-            "SELECT value FROM state_meta WHERE key = 'store_instance_id' AND typeof(value) = 'text'"
-        )
-    return Origin(str(reader.path), as_text(instance))
 
 
 def read_only_uri(path: Path) -> str:

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS, SqliteError, decode, translate
+from ..connection.origin import origin_of
 from ..connection.reader import DATA_VERSION, Reader, Row, chunks, rows_in
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, RefusedError
 from ..files import sync_folder
+from ..notes.tags import IN_BUNDLE, read_tags
 from ..wording import _
 from .bundle import (
     FORMAT,
@@ -30,7 +32,6 @@ from .bundle import (
     BundleFacts,
     SavedConversation,
     TrashError,
-    origin_of,
 )
 from .links import record_links
 from .progress import NOBODY, Progress
@@ -112,6 +113,7 @@ def write_bundle(
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
     layout, origin = find_layout(reader.rows), origin_of(reader)
+    tags = read_tags(reader)
     name = f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
     partial, path = trash / f"{PARTIAL}{name}{SUFFIX}", trash / f"{name}{SUFFIX}"
     try:
@@ -124,7 +126,7 @@ def write_bundle(
             save_files(copy.connection, files)
             count = as_int(copy.query("SELECT count(*) FROM bundle.messages")[0][0])
             facts = BundleFacts(name, now, origin, count, tuple(conversations))
-            copy.write_facts(facts)
+            copy.write_facts(facts, [(s, tag) for s in facts.sessions for tag in tags.get(s, ())])
             record_links(copy.connection, trash, facts, has_parents=layout.has_parents)
         with open(path.with_suffix(SUM), "x", encoding="ascii", opener=private) as file:
             file.write(f"{_seal(partial)}  {path.name}\n")
@@ -288,7 +290,7 @@ class _Copy:
         )
         return tuple(first_texts(self.query(f"SELECT id FROM bundle.{CHILDREN}")))
 
-    def write_facts(self, facts: BundleFacts) -> None:
+    def write_facts(self, facts: BundleFacts, tags: Sequence[Row]) -> None:
         """Write what the bundle says of itself, and let go of the file."""
         saved, origin = facts.conversations, facts.origin
         values = {
@@ -299,7 +301,7 @@ class _Copy:
         self._write_table("bundle", ("key", "value"), list(values.items()))
         self._write_table("bundle_conversations", ("id", "title"), [each[:2] for each in saved])
         self._write_table("bundle_sessions", ("id", "conversation"), sessions)
-        self._write_table("bundle_tags", ("session", "tag"), [])
+        self._write_table(IN_BUNDLE, ("session", "tag"), tags)
         if self.query("SELECT 1 FROM main.sqlite_master WHERE name = 'schema_version'"):
             self._execute("CREATE TABLE bundle.schema_version AS SELECT * FROM main.schema_version")
         self._execute("DETACH bundle")

@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..connection.failures import SQLITE_ERRORS, decode
+from ..connection.origin import OWN, Origin
 from ..connection.reader import Row
 from ..files import open_regular
 from ..wording import _
-from .bundle import SUFFIX, BundleFacts, Origin, TrashError
+from .bundle import SUFFIX, BundleFacts, TrashError
 from .tables import CHOSEN, PARENT
 
 LINKS = "links.db"
@@ -28,8 +29,6 @@ _TABLES = (
     "(store, instance, session, bundle, PRIMARY KEY (store, session))",
     "CREATE INDEX IF NOT EXISTS links_parent ON links (parent)",
 )
-_OWN = "CASE WHEN instance IS NULL OR ?2 IS NULL THEN store = ?1 ELSE instance = ?2 END"
-"""Rows of one store: see `Origin.is_same`."""
 
 
 @contextlib.contextmanager
@@ -51,10 +50,6 @@ def _uri(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
-def _store(origin: Origin) -> list[str | None]:
-    return [os.path.realpath(origin.path), origin.instance]
-
-
 def record_links(
     connection: sqlite3.Connection, trash: Path, facts: BundleFacts, *, has_parents: bool
 ) -> None:
@@ -69,7 +64,7 @@ def record_links(
     Raises:
         TrashError: They cannot be written.
     """
-    store = _store(facts.origin)
+    store = facts.origin.values()
     own = f"(child IN ({CHOSEN}) OR parent IN ({CHOSEN}))"
     in_store = "(SELECT id FROM main.sessions)"
     try:
@@ -78,7 +73,7 @@ def record_links(
         if has_parents:
             # Of two sessions that are both there, the store knows better.
             connection.execute(
-                f"DELETE FROM family.links WHERE {_OWN} AND {own} "
+                f"DELETE FROM family.links WHERE {OWN} AND {own} "
                 f"AND child IN {in_store} AND parent IN {in_store}",
                 store,
             )
@@ -112,7 +107,7 @@ def read_links(trash: Path, origin: Origin) -> tuple[list[Row], dict[object, str
     try:
         with _opened(trash) as connection:
             links, deleted = (
-                connection.execute(f"SELECT {columns} WHERE {_OWN}", _store(origin)).fetchall()
+                connection.execute(f"SELECT {columns} WHERE {OWN}", origin.values()).fetchall()
                 for columns in ("child, parent FROM links", "session, bundle FROM deleted")
             )
     except (OSError, *SQLITE_ERRORS) as error:

@@ -25,7 +25,7 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home
-from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate_file
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate_file, notes_file
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
@@ -46,7 +46,7 @@ NOW = 1_780_000_000.0
 
 def open_app(location: Location, now: float = NOW) -> BrowseApp:
     """The browser as `launch` opens it, with the clock at `now`."""
-    store = Store(location.path)
+    store = Store(location.path, notes=notes_file(location))
     with store.reader() as reader:
         first = read_first_page(reader, now)
         shown = with_details(reader, first.select()[:60])

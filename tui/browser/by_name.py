@@ -32,6 +32,7 @@ PLACES = {
     "run": "tui.screens.run.screen.RunScreen",
     "resuming": "tui.browser.resume.resuming.Resuming",
     "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
+    "searches": "tui.browser.search.searches.SearchesCard",
     "seen-here": "tui.screens.compactions.seen_here.toggle_seen_here",
     "sort": "tui.screens.palette.choose_sort",
     "switching": "tui.browser.places.switching.Switching",

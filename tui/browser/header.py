@@ -140,6 +140,7 @@ def conversation_facts(
         state,
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
+        formats.hashtags(conversation.tags),
         _("resumes …{id} (newest of {count} parts)").format(
             id=id_of(conversation.id)[-6:], count=count
         )

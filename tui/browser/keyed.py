@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.actions import parse
 from textual.events import Key
 from textual.widgets import Input
 
+from hermes_browse.store.api import OpenStore
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import _
 
@@ -16,6 +19,9 @@ from ..text.family import CompactionEntry
 from ..widgets.bindings import key_names, meaningless
 from .by_name import load
 from .parts import Parts
+
+if TYPE_CHECKING:
+    from .search.searches import TagChoice
 
 _THERE = {
     "trash": "hermes-browse trash list --host {name}",
@@ -132,6 +138,20 @@ class KeyScreen(Parts):
     def choose_sort(self) -> None:
         """Ask for the order of the list."""
         load("sort")(self.app, self.sort, self.listing.sort_by)
+
+    def choose_search(self) -> None:
+        """Let the user choose a kept or earlier search, or a tag."""
+        card = load("searches")(self.query_line.history, self.catalog)
+        self.app.push_screen(card, self._search_chosen)
+
+    def _search_chosen(self, choice: str | TagChoice | None) -> None:
+        if isinstance(choice, str):
+            self.set_focus(self.box)
+            self.query_line.put(choice)
+        elif choice is not None and choice.is_removed:
+            self.edits.change_tags(OpenStore.rename_tag, choice.name, None)
+        elif choice is not None:
+            self.edits.rename_tag(choice.name)
 
     def show_details(self) -> None:
         if self.current is not None:

@@ -53,7 +53,13 @@ def _node_json(node: Node) -> Json:
     names = ("id", "title", "source", "started_at", "last_active", "cost_usd", "end_reason")
     of_node = fields(node, "parent_id", "relation", "on_path", "status", "tree_cost_usd")
     return (
-        fields(session, *names) | of_node | {"message_count": node.rows, "note": node.note or None}
+        fields(session, *names)
+        | of_node
+        | {
+            "message_count": node.rows,
+            "note": node.note or None,
+            "tags": list(session.tags),
+        }
     )
 
 

@@ -120,6 +120,7 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
     )
     return document | {
         "segments": [segment.id for segment in conversation.segments],
+        "tags": list(conversation.tags),
         "started_at": conversation.root.started_at,
         "ended_at": conversation.tip.ended_at,
         "end_reason": conversation.tip.end_reason,

@@ -46,6 +46,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "unarchive": ("edit.UnarchiveCommand", N_("Unarchive conversations.")),
     "pin": ("edit.PinCommand", N_("Protect conversations from Hermes' automatic deletion.")),
     "unpin": ("edit.UnpinCommand", N_("Unpin conversations.")),
+    "tag": ("tags.TagCommand", N_("Give a conversation tags, which no store of Hermes keeps.")),
+    "untag": ("tags.UntagCommand", N_("Remove tags of a conversation.")),
+    "tags": ("tags.TagsCommand", N_("All tags with their conversations; rename or remove one.")),
     "prune": (
         "prune.PruneCommand",
         N_(

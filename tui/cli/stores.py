@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from hermes_browse.store.api import OpenStore
+from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import (
@@ -126,7 +126,7 @@ def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
         with opened_there(arguments) as (store, _links):
             yield store
         return
-    with opened_location(arguments) as location, OpenStore(Store(location.path), location) as store:
+    with opened_location(arguments) as location, open_store(location) as store:
         yield store
 
 
@@ -200,7 +200,7 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
         raise RefusedError(sentence.format(path=beside.path), remedy=_("Name a root with --home."))
     known: Collection[str] = ()
     try:
-        with OpenStore(Store(beside.path), beside) as store:
+        with open_store(beside) as store:
             known = store.known_sessions()
     except (StoreMissingError, StoreEmptyError):  # no store, or an empty one
         pass
@@ -325,7 +325,7 @@ def _ask_here(
     with _opened_here(arguments) as locations:
         for location in locations:
             try:
-                with OpenStore(Store(location.path), location) as store:
+                with open_store(location) as store:
                     answer = ask(store, now_in(arguments, location))
             except (StoreMissingError, StoreEmptyError) as error:
                 missing = error

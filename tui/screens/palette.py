@@ -10,12 +10,15 @@ from textual.app import App
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from hermes_browse.store.notes.tagging import tags_of
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.wording import N_, _, language
 
 from ..browser.list.list_model import order_name
+from ..browser.main import MainScreen
 from ..settings.keys import Command, final_keys
 from ..settings.keys.pane_commands import TRANSCRIPT
+from ..text.formats import counted
 from ..widgets.bindings import key_names, working
 from .choices import Choice, ChoiceCard, ThemeCard
 
@@ -47,6 +50,8 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
         is_here = command.place == "transcript" and command.action in known
         group = _(_HERE) if is_here or not command.task else _(command.task)
         found.append(_entry(app, node, command, keys, group))
+    if isinstance(screen, MainScreen):
+        found += _tags(screen)
     of_app = _(N_("The screen"))
     theme = Choice(
         "theme", _title(N_("theme")), "", _("Colours, shown as the cursor moves"), of_app
@@ -56,6 +61,16 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
         leave = Choice("quit", _title(N_("quit")), key_names("ctrl+q"), _("Leave"), of_app)
         found.append(PaletteEntry(leave, partial(app.call_later, app.run_action, "quit")))
     return list(_by_group(found))
+
+
+def _tags(main: MainScreen) -> Iterator[PaletteEntry]:
+    """Yield a search for each tag."""
+    for tag in tags_of(main.catalog.chains()):
+        query = f"tag:{tag.name}"
+        about = counted(tag.conversations, "conversation")
+        yield PaletteEntry(
+            Choice(query, f"#{tag.name}", "", about, _(N_("Tags"))), partial(main.search_for, query)
+        )
 
 
 def _title(title: str) -> str:

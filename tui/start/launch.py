@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, notes_file
 
 from ..browser.list.list_model import read_first
 from ..settings.folders import memory_path
@@ -46,7 +46,7 @@ def choose(
     # of a frame, several times in each.
     sys.setswitchinterval(0.001)
     gc.disable()  # nothing is garbage yet, and searching for it takes a tenth of the start
-    store = store or Store(location.path)
+    store = store or Store(location.path, notes=notes_file(location))
     now = time.time()
     start = read_start()
     first, shown = read_first(store, now, terminal_size()[1])

@@ -82,6 +82,9 @@ _LOOKS: dict[str, tuple[str, bool, str]] = {
     "accent": ("accent", False, ""),
     "live": ("success", False, "1"),
     "hit": ("accent", False, "1;4"),
+    "tag-0": ("accent", False, ""),
+    "tag-1": ("success", False, ""),
+    "tag-2": ("foreground", False, ""),
 }
 """By look: field of the palette, whether it is dim, SGR attributes."""
 

@@ -10,7 +10,7 @@ damaged row holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
 from typing import Literal, NamedTuple
@@ -327,6 +327,11 @@ def messages(count: float) -> str:
     return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2).format(
         count=number(count)
     )
+
+
+def hashtags(tags: Iterable[str]) -> str:
+    """Return tags on one line: `#deploy #urgent`."""
+    return " ".join(f"#{one_line(tag)}" for tag in tags)
 
 
 def status(value: str) -> str:

@@ -12,6 +12,7 @@ from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.notes.tagging import TagChange, tags_of
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -22,6 +23,7 @@ from ..current import CurrentPanes
 from ..list.marks import conversations_of
 from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, planning, protected, spared_words
 from .change_cards import RenameCard
+from .tag_cards import TagCard
 from .undo import Undoable, Undone, restore_deleted, undo_changes
 
 _NAME = 60
@@ -188,6 +190,50 @@ class Edits:
             raise
         card.done()
         self._changed([renamed.change])
+
+    # Tags
+
+    def tag(self) -> None:
+        """Ask for the tags of the targets; in the field are those that all of them have."""
+        main, conversations = self._main, self.targets
+        if not conversations:
+            return
+        common = set(conversations[0].tags).intersection(*(each.tags for each in conversations))
+        about = formats.counted(len(conversations), "conversation")
+        if len(conversations) == 1:
+            about = one_line(formats.name(conversations[0]), _NAME)
+
+        def submit(tags: list[str]) -> None:
+            ids = [conversation.id for conversation in conversations]
+            self.change_tags(OpenStore.tag, ids, tags, sorted(common.difference(tags)))
+
+        known = tags_of(main.catalog.chains())
+        main.app.push_screen(TagCard(_("Tags"), about, sorted(common), known, submit))
+
+    def rename_tag(self, tag: str) -> None:
+        """Ask for another name of a tag."""
+
+        def submit(names: list[str]) -> None:
+            if names:
+                self.change_tags(OpenStore.rename_tag, tag, names[0])
+
+        self._main.app.push_screen(TagCard(_("Rename the tag"), f"#{tag}", [tag], (), submit))
+
+    def change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
+        """Change tags by `work`, called with the store and what is given."""
+        self._main.start_write(self._change_tags, work, given)
+
+    async def _change_tags(self, work: Callable[..., TagChange], given: Sequence[object]) -> None:
+        store = self._main.opened()
+        done = await self._main.write(lambda: work(store, *given))
+        if not done.session_ids:
+            self._main.say(_("nothing had to be changed"))
+            return
+
+        def undo() -> Undone:
+            return store.undo_tags(done).sentence, done.session_ids
+
+        self.done(Undoable(done.sentence, undo), done.session_ids)
 
     # Undo
 

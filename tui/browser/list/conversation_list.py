@@ -27,10 +27,13 @@ from ...widgets.lines import LongView
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
-from .conversation_rows import ConversationRow, JobRow, family_heading
+from .conversation_rows import TAG_COLOURS, ConversationRow, JobRow, family_heading
 from .marks import Marks
 
-LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
+LOOKS = (
+    *("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet"),
+    *(f"tag-{number}" for number in range(TAG_COLOURS)),
+)
 """Looks that rows use; each has a component class in the style sheet."""
 AGES_SECONDS = 15.0
 """Between two redraws of the ages."""

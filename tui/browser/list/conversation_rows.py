@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 from rich.cells import cell_len
 
@@ -16,6 +17,8 @@ from ...text.styled import Span, with_hits
 from .columns import ListLayout
 
 _DEFAULT = ListLayout()
+TAG_COLOURS = 3
+"""Looks of tags, of which each has one by its name."""
 
 
 def glyph(conversation: Conversation) -> Span:
@@ -65,6 +68,11 @@ def family_heading(rows: Iterable[object]) -> str:
     return _("family") if has_badges else ""
 
 
+def tag_look(tag: str) -> str:
+    """Return the look of a tag: the same in every list."""
+    return f"tag-{crc32(tag.encode()) % TAG_COLOURS}"
+
+
 def _hits(count: int) -> str:
     return ngettext("1 hit", "{count} hits", count).format(count=count)
 
@@ -109,9 +117,14 @@ class ConversationRow(NamedTuple):
         title = one_line(formats.name(conversation), 400)
         name = formats.clip(title, space)
         remaining = space - cell_len(name)
-        note = formats.clip(note, remaining - 2) if remaining > 12 else ""
         named = with_hits(name, self.matches, "title" if conversation.title else "plain")
         spans: list[Span] = [(f" {mark} ", look), *named]
+        for tag in conversation.tags:
+            label = f"  #{one_line(tag)}"
+            if cell_len(label) < remaining - 2:
+                spans.append((label, tag_look(tag)))
+                remaining -= cell_len(label)
+        note = formats.clip(note, remaining - 2) if remaining > 12 else ""
         if note:
             spans.append((f"  {note}", "note"))
             remaining -= cell_len(note) + 2

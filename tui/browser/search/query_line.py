@@ -15,7 +15,6 @@ from ...settings.folders import history_path
 from ..panes import Panes
 from .completion import Offer, complete
 from .history import QueryHistory
-from .searches import SearchesCard
 
 
 class Typed(NamedTuple):
@@ -110,16 +109,6 @@ class QueryLine:
             self._main.say(
                 _("search kept: Ctrl+R lists it") if kept else _("search no longer kept")
             )
-
-    def choose(self) -> None:
-        """Let the user choose a kept or earlier search."""
-
-        def chosen(text: str | None) -> None:
-            if text is not None:
-                self._main.set_focus(self._main.box)
-                self.put(text)
-
-        self._main.app.push_screen(SearchesCard(self.history), chosen)
 
     def _offer(self, text: str) -> None:
         """Offer completions of the end of the query: the first behind the cursor, all above the

@@ -71,8 +71,8 @@ MAIN = at(
         "searches",
         "ctrl+r",
         N_("searches"),
-        N_("Saved and earlier searches"),
-        does="query_line.choose",
+        N_("Saved searches, tags, earlier searches"),
+        does="choose_search",
     ),
     Command(
         "keep",
@@ -148,6 +148,7 @@ MAIN = at(
         does="edits.pin",
     ),
     Command("rename", "f2", N_("rename"), N_("Rename this conversation"), does="edits.rename"),
+    Command("tag", "T", N_("tag"), N_("Give tags, or take them away"), does="edits.tag"),
     Shown(
         "prune",
         "P",

@@ -229,6 +229,7 @@ SEARCHES = at(
     Command("down", "down", N_("down"), call="move('down')"),
     Command("up", "up", N_("up"), call="move('up')"),
     Shown("keep", "ctrl+s", N_("keep ★"), call="keep"),
+    Shown("rename", "f2", N_("rename tag"), call="rename"),
     Shown("forget", "delete", N_("forget"), call="forget", priority=True),
     Shown("back", "escape,ctrl+r", N_("back"), call="dismiss(None)"),
 )
@@ -277,6 +278,11 @@ PREFLIGHT = at(
     Command("up", "up,k", N_("up"), call="scroll(-1)"),
     Shown("back", "escape,q,n", N_("back"), call="dismiss(False)"),
 )
+TAGGING = at(
+    "tagging",
+    Shown("complete", "tab", N_("complete"), call="complete", priority=True),
+    Shown("back", "escape", N_("back"), call="dismiss(None)"),
+)
 RENAMING = at("renaming", Shown("back", "escape", N_("back"), call="dismiss(None)"))
 PROGRESS = at("progress", Shown("stop", "escape,c", N_("stop"), call="stop"))
 DELETING = at(
@@ -292,6 +298,6 @@ SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, INSI
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),
-    *(RECLAIM, PREFLIGHT, RENAMING, PROGRESS, DELETING, DROPPING),
+    *(RECLAIM, PREFLIGHT, TAGGING, RENAMING, PROGRESS, DELETING, DROPPING),
 )
 """Cards, by the prefix of their command ids."""

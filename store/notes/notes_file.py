@@ -1,0 +1,126 @@
+"""The file of tags and read marks: `notes.db`, one for all stores of a user.
+
+It is written at once, in transactions of its own, so that two browsers and a kill lose nothing. The
+store itself is never touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..connection.failures import SQLITE_ERRORS, decode
+from ..connection.origin import origin_of
+from ..connection.reader import Reader, Row
+from ..errors import BrowseError, RefusedError
+from ..files import open_regular
+from ..trash.session_files import make_folder
+from ..wording import _
+
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS tags "
+    "(store, instance, session, tag, PRIMARY KEY (store, session, tag))",
+    "CREATE TABLE IF NOT EXISTS marks "
+    "(store, instance, session, message, PRIMARY KEY (store, session))",
+    "CREATE TABLE IF NOT EXISTS floors (store PRIMARY KEY, instance, message, at)",
+)
+_PATIENCE = 10.0
+"""Seconds to wait for another browser, which holds the file for milliseconds."""
+
+
+class NotesError(BrowseError):
+    """The file cannot be read or written; nothing was changed."""
+
+    exit_code = 5
+    code = "notes"
+
+
+class Notes:
+    """The rows of one store in the file.
+
+    Statements have the identity of the store as `?1` and `?2`, for `origin.OWN`; values follow.
+    """
+
+    def __init__(self, path: Path, origin: Sequence[str | None]) -> None:
+        self._path, self._origin = path, origin
+
+    def rows(self, sql: str, *values: object) -> list[Row]:
+        """Return the rows of a SELECT; none if there is no file yet.
+
+        Raises:
+            NotesError: The file cannot be read.
+        """
+        if not self._path.exists() or not self._path.stat().st_size:
+            return []
+        with self._opened() as connection:
+            return connection.execute(sql, [*self._origin, *values]).fetchall()
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[NotesWriter]:
+        """Change the file in one transaction; it is created if it is missing.
+
+        Raises:
+            NotesError: It cannot be written.
+        """
+        with self._opened(is_created=True) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement in _TABLES:
+                connection.execute(statement)
+            yield NotesWriter(connection, self._origin)
+            connection.execute("COMMIT")
+
+    @contextlib.contextmanager
+    def _opened(self, *, is_created: bool = False) -> Iterator[sqlite3.Connection]:
+        path = self._path
+        try:
+            if is_created and not path.exists():
+                make_folder(path.parent)
+                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+            with open_regular(path):  # no pipe, which SQLite would wait for
+                pass
+            uri = f"{path.absolute().as_uri()}?mode=rw"
+            opened = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+            with contextlib.closing(opened) as connection:
+                connection.text_factory = decode
+                yield connection
+        except (OSError, *SQLITE_ERRORS) as error:
+            raise NotesError(
+                _("The file of tags and read marks, {path}, cannot be used ({reason}).").format(
+                    path=path, reason=error
+                ),
+                remedy=_("Check its permissions; if it is damaged, move it away."),
+                is_unchanged=True,
+            ) from error
+
+
+class NotesWriter:
+    """A transaction in the file; statements as in `Notes`."""
+
+    def __init__(self, connection: sqlite3.Connection, origin: Sequence[str | None]) -> None:
+        self._connection, self._origin = connection, origin
+
+    def rows(self, sql: str, *values: object) -> list[Row]:
+        """Run a statement; return its rows."""
+        return self._connection.execute(sql, [*self._origin, *values]).fetchall()
+
+
+def notes_of(reader: Reader) -> Notes | None:
+    """Return the notes on the store behind a reader; None for a store that has none."""
+    return Notes(reader.notes, origin_of(reader).values()) if reader.notes is not None else None
+
+
+def need_notes(reader: Reader) -> Notes:
+    """Return them, to be changed.
+
+    Raises:
+        RefusedError: The store has none.
+    """
+    notes = notes_of(reader)
+    if notes is None:
+        raise RefusedError(
+            _("Tags and read marks are kept for stores of Hermes alone."), is_unchanged=True
+        )
+    return notes

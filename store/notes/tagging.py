@@ -1,0 +1,148 @@
+"""Set, rename and remove tags of conversations, and undo it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from ..connection.connect import Store
+from ..connection.origin import OWN
+from ..connection.reader import Reader, Row
+from ..errors import NotFoundError, RefusedError
+from ..sessions.first_page import read_neighbourhood
+from ..sessions.models import Conversation
+from ..text import printable, text_of
+from ..wording import _, ngettext
+from .notes_file import need_notes
+from .tags import read_tags
+
+_LONGEST = 40
+"""Code points of a tag."""
+_FORBIDDEN = frozenset(',"\\')
+"""Characters with a meaning in a query."""
+Pair = tuple[str, str]
+"""A session and a tag."""
+
+
+class TagChange(NamedTuple):
+    """Tags that were set and removed."""
+
+    sentence: str
+    """What was done, in the past tense; empty if nothing was."""
+    added: tuple[Pair, ...]
+    removed: tuple[Pair, ...]
+
+    @property
+    def session_ids(self) -> tuple[str, ...]:
+        """Ids of the sessions whose tags changed."""
+        return tuple(dict.fromkeys(session for session, _tag in (*self.added, *self.removed)))
+
+
+class TagCount(NamedTuple):
+    """A tag, and how many conversations have it."""
+
+    name: str
+    conversations: int
+
+
+def clean_tag(typed: str) -> str:
+    """Return a tag as it is kept: in lower case, without `#`, dashes for spaces.
+
+    Raises:
+        RefusedError: It is empty or too long, or has a character with a meaning in a query.
+    """
+    name = "-".join(typed.strip().lstrip("#").lower().split())
+    if not name or len(name) > _LONGEST or _FORBIDDEN & set(name) or printable(name) != name:
+        sentence = _("“{tag}” is no tag: 1 to {count} characters, without commas and quotes.")
+        raise RefusedError(sentence.format(tag=printable(typed), count=_LONGEST), is_unchanged=True)
+    return name
+
+
+def tags_of(conversations: Iterable[Conversation]) -> tuple[TagCount, ...]:
+    """Count conversations by tag, the most frequent tag first."""
+    counts = Counter(tag for each in conversations for tag in each.tags)
+    return tuple(
+        TagCount(*each) for each in sorted(counts.items(), key=lambda each: (-each[1], each))
+    )
+
+
+def count_tags(reader: Reader) -> tuple[TagCount, ...]:
+    """Count the conversations of a store by tag, the most frequent tag first."""
+    return tags_of(read_neighbourhood(reader, list(read_tags(reader)), time.time()).chains())
+
+
+def change_tags(
+    store: Store, session_ids: Sequence[str], add: Sequence[str] = (), remove: Sequence[str] = ()
+) -> TagChange:
+    """Set and remove tags of the conversations of sessions.
+
+    Raises:
+        NotFoundError: One of the sessions is not in the store.
+        RefusedError: A tag is none.
+        NotesError: They cannot be written.
+    """
+    added, removed = map(clean_tag, add), set(map(clean_tag, remove))
+    names = list(dict.fromkeys(added))
+    with store.reader() as reader:
+        catalog = read_neighbourhood(reader, session_ids, time.time())
+        missing = [id for id in session_ids if id not in catalog.sessions]
+        if missing:
+            sentence = _("There is no session {session} in this store.")
+            raise NotFoundError(sentence.format(session=missing[0]))
+        chosen = {catalog.root_of(id): catalog.conversation(id) for id in session_ids}
+        sessions = [segment.id for each in chosen.values() for segment in each.segments]
+        done = _write(
+            reader,
+            [(session, name) for session in sessions for name in names],
+            [(session, name) for session in sessions for name in removed],
+        )
+    words = [f"#{name}" for name in names] + [f"−#{name}" for name in sorted(removed)]
+    sentence = ngettext(
+        "tags of 1 conversation: {tags}", "tags of {count:,} conversations: {tags}", len(chosen)
+    ).format(count=len(chosen), tags=" ".join(words))
+    return done._replace(sentence=sentence if done.session_ids else "")
+
+
+def rename_tag(store: Store, old: str, new: str | None) -> TagChange:
+    """Give a tag another name wherever it is set, or remove it; errors as of `change_tags`."""
+    before, after = clean_tag(old), clean_tag(new) if new is not None else None
+    with store.reader() as reader:
+        sessions = [id for id, tags in read_tags(reader).items() if before in tags]
+        if not sessions:
+            raise NotFoundError(_("There is no tag #{tag}.").format(tag=before))
+        added = [(session, after) for session in sessions if after is not None]
+        done = _write(reader, added, [(session, before) for session in sessions])
+    sentence = _("tag #{old} is now #{new}") if after else _("tag #{old} removed")
+    return done._replace(sentence=sentence.format(old=before, new=after))
+
+
+def undo_tags(store: Store, done: TagChange) -> TagChange:
+    """Undo a change of tags; errors as of `change_tags`."""
+    with store.reader() as reader:
+        back = _write(reader, done.removed, done.added)
+    return back._replace(sentence=_("undone: {done}").format(done=done.sentence))
+
+
+def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str]) -> None:
+    """Set the tags of restored sessions, as their deletion has them, unless others are set."""
+    wanted = [(text_of(session), text_of(tag)) for session, tag in pairs]
+    with store.reader() as reader:
+        known = read_tags(reader)
+        missing = [each for each in wanted if each[0] in restored and each[0] not in known]
+        if missing and reader.notes is not None:
+            _write(reader, missing, ())
+
+
+def _write(reader: Reader, added: Iterable[Pair], removed: Iterable[Pair]) -> TagChange:
+    """Set and remove pairs in one transaction; return those that this changed."""
+    mine = f"FROM tags WHERE {OWN} AND session = ?3 AND tag = ?4"
+    with need_notes(reader).changing() as notes:
+        gone = [pair for pair in removed if notes.rows(f"SELECT 1 {mine}", *pair)]
+        for pair in gone:
+            notes.rows(f"DELETE {mine}", *pair)
+        new = [pair for pair in dict.fromkeys(added) if not notes.rows(f"SELECT 1 {mine}", *pair)]
+        for pair in new:
+            notes.rows("INSERT INTO tags VALUES (?1, ?2, ?3, ?4)", *pair)
+    return TagChange("", tuple(new), tuple(gone))

@@ -1,0 +1,88 @@
+"""`tag`, `untag` and `tags`: the short names that the user gives to conversations."""
+
+from __future__ import annotations
+
+import argparse
+from types import SimpleNamespace
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.notes.tagging import TagChange, TagCount
+from hermes_browse.store.wording import _
+
+from ..text.formats import hashtags
+from .command_context import CommandContext, Subcommand
+from .output import TableColumn, fields, note, print_json, print_table, print_text
+from .parser import add_id, text_arg
+
+
+class TagCommand(Subcommand):
+    """Set tags of a conversation."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_id(parser)
+        names = _("names of tags: a word each; `#` in front is optional")
+        parser.add_argument("names", metavar="NAME", nargs="+", type=text_arg, help=names)
+
+    def change(self, store: OpenStore, session_id: str, names: list[str]) -> TagChange:
+        """Carry the change out."""
+        return store.tag([session_id], names)
+
+    def run(self, context: CommandContext) -> int:
+        ((_session, before),) = context.find([context.arguments.id])
+        done = self.change(context.store, before.id, context.arguments.names)
+        after = context.store.neighbourhood([before.id], context.now).conversation(before.id)
+        context.store.close()
+        if context.json:
+            context.print_json({"conversation": after.id, "tags": list(after.tags)})
+            return 0
+        print_text(hashtags(after.tags) or _("no tags"))
+        if not done.session_ids:
+            note(_("Nothing had to be changed."))
+        return 0
+
+
+class UntagCommand(TagCommand):
+    """Remove tags of a conversation."""
+
+    def change(self, store: OpenStore, session_id: str, names: list[str]) -> TagChange:
+        return store.tag([session_id], (), names)
+
+
+class TagsCommand(Subcommand):
+    """List the tags of a store; rename or remove one."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        one = parser.add_mutually_exclusive_group()
+        rename = _("give a tag another name, in all conversations")
+        one.add_argument("--rename", nargs=2, metavar=("OLD", "NEW"), type=text_arg, help=rename)
+        remove = _("remove a tag from all conversations")
+        one.add_argument("--remove", metavar="NAME", type=text_arg, help=remove)
+
+    def run(self, context: CommandContext) -> int:
+        done = _change_one(context.store, context.arguments)
+        counts = context.store.tags()
+        context.store.close()
+        if context.json:
+            print_json({"tags": [fields(each, "name", "conversations") for each in counts]})
+            return 0
+        if done is not None:
+            note(done.sentence)
+        print_table(_columns(), list(counts))
+        if not counts:
+            note(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
+        return 0
+
+
+def _change_one(store: OpenStore, arguments: SimpleNamespace) -> TagChange | None:
+    if arguments.rename is not None:
+        return store.rename_tag(*arguments.rename)
+    if arguments.remove is not None:
+        return store.rename_tag(arguments.remove, None)
+    return None
+
+
+def _columns() -> list[TableColumn[TagCount]]:
+    return [
+        TableColumn(_("tag"), lambda each: f"#{each.name}", is_flexible=True),
+        TableColumn(_("conversations"), lambda each: f"{each.conversations:,}", True),
+    ]
