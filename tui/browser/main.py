@@ -109,7 +109,7 @@ class MainScreen(KeyScreen):
             self.marks.keep(self.catalog.is_root)
         self.refresh_place()
         if self.searched is not None:
-            self.search.retry()
+            self.search.list_read()
         elif not self._is_search_prepared:
             self._is_search_prepared = True
             self.start("search", self._prepare_search)
@@ -140,7 +140,7 @@ class MainScreen(KeyScreen):
         self.listing.touched(self.touched)
         self.loader.changed()
         if self.touched and self.searched is not None:
-            self.search.run(top=False)
+            self.search.outdate()
 
     def watch_place(self, before: ShownPlace, place: ShownPlace) -> None:
         super().watch_place(before, place)

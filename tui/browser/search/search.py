@@ -53,7 +53,7 @@ class LiveSearch:
         """How many hits to show, by root id of their conversation."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
-        self._reads_on = self._steps_on = self._was_busy = False
+        self._reads_on = self._steps_on = self._was_busy = self._is_outdated = False
         self._coverage: tuple[Fingerprint, Coverage | None] | None = None
         """Coverage of the index, and the state of the file it was read in."""
         self.before = ""
@@ -92,13 +92,17 @@ class LiveSearch:
             self._scan = Scan()
             self._main.start("search", self._find, query, self._scan, top)
 
-    def retry(self) -> None:
-        """Search again if the store was busy: the list could be read now."""
-        if self._was_busy:
-            self.run()
+    def outdate(self) -> None:
+        """Search again as soon as the list was read: what this program changed is in it then."""
+        self._is_outdated = True
+
+    def list_read(self) -> None:
+        """Search again if the results are outdated, or the store was busy."""
+        if self._is_outdated or self._was_busy:
+            self.run(top=self._was_busy)
 
     def _stop_all(self) -> None:
-        self._scan, self._was_busy = None, False
+        self._scan, self._was_busy, self._is_outdated = None, False, False
         self._reads_on = self._steps_on = False
         for group in ("search", "scan", "hit-details", "count"):
             self._main.cancel(group)

@@ -1,0 +1,165 @@
+"""Tags stay with a conversation through all that can happen to it, and change nothing of the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from paths import DATA
+from store_builder import T0, StoreBuilder
+from trashing import dump, run, session_ids
+
+from hermes_browse.store import open_store
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.notes.notes_file import NotesError
+from hermes_browse.store.notes.tagging import TagCount, clean_tag
+
+CHAIN = ("first", "second")
+
+
+def chain(path: Path) -> OpenStore:
+    """A conversation of two parts, and another one, in a home of their own."""
+    builder = StoreBuilder(path)
+    builder.session("first", end_reason="compression", ended_at=T0 + 30)
+    builder.session("second", parent_session_id="first", started_at=T0 + 30)
+    builder.session("other")
+    for session in (*CHAIN, "other"):
+        builder.message(session, "user", f"hello from {session}")
+    builder.write()
+    return open_store(Location(path, path.parent, "default", demo=True))
+
+
+def tags(store: OpenStore) -> dict[str, tuple[str, ...]]:
+    """The tags of all conversations that have any, by the id of the tip."""
+    return {each.id: each.tags for each in store.conversations() if each.tags}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> OpenStore:
+    """The store of `chain`, whose notes are beside it."""
+    return chain(tmp_path / "state.db")
+
+
+def test_set_and_removed(store: OpenStore) -> None:
+    """Any part stands for the conversation; the store keeps every byte."""
+    before = dump(store.store.path)
+    done = store.tag(["first"], ["#Deploy", "in review"])
+    assert done.session_ids == CHAIN
+    assert tags(store) == {"second": ("deploy", "in-review")}
+    assert store.tags() == (TagCount("deploy", 1), TagCount("in-review", 1))
+    assert not store.tag(["second"], ["deploy"]).session_ids
+    store.tag(["second", "other"], ["both"], ["deploy"])
+    assert tags(store) == {"second": ("both", "in-review"), "other": ("both",)}
+    assert [each.id for each in store.conversations("tag:both -tag:in-review")] == ["other"]
+    assert dump(store.store.path) == before
+
+
+def test_undone(store: OpenStore) -> None:
+    """An undo removes what was set and sets what was removed, and nothing else."""
+    store.tag(["other"], ["kept"])
+    done = store.tag(["first", "other"], ["new", "kept"])
+    renamed = store.rename_tag("kept", "held")
+    removed = store.rename_tag("new", None)
+    assert tags(store) == {"second": ("held",), "other": ("held",)}
+    for each in (removed, renamed, done):
+        store.undo_tags(each)
+    assert tags(store) == {"other": ("kept",)}
+
+
+def test_through_a_compression(store: OpenStore) -> None:
+    """A new part has the tags of the parts before it."""
+    store.tag(["second"], ["deploy"])
+    store.close()
+    run(
+        store.store.path,
+        "UPDATE sessions SET end_reason = 'compression', ended_at = 1767258100 WHERE id = 'second'",
+        "INSERT INTO sessions (id, source, parent_session_id, started_at) "
+        "VALUES ('third', 'cli', 'second', 1767258100)",
+    )
+    assert tags(store) == {"third": ("deploy",)}
+
+
+def test_through_a_prune_of_hermes(store: OpenStore) -> None:
+    """The real prune takes the first part, and leaves the second."""
+    hermes_state = pytest.importorskip("hermes_state")
+    store.tag(["first"], ["deploy"])
+    store.close()
+    db = hermes_state.SessionDB(store.store.path)
+    assert db.prune_sessions(older_than_days=1) == 1
+    db.close()
+    assert "first" not in session_ids(store.store.path)
+    assert tags(store) == {"second": ("deploy",)}
+
+
+def test_through_archive_delete_and_restore(store: OpenStore) -> None:
+    """Also where the file of tags is gone when the deletion is restored."""
+    store.tag(["first"], ["deploy"])
+    store.archive(["second"])
+    assert tags(store) == {"second": ("deploy",)}
+    deleted = store.delete(["second"])
+    assert not tags(store) and store.tags() == ()
+    store.close()
+    (store.store.path.parent / "notes.db").unlink()
+    with open_store(Store(deleted.bundle.path)) as bundle:
+        assert tags(bundle) == {"second": ("deploy",)}
+    store.restore(deleted.bundle.name)
+    assert tags(store) == {"second": ("deploy",)}
+
+
+def test_of_one_store(store: OpenStore, tmp_path: Path) -> None:
+    """Another store with the same ids has tags of its own; one that was moved keeps its own, if
+    Hermes gave it an id (0.22)."""
+    notes = tmp_path / "notes.db"
+    store.tag(["other"], ["here"])
+    (tmp_path / "b").mkdir()
+    other = chain(tmp_path / "b" / "state.db")
+    other.store.notes = notes
+    assert not tags(other)
+    newest = DATA / "state-v31-hermes-0.22.2.db"
+    paths = [tmp_path / name for name in ("c.db", "moved.db")]
+    paths[0].write_bytes(newest.read_bytes())
+    with open_store(Store(paths[0], notes=notes)) as before:
+        session = before.conversations()[0].id
+        before.tag([session], ["kept"])
+    paths[0].rename(paths[1])
+    with open_store(Store(paths[1], notes=notes)) as after:
+        assert tags(after) == {session: ("kept",)}
+
+
+@pytest.mark.parametrize("typed", ["", " # ", "a,b", 'say "x"', "x" * 41, "a\x1b[31mb", "a\u202eb"])
+def test_no_tag(store: OpenStore, typed: str) -> None:
+    """What cannot be found again, or would harm a terminal, is refused with nothing written."""
+    with pytest.raises(RefusedError):
+        store.tag(["other"], ["fine", typed])
+    assert not tags(store)
+
+
+@given(st.text(max_size=60))
+def test_clean_tags_stay(typed: str) -> None:
+    """What is kept is kept as it is when it is typed again."""
+    try:
+        tag = clean_tag(typed)
+    except RefusedError:
+        return
+    assert clean_tag(tag) == tag
+
+
+def test_failures(store: OpenStore, tmp_path: Path) -> None:
+    """A session or a tag that is not there; a store without notes; a damaged file, which does not
+    keep anyone from reading the store."""
+    with pytest.raises(NotFoundError):
+        store.tag(["other", "nobody"], ["x"])
+    with pytest.raises(NotFoundError):
+        store.rename_tag("nothing", None)
+    with pytest.raises(RefusedError):
+        open_store(Store(store.store.path)).tag(["other"], ["x"])
+    assert not (tmp_path / "notes.db").exists()
+    (tmp_path / "notes.db").write_bytes(b"no database" * 100)
+    assert len(store.conversations()) == 2
+    with pytest.raises(NotesError, match="move it away"):
+        store.tag(["other"], ["x"])
