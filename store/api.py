@@ -65,6 +65,8 @@ class OpenStore(Measurable, Changeable):
     last = read(later.resolve.resolve_last)
     list_page = read(later.list_page.read_list_page)
     tags = read(later.tagging.count_tags)
+    attention = read(later.since.read_attention)
+    since = read(later.since.read_since)
 
     def conversations(self, query: str = "", view: View = View.ALL) -> list[Conversation]:
         """Return the conversations that pass the filters of a query, newest first."""

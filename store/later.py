@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .messages import preview as preview
     from .messages import recap as recap
     from .messages import transcript as transcript
+    from .notes import read_marks as read_marks
     from .notes import tagging as tagging
     from .run import marks as marks
     from .run import run as run
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from .sessions import list_page as list_page
     from .sessions import resolve as resolve
     from .sessions import session_rows as session_rows
+    from .since import since as since
     from .trash import shelf as shelf
 
 _PACKAGES = {
@@ -135,7 +137,8 @@ _PACKAGES = {
         ),
         "messages",
     ),
-    "tagging": "notes",
+    **dict.fromkeys(("read_marks", "tagging"), "notes"),
+    "since": "since",
     **dict.fromkeys(("marks", "run"), "run"),
     **dict.fromkeys(
         (

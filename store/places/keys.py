@@ -31,11 +31,11 @@ _ID_FIELDS = frozenset(
         *("focus", "predicted", "message_id", "last_message_id", "copies"),
         *("original", "before", "replaced", "summary", "merged", "not_stored_again", "since"),
         *("first", "last", "known", "forgotten", "at", "of", "messages"),
-        *("conversation_id", "first_message_id", "result_id"),
+        *("conversation_id", "first_message_id", "result_id", "waiting"),
     }
 )
 """Fields that hold nothing but ids: texts those of sessions, whole numbers those of messages."""
-_KEYED_FIELDS = frozenset({"gaps"})
+_KEYED_FIELDS = frozenset({"gaps", "unread"})
 """Fields with a mapping whose keys alone are ids."""
 
 

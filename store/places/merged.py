@@ -23,6 +23,7 @@ from ..hermes.resume_command import ResumePlan
 from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.running import in_thread
+from ..notes.read_marks import AllRead
 from ..search.coverage import Coverage
 from ..search.engine import Total
 from ..search.filters import Vocabulary
@@ -33,6 +34,7 @@ from ..sessions.increment import StoreState
 from ..sessions.models import Conversation, View
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
+from ..since.since import LANES, Attention, Since
 from ..trash.progress import never
 from ..wording import _
 from .hits import merged
@@ -48,7 +50,7 @@ OF_ONE = frozenset(
         *("outline", "messages", "system_prompt", "raw_message", "recap", "details", "lineage"),
         *("is_compressed", "compactions", "seen_at", "memory", "losses"),
         *("stored_session", "stored_messages", "neighbourhood"),
-        *("file_changes", "prompt_before", "run"),
+        *("file_changes", "prompt_before", "run", "mark_read"),
     }
 )
 """Calls about one conversation."""
@@ -224,6 +226,22 @@ class MergedLease:
             sizes |= zip(place.keys.here(list(measured)), measured.values(), strict=True)
         return sizes
 
+    def _mark_all_read(self) -> AllRead:
+        done = {place.name: self._store(place).mark_all_read() for place in self._answering()}
+        sentences = [each.sentence for each in done.values()]
+        return AllRead(sentences[0], {name: each.before[""] for name, each in done.items()})
+
+    def _undo_all_read(self, done: AllRead) -> AllRead:
+        back = [
+            self._store(place).undo_all_read(done._replace(before={"": done.before[place.name]}))
+            for place in self._answering()
+            if place.name in done.before
+        ]
+        return back[-1]
+
+    def _answering(self) -> list[Place]:
+        return [place for place in self._places if place.catalog is not None]
+
     # The catalog
 
     def _first_page(self, now: float, *, view: View = View.CHATS, limit: int = 50) -> Catalog:
@@ -392,6 +410,19 @@ def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
     return Coverage(messages, indexed, " · ".join(reasons))
 
 
+def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
+    every = [place.keys.here(each) for place, each in answers]
+    unread = {root: new for each in every for root, new in each.unread.items()}
+    return Attention(unread, frozenset(root for each in every for root in each.waiting))
+
+
+def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
+    """Return what happened in all places; a place that did not answer has no items."""
+    every = [place.keys.here(each) for place, each in answers]
+    items = [item for lane in LANES for each in every for item in each.lane(lane)]
+    return Since(min((each.since for each in every), default=0.0), tuple(items))
+
+
 MERGED: Mapping[str, Callable[..., object]] = {
     "count_hits": _total,
     "count_matches": _best,
@@ -399,5 +430,7 @@ MERGED: Mapping[str, Callable[..., object]] = {
     "roots": _roots,
     "vocabulary": _vocabulary,
     "coverage": _coverage,
+    "attention": _attention,
+    "since": _since,
 }
 """Calls about all places: what makes one answer of theirs, and of why others did not answer."""

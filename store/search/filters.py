@@ -241,6 +241,8 @@ _STATES = {
     "automation": "c.is_automation",
     "subagent": "c.kind = 'subagent'",
     "branch": "c.relation = 'branched'",
+    "new": "c.unread",
+    "waiting": "c.waiting",
     "compacted": "NOT m.active AND m.compacted",
     "rewound": "NOT m.active AND NOT m.compacted",
     "forgotten": f"CASE WHEN m.active THEN {_CONTINUED} ELSE m.compacted END",
@@ -383,6 +385,7 @@ FILTERS = (
                is_value=True, is_limit=True),
     FilterKind("is", _one_of(_STATES), "is:live is:archived -is:rewound …",
                N_("live open stale (open, silent for a week) ended empty "
+                  "new (not read yet) waiting (for you) "
                   "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
                   "forgotten (compressed: the model has them no longer)"),
                ("state", "status", "type"), tuple(_STATES)),

@@ -21,6 +21,7 @@ from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog
 from ..sessions.models import View
 from ..sessions.relations import is_stale
+from ..since.since import read_attention
 from ..text import as_text, text_of
 from .filters import BY_KEY, EVERYTHING, Condition, all_of, any_of
 from .query import Query
@@ -33,13 +34,14 @@ _PLAIN = (
 """Columns of the table that are fields of a `Conversation`."""
 _TEXTS = ("source", "title", "id", "model", "git_branch")
 """Columns that are fields of all its sessions: folded, a line each."""
-_LATER = ("messages", "size", "users", "chats", "providers")
+_LATER = ("messages", "size", "users", "chats", "providers", "unread", "waiting")
 """Columns that are read from the store when a filter asks for them."""
 _COLUMNS = (
     "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", "tags", *_LATER,
 )  # fmt: skip
 _COUNTED = ("c.messages", "c.size")
 _GATEWAY = ("c.users", "c.chats", "c.providers")
+_ATTENTION = ("c.unread", "c.waiting")
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
 _Known = MutableMapping[str, Sizes]
@@ -180,6 +182,8 @@ class ConversationTable:
         with self._lock:
             if any(column in condition.sql for column in _GATEWAY) and not self._has_gateway:
                 self._read_gateway(reader)
+            if any(column in condition.sql for column in _ATTENTION):
+                self._read_attention(reader)
             for column in _COUNTED:
                 if column in costly.sql:
                     unknown = all_of([condition, Condition(f"{column} IS NULL")])
@@ -226,9 +230,17 @@ class ConversationTable:
                 f"SELECT s.id, {columns} FROM sessions s"
             )
         ]
-        added = ", ".join(f"{name} = COALESCE({name}, '') || ?" for name in _LATER[2:])
+        added = ", ".join(f"{name} = COALESCE({name}, '') || ?" for name in _LATER[2:5])
         self._table.executemany(f"UPDATE conversations SET {added} WHERE root = ?", rows)
         self._has_gateway = True
+
+    def _read_attention(self, reader: Reader) -> None:
+        """Read what is new and what waits: again at each call, as reading changes it."""
+        found = read_attention(reader, self._catalog, self._catalog.now)
+        self._table.execute("UPDATE conversations SET unread = 0, waiting = 0")
+        for column, roots in (("unread", found.unread), ("waiting", found.waiting)):
+            sql = f"UPDATE conversations SET {column} = 1 WHERE root = ?"
+            self._table.executemany(sql, [(root,) for root in roots])
 
     def _row(self, root: str) -> tuple[object, ...]:
         chat = self._catalog.conversation(root)

@@ -37,6 +37,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "run.RunCommand",
         N_("How a conversation went: turns, subagents, cost, and what stands out."),
     ),
+    "since": (
+        "since.SinceCommand",
+        N_("What waits for you, went wrong, is new or is running since you looked."),
+    ),
     "resume": ("resume.ResumeCommand", N_("Resume a conversation in Hermes.")),
     "rename": ("edit.RenameCommand", N_("Rename a conversation; an empty title clears it.")),
     "archive": (

@@ -1,0 +1,1 @@
+"""What happened since the user looked: what waits, went wrong, is new or is running."""

@@ -1,0 +1,106 @@
+"""Runs of cron jobs as Hermes records them beside the store, with or without a session.
+
+`cron/executions.db` has the last thousand attempts (0.19); before that, `cron/jobs.json` has the
+outcome of the last run of each job. Both are read as they are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..connection.failures import SQLITE_ERRORS, decode
+from ..connection.reader import Row
+from ..connection.stored_values import as_time
+from ..sessions.catalog import Catalog
+from ..sessions.jobs import job_of, read_job_names
+from ..sessions.models import FAR_PAST, Conversation
+from ..text import text_of
+from .waiting import read_objects
+
+_RUNNING = ("claimed", "running")
+_FAILED = ("failed", "unknown")
+_NEAR = 60.0
+"""Seconds between the claim of a run and the start of its session, at most."""
+
+
+class CronRun(NamedTuple):
+    """An attempt to run a job."""
+
+    job: str
+    """Its id."""
+    name: str
+    began_at: float | None
+    ended_at: float | None
+    error: str
+    is_running: bool
+
+    @property
+    def at(self) -> float | None:
+        """When it ended, or began."""
+        return self.ended_at if self.ended_at is not None else self.began_at
+
+
+def read_cron_runs(home: Path) -> Iterator[CronRun]:
+    """Yield the runs that failed or are running, of a folder with a store."""
+    names = read_job_names(home)
+    rows = _executions(home / "cron" / "executions.db")
+    for job, status, claimed, finished, error in rows or ():
+        if text_of(status) in (*_RUNNING, *_FAILED):
+            yield CronRun(
+                text_of(job),
+                names.get(text_of(job), text_of(job)),
+                as_time(claimed),
+                as_time(finished),
+                text_of(error),
+                text_of(status) in _RUNNING,
+            )
+    if rows is None:
+        yield from _last_runs(home, names)
+
+
+def _last_runs(home: Path, names: Mapping[str, str]) -> Iterator[CronRun]:
+    for job in read_objects(home / "cron" / "jobs.json", "jobs"):
+        error = text_of(job.get("last_error")) or text_of(job.get("last_delivery_error"))
+        if job.get("last_status") == "error" or error:
+            id, at = text_of(job.get("id")), as_time(job.get("last_run_at"))
+            yield CronRun(id, names.get(id, id), at, at, error, is_running=False)
+
+
+def _executions(path: Path) -> list[Row] | None:
+    """Return the newest rows of Hermes' ledger; None if there is none that can be read."""
+    if not path.is_file():
+        return None
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as connection:
+            connection.text_factory = decode
+            connection.execute("PRAGMA query_only=1")
+            return connection.execute(
+                "SELECT job_id, status, COALESCE(started_at, claimed_at), finished_at, error "
+                "FROM executions ORDER BY claimed_at DESC LIMIT 1000"
+            ).fetchall()
+    except SQLITE_ERRORS:  # what is left of it is told by the jobs
+        return None
+
+
+class CronSessions:
+    """The conversations of a store that are runs of jobs."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._by_job: dict[str | None, list[Conversation]] = {}
+        for each in catalog.chains():
+            if each.source == "cron":
+                self._by_job.setdefault(job_of(each.root), []).append(each)
+
+    def of(self, run: CronRun) -> Conversation | None:
+        """Return the conversation of a run; None for a script, which has none."""
+        near = ((run.began_at or FAR_PAST) - _NEAR, (run.began_at or FAR_PAST) + _NEAR)
+        for each in self._by_job.get(run.job, ()):
+            began = each.root.started_at
+            if began is not None and near[0] < began < near[1]:
+                return each
+        return None

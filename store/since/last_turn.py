@@ -1,0 +1,148 @@
+"""The end of a conversation: its newest row, and its last turn where that has to be looked at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..changes.tool_uses import json_at_start
+from ..connection.reader import Reader
+from ..connection.stored_values import as_int, as_time
+from ..messages.chat_message import ToolCall
+from ..messages.decode import decode_content, decode_tool_calls
+from ..text import as_text, text_of
+
+_MOST = 200
+"""Rows of a turn that are looked at, the newest."""
+
+
+class TurnRow(NamedTuple):
+    """A row of a turn."""
+
+    id: int
+    role: str
+    text: str
+    calls: tuple[ToolCall, ...]
+    call_id: str
+    """Of the call that it is the result of."""
+    at: float | None
+    finish_reason: str
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is what the assistant said to the user."""
+        return self.role == "assistant" and not self.calls
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether it is the result of a tool that failed, as the tool itself says."""
+        if self.role != "tool":
+            return False
+        said = json_at_start(self.text)
+        has_failed = said.get("success") is False or said.get("exit_code") not in (None, 0)
+        return has_failed or bool(said.get("error"))
+
+
+class Turn(NamedTuple):
+    """The last turn of a session."""
+
+    rows: tuple[TurnRow, ...]
+    """From the prompt on; without one, the newest rows."""
+
+    @property
+    def pending(self) -> tuple[ToolCall, ...]:
+        """The calls that have no result."""
+        answered = {row.call_id for row in self.rows if row.role == "tool"}
+        calls = [call for row in self.rows for call in row.calls]
+        return tuple(call for call in calls if call.id not in answered)
+
+    @property
+    def results(self) -> tuple[TurnRow, ...]:
+        """The results of its tools."""
+        return tuple(row for row in self.rows if row.role == "tool")
+
+    @property
+    def answers(self) -> tuple[TurnRow, ...]:
+        """What the assistant said, without calls."""
+        return tuple(row for row in self.rows if row.is_answer)
+
+
+def read_turn(reader: Reader, session_id: str) -> Turn:
+    """Read the last turn of a session, without rows that were taken back or compressed."""
+    schema = reader.schema
+    names = ("role", "content", "tool_calls", "tool_call_id", "timestamp", "finish_reason")
+    statement = (
+        f"SELECT m.id, {', '.join(map(schema.message, names))} FROM messages m "
+        f"WHERE m.session_id = ? AND {schema.active()} = 1 ORDER BY +m.id DESC LIMIT {_MOST}"
+    )
+    rows: list[TurnRow] = []
+    for id, role, content, calls, call_id, time, reason in reader.rows(statement, [session_id]):
+        row = TurnRow(
+            as_int(id),
+            text_of(role),
+            decode_content(content)[0],
+            decode_tool_calls(calls),
+            text_of(call_id),
+            as_time(time),
+            text_of(reason),
+        )
+        rows.insert(0, row)
+        if row.role == "user":
+            break
+    return Turn(tuple(rows))
+
+
+class LastRow(NamedTuple):
+    """The newest row of a session."""
+
+    id: int
+    role: str
+    has_calls: bool
+    is_active: bool
+    at: float | None
+    text: str
+    """The end of it."""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is what the assistant said to the user, and was not taken back."""
+        return self.role == "assistant" and self.is_active and not self.has_calls
+
+
+_END = 600
+"""Code points at the end of a text that are read."""
+
+
+def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, LastRow]:
+    """Read the newest rows of sessions, by session id, in few statements."""
+    schema = reader.schema
+    newest = "(SELECT max(m.id) FROM messages m WHERE m.session_id = s.id)"
+    statement = f"SELECT {newest} FROM sessions s WHERE s.id IN ({{keys}})"
+    last = [as_int(id) for (id,) in reader.rows_in(statement, session_ids) if id is not None]
+    role, calls, content, time = map(schema.message, ("role", "tool_calls", "content", "timestamp"))
+    columns = f"{role}, COALESCE({calls}, '') NOT IN ('', '[]'), {schema.active()}, {time}"
+    statement = (
+        f"SELECT m.session_id, m.id, {columns}, substr({content}, -{_END}) "
+        "FROM messages m WHERE m.id IN ({keys})"
+    )
+    found: dict[str, LastRow] = {}
+    for session, id, stored_role, has_calls, active, at, text in reader.rows_in(statement, last):
+        found[text_of(session)] = LastRow(
+            as_int(id),
+            text_of(stored_role),
+            bool(has_calls),
+            active == 1,
+            as_time(at),
+            text_of(text),
+        )
+    return found
+
+
+def argument(call: ToolCall, name: str) -> str:
+    """Return a text among the arguments of a call; empty if there is none."""
+    try:
+        given = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return ""
+    return as_text(given.get(name)) or "" if isinstance(given, dict) else ""

@@ -1,0 +1,184 @@
+"""What happened since the user looked, in four lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..connection.reader import Reader
+from ..messages.preview import with_names
+from ..notes.read_marks import read_marks
+from ..sessions.catalog import Catalog
+from ..sessions.models import FAR_PAST, Conversation, Status, View
+from ..sessions.relations import is_stale
+from ..text import one_line
+from ..wording import _, ngettext
+from .cron_runs import CronSessions, read_cron_runs
+from .last_turn import read_turn
+from .unread import Unread, find_unread
+from .waiting import find_waiting
+from .wrong import find_wrong
+
+LANES = ("waiting", "wrong", "new", "running")
+_SHOWN = 200
+
+
+class SinceItem(NamedTuple):
+    """One thing that happened."""
+
+    lane: str
+    """One of `LANES`."""
+    session_id: str | None
+    """None for a cron job without a session."""
+    conversation_id: str | None
+    """The tip of its conversation."""
+    title: str
+    message_id: int | None
+    at: float | None
+    why: str
+    certain: bool
+    """False if it is inferred from what was said or done."""
+    source: str
+
+
+class Since(NamedTuple):
+    """All that happened since a time."""
+
+    since: float
+    """Unix seconds: when all was read, when the marks began, or as asked."""
+    items: tuple[SinceItem, ...]
+    """Lane by lane, the newest first in each."""
+
+    def lane(self, name: str) -> tuple[SinceItem, ...]:
+        """Return the items of a lane."""
+        return tuple(item for item in self.items if item.lane == name)
+
+
+class Attention(NamedTuple):
+    """What the list shows of it in its rows."""
+
+    unread: Mapping[str, Unread] = MappingProxyType({})
+    """New messages, by root id."""
+    waiting: frozenset[str] = frozenset()
+    """Root ids of conversations that wait for the user."""
+
+
+def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
+    """Read what is new, and what waits, for the rows of a list; stale conversations are left out,
+    so that it takes milliseconds."""
+    recent = [each for each in _listed(catalog) if not is_stale(each, now)]
+    waiting = (catalog.root_of(each.session_id) for each in find_waiting(reader, recent, now))
+    return Attention(
+        find_unread(reader, catalog, now), frozenset(root for root in waiting if root is not None)
+    )
+
+
+def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None = None) -> Since:
+    """Read what happened since the read marks, or since a time.
+
+    Args:
+        reader: An open reader.
+        catalog: Of the whole store.
+        now: Unix seconds.
+        after: Take this time instead of the marks.
+    """
+    unread = find_unread(reader, catalog, now, after)
+    since = after if after is not None else read_marks(reader, now).at
+    fresh = [catalog.conversation(root) for root in unread]
+    found = [
+        *_waiting(reader, catalog, now),
+        *_wrong(reader, catalog, fresh, since),
+        *_new(catalog, unread),
+    ]
+    asked = {item.conversation_id for item in found if item.lane == "waiting"}
+    found += [item for item in _running(reader, catalog, now) if item.conversation_id not in asked]
+    order = {lane: number for number, lane in enumerate(LANES)}
+    found.sort(key=lambda item: (order[item.lane], -(FAR_PAST if item.at is None else item.at)))
+    return Since(since, tuple(_named(reader, catalog, found)))
+
+
+def _listed(catalog: Catalog) -> list[Conversation]:
+    """Return the conversations that a list shows, but not those that were put away."""
+    shown = (catalog.conversation(root) for root in catalog.listed(View.ALL))
+    return [each for each in shown if each.view is not None and not each.archived]
+
+
+def _item(
+    lane: str,
+    conversation: Conversation,
+    message_id: int | None,
+    at: float | None,
+    why: str,
+    *,
+    certain: bool = True,
+) -> SinceItem:
+    tip = conversation.id
+    source = conversation.source
+    return SinceItem(lane, tip, tip, conversation.title or "", message_id, at, why, certain, source)
+
+
+def _waiting(reader: Reader, catalog: Catalog, now: float) -> Iterator[SinceItem]:
+    for each in find_waiting(reader, _listed(catalog), now):
+        conversation = catalog.conversation(each.session_id)
+        at = each.at if each.at is not None else conversation.last_active
+        yield _item("waiting", conversation, each.message_id, at, each.why, certain=each.certain)
+
+
+def _wrong(
+    reader: Reader, catalog: Catalog, fresh: Iterable[Conversation], since: float
+) -> Iterator[SinceItem]:
+    """Yield what went wrong in conversations with new messages, and the runs of jobs that failed
+    since."""
+    failed: set[str] = set()
+    sessions = CronSessions(catalog)
+    for run in read_cron_runs(reader.path.parent):
+        if run.is_running or (run.at or FAR_PAST) < since:
+            continue
+        why = _("the job failed: {error}").format(error=one_line(run.error, _SHOWN))
+        conversation = sessions.of(run)
+        if conversation is None:
+            yield SinceItem("wrong", None, None, run.name, None, run.at, why, True, "cron")
+        else:
+            failed.add(conversation.id)
+            yield _item("wrong", conversation, None, run.at, why)
+    for each in find_wrong(reader, [each for each in fresh if each.id not in failed]):
+        conversation = catalog.conversation(each.session_id)
+        yield _item("wrong", conversation, each.message_id, each.at, each.why, certain=each.certain)
+
+
+def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
+    for root, new in unread.items():
+        why = ngettext("1 new message", "{count:,} new messages", new.messages)
+        why = why.format(count=new.messages)
+        yield _item("new", catalog.conversation(root), new.first_message_id, new.at, why)
+
+
+def _running(reader: Reader, catalog: Catalog, now: float) -> Iterator[SinceItem]:
+    for conversation in _listed(catalog):
+        if conversation.status is not Status.LIVE:
+            continue
+        turn = read_turn(reader, conversation.id)
+        began = turn.rows[0].at if turn.rows else conversation.last_active
+        tools = turn.pending
+        why = _("in {tool}").format(tool=tools[-1].name) if tools else _("at work, or just done")
+        is_busy = any(segment.busy for segment in conversation.segments)
+        last = turn.rows[-1].id if turn.rows else None
+        yield _item("running", conversation, last, began, why, certain=is_busy)
+    sessions = CronSessions(catalog)
+    for run in read_cron_runs(reader.path.parent):
+        if run.is_running and sessions.of(run) is None:
+            why = _("a cron job, without a session")
+            yield SinceItem("running", None, None, run.name, None, run.at, why, True, "cron")
+
+
+def _named(reader: Reader, catalog: Catalog, items: Iterable[SinceItem]) -> Iterator[SinceItem]:
+    """Yield items whose untitled conversations have the name that lists show."""
+    found = list(items)
+    untitled = {item.session_id for item in found if item.session_id is not None and not item.title}
+    names = {
+        each.id: each.preview
+        for each in with_names(reader, [catalog.conversation(id) for id in untitled])
+    }
+    for item in found:
+        yield item._replace(title=item.title or names.get(item.session_id or "", ""))
