@@ -13,8 +13,10 @@ from ..messages.chat_message import ToolCall
 from ..messages.decode import decode_content, decode_tool_calls
 from ..text import as_text, text_of
 
-_MOST = 200
+_MOST = 60
 """Rows of a turn that are looked at, the newest."""
+_BEGIN = 8_000
+"""Code points of a text that are read."""
 
 
 class TurnRow(NamedTuple):
@@ -72,16 +74,21 @@ def read_turn(reader: Reader, session_id: str) -> Turn:
     """Read the last turn of a session, without rows that were taken back or compressed."""
     schema = reader.schema
     names = ("role", "content", "tool_calls", "tool_call_id", "timestamp", "finish_reason")
+    role, content, *others = map(schema.message, names)
+    columns = ", ".join((role, f"substr({content}, 1, {_BEGIN})", *others))
+    newest = (
+        f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {schema.active()} = 1 "
+        f"ORDER BY +m.id DESC LIMIT {_MOST}"
+    )
     statement = (
-        f"SELECT m.id, {', '.join(map(schema.message, names))} FROM messages m "
-        f"WHERE m.session_id = ? AND {schema.active()} = 1 ORDER BY +m.id DESC LIMIT {_MOST}"
+        f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({newest}) ORDER BY m.id DESC"
     )
     rows: list[TurnRow] = []
-    for id, role, content, calls, call_id, time, reason in reader.rows(statement, [session_id]):
+    for id, stored_role, text, calls, call_id, time, reason in reader.rows(statement, [session_id]):
         row = TurnRow(
             as_int(id),
-            text_of(role),
-            decode_content(content)[0],
+            text_of(stored_role),
+            decode_content(text)[0],
             decode_tool_calls(calls),
             text_of(call_id),
             as_time(time),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from ..messages.preview import with_names
 from ..notes.read_marks import read_marks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Status, View
-from ..sessions.relations import is_stale
+from ..sessions.relations import STALE_AFTER
 from ..text import one_line
 from ..wording import _, ngettext
 from .cron_runs import CronSessions, read_cron_runs
@@ -65,9 +66,11 @@ class Attention(NamedTuple):
 
 
 def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
-    """Read what is new, and what waits, for the rows of a list; stale conversations are left out,
-    so that it takes milliseconds."""
-    recent = [each for each in _listed(catalog) if not is_stale(each, now)]
+    """Read what is new, and what waits, for the rows of a list; those that were silent for a
+    week are left out, so that it takes milliseconds."""
+    newest_first = map(catalog.conversation, reversed(catalog.listed(View.ALL)))
+    used = takewhile(lambda each: (each.last_active or FAR_PAST) > now - STALE_AFTER, newest_first)
+    recent = [each for each in used if _is_shown(each)]
     waiting = (catalog.root_of(each.session_id) for each in find_waiting(reader, recent, now))
     return Attention(
         find_unread(reader, catalog, now), frozenset(root for root in waiting if root is not None)
@@ -86,13 +89,16 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
     unread = find_unread(reader, catalog, now, after)
     since = after if after is not None else read_marks(reader, now).at
     fresh = [catalog.conversation(root) for root in unread]
+    listed = _listed(catalog)
     found = [
-        *_waiting(reader, catalog, now),
+        *_waiting(reader, catalog, listed, now),
         *_wrong(reader, catalog, fresh, since),
         *_new(catalog, unread),
     ]
     asked = {item.conversation_id for item in found if item.lane == "waiting"}
-    found += [item for item in _running(reader, catalog, now) if item.conversation_id not in asked]
+    found += [
+        item for item in _running(reader, catalog, listed) if item.conversation_id not in asked
+    ]
     order = {lane: number for number, lane in enumerate(LANES)}
     found.sort(key=lambda item: (order[item.lane], -(FAR_PAST if item.at is None else item.at)))
     return Since(since, tuple(_named(reader, catalog, found)))
@@ -100,8 +106,12 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
 
 def _listed(catalog: Catalog) -> list[Conversation]:
     """Return the conversations that a list shows, but not those that were put away."""
-    shown = (catalog.conversation(root) for root in catalog.listed(View.ALL))
-    return [each for each in shown if each.view is not None and not each.archived]
+    every = map(catalog.conversation, catalog.listed(View.ALL))
+    return [each for each in every if _is_shown(each)]
+
+
+def _is_shown(conversation: Conversation) -> bool:
+    return conversation.view not in (None, View.ARCHIVED)
 
 
 def _item(
@@ -118,8 +128,10 @@ def _item(
     return SinceItem(lane, tip, tip, conversation.title or "", message_id, at, why, certain, source)
 
 
-def _waiting(reader: Reader, catalog: Catalog, now: float) -> Iterator[SinceItem]:
-    for each in find_waiting(reader, _listed(catalog), now):
+def _waiting(
+    reader: Reader, catalog: Catalog, listed: Iterable[Conversation], now: float
+) -> Iterator[SinceItem]:
+    for each in find_waiting(reader, listed, now):
         conversation = catalog.conversation(each.session_id)
         at = each.at if each.at is not None else conversation.last_active
         yield _item("waiting", conversation, each.message_id, at, each.why, certain=each.certain)
@@ -154,8 +166,10 @@ def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
         yield _item("new", catalog.conversation(root), new.first_message_id, new.at, why)
 
 
-def _running(reader: Reader, catalog: Catalog, now: float) -> Iterator[SinceItem]:
-    for conversation in _listed(catalog):
+def _running(
+    reader: Reader, catalog: Catalog, listed: Iterable[Conversation]
+) -> Iterator[SinceItem]:
+    for conversation in listed:
         if conversation.status is not Status.LIVE:
             continue
         turn = read_turn(reader, conversation.id)
