@@ -76,7 +76,9 @@ def read_changes(
     is_older = new.message < state.message or new.session < state.session
     if is_older or new.message - state.message > _MAX_MESSAGES:
         return None
-    rows = reader.rows("SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [state.message])
+    rows = reader.rows(
+        "SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [state.message]
+    )
     rows += reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
     ids = dict.fromkeys([*first_texts(rows), *(state.busy ^ new.busy), *session_ids])
     return StoreChanges(new, read_sessions(reader, list(ids), busy=new.busy))

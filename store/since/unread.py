@@ -62,7 +62,9 @@ _Rows = dict[str, dict[int, float | None]]
 def _marked(reader: Reader, catalog: Catalog, now: float) -> _Rows:
     """Return the rows behind the read marks."""
     marks = read_marks(reader, now)
-    sessions = reader.rows("SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [marks.floor])
+    sessions = reader.rows(
+        "SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [marks.floor]
+    )
     found = _select(reader, catalog, first_texts(sessions), "m.id > ?", marks.floor)
     behind: _Rows = {}
     for root, rows in found.items():

@@ -34,6 +34,7 @@ PLACES = {
     "retention": "tui.screens.cleanup.retention_screen.RetentionScreen",
     "searches": "tui.browser.search.searches.SearchesCard",
     "seen-here": "tui.screens.compactions.seen_here.toggle_seen_here",
+    "since": "tui.screens.since.SinceScreen",
     "sort": "tui.screens.palette.choose_sort",
     "switching": "tui.browser.places.switching.Switching",
     "trash": "tui.screens.trash.screen.TrashScreen",

@@ -18,6 +18,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.since.since import Attention
 from hermes_browse.store.wording import _
 
 from ..settings.options import Options
@@ -102,6 +103,9 @@ class Context(StoreScreen[object]):
     """What runs behind the screen, and how far it is; empty if nothing does."""
     old_files: var[int] = var(0, init=False)
     """Old transcripts beside the store; 0 until they are counted."""
+
+    attention: var[Attention] = var(Attention(), init=False)
+    """What is new, and what waits for the user."""
 
     touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
     """Ids of the sessions that this program has changed, deleted or restored just now; none after

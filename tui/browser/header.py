@@ -13,6 +13,7 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.places.names import id_of
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
+from hermes_browse.store.since.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
@@ -31,12 +32,34 @@ def store_name(location: Location) -> str:
     return one_line(location.name, 30)
 
 
-def title(location: Location, shown: str, width: int) -> Content:
-    """Build the title: program, store, and the counts of shown and hidden conversations."""
+def title(location: Location, attention: str, shown: str, width: int) -> Content:
+    """Build the title: program, store, what asks for attention, and the counts of shown and hidden
+    conversations, of which the last are left out where there is no room."""
     left = " hermes-browse  "
     name = store_name(location)
-    space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
-    return Content.assemble((left, "bold"), (name, "$accent"), " " * max(space, 2), (shown, "dim"))
+    asks = f"  {attention}" if attention else ""
+    room = width - cell_len(left) - cell_len(name) - cell_len(asks) - 1
+    while cell_len(shown) > room - 2 and " · " in shown:
+        shown = shown.rpartition(" · ")[0]
+    click = Style.from_meta({"@click": "screen.do(\"show_screen('since')\")"})
+    return Content.assemble(
+        (left, "bold"),
+        (name, "$accent"),
+        _style(asks, "bold $accent").stylize(click),
+        " " * max(room - cell_len(shown), 2),
+        (shown, "dim"),
+    )
+
+
+def attention(found: Attention) -> str:
+    """Return what asks for attention, with the key that shows it; empty if nothing does."""
+    waiting, new = len(found.waiting), len(found.unread)
+    facts = [
+        ngettext("{count:,} waits", "{count:,} wait", waiting).format(count=waiting),
+        _("{count:,} new").format(count=new),
+    ]
+    shown = [fact for fact, count in zip(facts, (waiting, new), strict=True) if count]
+    return f"A {' · '.join(shown)}" if shown else ""
 
 
 def marked(count: int, messages: int) -> str:

@@ -114,6 +114,9 @@ class MainScreen(KeyScreen):
             self._is_search_prepared = True
             self.start("search", self._prepare_search)
 
+    def watch_attention(self) -> None:
+        self.show_header_soon()
+
     def watch_view(self) -> None:
         self.show_header_soon()
         self.listing.show_view()

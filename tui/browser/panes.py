@@ -150,7 +150,8 @@ class Panes(Context):
                 old = _("{count:,} old transcripts not searched")
             shown += " · " + old.format(count=self.old_files)
         shown = " · ".join(filter(None, (self.covered(), shown)))
-        self.line("header").update(header.title(self.location, shown, width))
+        asks = header.attention(self.attention)
+        self.line("header").update(header.title(self.location, asks, shown, width))
         offered = self.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
         has_hits = self.results is not None

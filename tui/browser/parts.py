@@ -190,6 +190,20 @@ class Parts(BoundKeys, CurrentPanes):
         """Read the messages that became visible."""
         self.loader.read_window(event.first, event.last)
 
+    @on(TranscriptView.Seen)
+    def messages_seen(self, event: TranscriptView.Seen) -> None:
+        """Mark new messages in sight as read."""
+        new = self.details.attention.unread.get(event.segments[0].id)
+        if new is not None and event.message_id >= new.first_message_id:
+            ids = [segment.id for segment in event.segments]
+            self.start("read marks", self.mark_read, ids, event.message_id)
+
+    async def mark_read(self, session_ids: Sequence[str], message_id: int) -> None:
+        """Mark a conversation as read up to a message."""
+        store = self.opened()
+        await self.call(lambda: store.mark_read(session_ids, message_id))
+        self.listing.read_attention()
+
     @on(TranscriptView.Notice)
     def transcript_notice(self, event: TranscriptView.Notice) -> None:
         """Show or remove a message of the transcript."""

@@ -196,6 +196,7 @@ _COUNTED: dict[str, Callable[[int], str]] = {
     ),
     "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),
     "message": lambda count: ngettext("1 message", "{count:,} messages", count),
+    "new message": lambda count: ngettext("1 new message", "{count:,} new messages", count),
     "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
     "part": lambda count: ngettext("1 part", "{count:,} parts", count),
     "run": lambda count: ngettext("1 run", "{count:,} runs", count),

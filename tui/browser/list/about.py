@@ -87,6 +87,7 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
         ConversationKind.AUTOMATION: _("automation, nobody typed it"),
     }
     meanings = [
+        ("?", _("waits for you: A shows why") if conversation.waits else ""),
         ("⊕↻", kinds.get(conversation.kind, "")),
         ("●○∅", _status(conversation, now)),
         ("★", _("pinned: never deleted by Hermes itself") if conversation.pinned else ""),
@@ -94,6 +95,7 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     ]
     return [
         formats.counted(row.hits, "hit") if row.hits else "",
+        f"+{formats.counted(conversation.unread, 'new message')}" if conversation.unread else "",
         pgettext("list", ", ").join(
             f"{sign} {formats.counted(count, one)}" for sign, count, one in family(conversation)
         ),

@@ -13,7 +13,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...text import formats
-from ...text.styled import Span, with_hits
+from ...text.styled import Span, line_width, with_hits
 from .columns import ListLayout
 
 _DEFAULT = ListLayout()
@@ -23,6 +23,8 @@ TAG_COLOURS = 3
 
 def glyph(conversation: Conversation) -> Span:
     """Return the state's sign in one cell, distinguishable without colour, and its look."""
+    if conversation.waits:
+        return "?", "accent"
     if conversation.status is Status.LIVE:
         return "●", "live"
     if conversation.pinned:
@@ -73,6 +75,11 @@ def tag_look(tag: str) -> str:
     return f"tag-{crc32(tag.encode()) % TAG_COLOURS}"
 
 
+def _new(conversation: Conversation) -> list[Span]:
+    """Return the number of new messages, if there are any."""
+    return [(f" +{formats.number(conversation.unread)}", "accent")] if conversation.unread else []
+
+
 def _hits(count: int) -> str:
     return ngettext("1 hit", "{count} hits", count).format(count=count)
 
@@ -113,7 +120,8 @@ class ConversationRow(NamedTuple):
         note = one_line(conversation.note)
         room = width - 3 - taken - 2
         extra = extra if cell_len(extra) <= room // 2 else ""
-        space = room - (cell_len(extra) + 1 if extra else 0)
+        new = _new(conversation)
+        space = room - (cell_len(extra) + 1 if extra else 0) - line_width(new)
         title = one_line(formats.name(conversation), 400)
         name = formats.clip(title, space)
         remaining = space - cell_len(name)
@@ -128,7 +136,7 @@ class ConversationRow(NamedTuple):
         if note:
             spans.append((f"  {note}", "note"))
             remaining -= cell_len(note) + 2
-        spans.append((" " * remaining, "plain"))
+        spans += [(" " * remaining, "plain"), *new]
         if extra:
             spans.append((f" {extra}", "accent" if self.hits else "dim"))
         spans.append((f" {columns} ", "dim"))
@@ -160,11 +168,13 @@ class JobRow(NamedTuple):
         columns, taken = layout.text(self.total, width, now, complete=True)
         count = formats.counted(len(self.runs), "run")
         arrow = "▾" if self.expanded else "▸"
-        room = width - 3 - taken - 2 - cell_len(count) - 1
+        new = _new(self.total)
+        room = width - 3 - taken - 2 - cell_len(count) - 1 - line_width(new)
         name = formats.fit(one_line(self.title or self.name), room)
         return [
             (f" {arrow} ", "dim"),
             (name, "title"),
-            (f" {count}", "accent"),
+            *new,
+            (f" {count}", "accent" if not new else "dim"),
             (f" {columns} ", "dim"),
         ]

@@ -17,6 +17,7 @@ from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.since.since import Attention
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
@@ -117,6 +118,7 @@ class RowDetails:
         """How often previews and counts were added."""
         self.jobs: Mapping[str, str] = {}
         """Names of cron jobs by id, as stored in Hermes' own file."""
+        self._attention = Attention()
 
     @staticmethod
     def _mark(conversation: Conversation) -> tuple[float | None, int]:
@@ -131,6 +133,16 @@ class RowDetails:
             mark = self._mark(conversation)
             self._cached[conversation.root_id] = (mark, conversation.preview, conversation.rows)
             self._completed.pop(conversation.root_id, None)
+
+    @property
+    def attention(self) -> Attention:
+        """What is new, and what waits for the user."""
+        return self._attention
+
+    @attention.setter
+    def attention(self, attention: Attention) -> None:
+        self._attention = attention
+        self._completed.clear()
 
     def set_amount(self, sort: Sort, root_id: str, amount: int) -> None:
         """Keep a measured amount, on any thread."""
@@ -154,6 +166,12 @@ class RowDetails:
         details, size = self._cached.get(root), self.amounts[Sort.SIZE].get(root)
         if size is not None:
             conversation = conversation._replace(size=size)
+        if (new := self._attention.unread.get(root)) is not None:
+            conversation = conversation._replace(
+                unread=new.messages, first_new=new.first_message_id
+            )
+        if root in self._attention.waiting:
+            conversation = conversation._replace(waits=True)
         counted = self.amounts[Sort.MESSAGES].get(root)
         if details is None:
             return (
@@ -334,9 +352,11 @@ class CatalogRows:
 
     def _with_sums(self, row: JobRow) -> JobRow:
         """Fill in the title of a job, and the sums of what has been measured of all its runs."""
-        amounts = self._details.amounts
+        amounts, unread = self._details.amounts, self._details.attention.unread
         total = row.total._replace(
-            rows=_added(row.runs, amounts[Sort.MESSAGES]), size=_added(row.runs, amounts[Sort.SIZE])
+            rows=_added(row.runs, amounts[Sort.MESSAGES]),
+            size=_added(row.runs, amounts[Sort.SIZE]),
+            unread=sum(unread[run.root_id].messages for run in row.runs if run.root_id in unread),
         )
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
 

@@ -179,9 +179,23 @@ class Listing:
         self._show(read.rows)
         main.catalog = read.catalog
         self._measure()
+        self.read_attention()
         main.retract(_("reading the store again"))
         self._is_live = read.live
         main.writing = self._writing()
+
+    def read_attention(self) -> None:
+        """Read in the background what is new, and what waits for the user."""
+        if self._main.catalog.exact:
+            self._main.start("attention", self._read_attention, self._main.catalog)
+
+    async def _read_attention(self, catalog: Catalog) -> None:
+        main, now = self._main, self._main.clock()
+        attention = await main.read(lambda store: store.attention(catalog, now))
+        if attention != main.details.attention:
+            main.details.attention = attention
+            main.rows.refresh_rows()
+        main.attention = attention
 
     def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
         """Rebuild the rows from the current catalog.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _REFUSED = (
     *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
-    *("rename", "undo", "prune", "trash", "retention"),
+    *("rename", "tag", "undo", "prune", "trash", "retention", "since"),
 )
 """Commands that need sessions of a store."""
 

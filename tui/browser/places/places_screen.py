@@ -29,7 +29,18 @@ from ..list.list_model import read_first
 from ..main import MainScreen
 
 _REFUSED = (
-    *("archive", "delete", "pin", "rename", "undo", "prune", "trash", "retention", "view-old"),
+    *(
+        "archive",
+        "delete",
+        "pin",
+        "rename",
+        "tag",
+        "undo",
+        "prune",
+        "trash",
+        "retention",
+        "view-old",
+    ),
     *("insights", "doctor"),
 )
 """Commands about one store."""

@@ -28,6 +28,7 @@ class EntryKind(StrEnum):
     GAP = "gap"
     SEAM = "seam"
     LEFT_OUT = "left out"
+    NEW = "new"
     MESSAGE = "message"
 
 
@@ -89,10 +90,11 @@ def _left_out(rewound: int, compacted: int) -> Entry:
 
 
 def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
-    """Return the entries of a conversation: messages; between them days, pauses, seams and notes on
-    missing rows."""
+    """Return the entries of a conversation: messages; between them days, pauses, seams, notes on
+    missing rows, and where the new ones begin."""
     entries: list[Entry] = []
     segment, day, last = 0, "", None
+    is_old = conversation.first_new is not None
     for index, row in enumerate(outline.rows):
         if row.segment != segment:
             segment = row.segment
@@ -107,6 +109,9 @@ def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
         last = row.timestamp if row.timestamp is not None else last
         if row.id in outline.gaps:
             entries.append(_left_out(*outline.gaps[row.id]))
+        if is_old and row.id >= (conversation.first_new or 0):
+            is_old = False
+            entries.append(Entry(EntryKind.NEW, _("new from here")))
         entries.append(Entry(EntryKind.MESSAGE, row=index))
     if END in outline.gaps:
         entries.append(_left_out(*outline.gaps[END]))

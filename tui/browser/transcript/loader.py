@@ -162,7 +162,8 @@ class TranscriptLoader:
 
     def _open(self, opening: _Opening) -> None:
         self._is_opening = True
-        self._main.start("transcript", self._read, opening)
+        detailed = self._main.details.complete(opening.conversation)[0]
+        self._main.start("transcript", self._read, opening._replace(conversation=detailed))
 
     async def _read(self, opening: _Opening) -> None:
         """Read and show a conversation if the cursor stays on it: its row is painted first."""

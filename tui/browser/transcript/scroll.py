@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import N_, _
 
 from ...text.styled import LOOKS
@@ -72,6 +73,14 @@ class TranscriptScroll(LongView, can_focus=True):
         """Long messages have been laid out on another thread."""
 
         layouts: dict[Shown, MessageLayout]
+
+    @dataclass
+    class Seen(Message, namespace="transcript_view"):
+        """The user, who is in the transcript, has the messages up to this one in sight."""
+
+        segments: tuple[Session, ...]
+        """The sessions of the conversation."""
+        message_id: int
 
     class Resized(Message, namespace="transcript_view"):
         """The width has changed."""
@@ -141,6 +150,24 @@ class TranscriptScroll(LongView, can_focus=True):
             self._placing = False
         self.refresh()
         self._draw()
+        self._tell_seen()
+
+    def on_focus(self) -> None:
+        super().on_focus()
+        self._tell_seen()
+
+    def _tell_seen(self) -> None:
+        """Report the last message in sight, if there are new ones in the conversation."""
+        model, frame = self.model, self.page.frame()
+        if not self.has_focus or model is None or model.conversation.first_new is None or not frame:
+            return
+        index = frame[-1][0]
+        while index + 1 < len(model) and not self.page.heights[index + 1]:  # shown with its call
+            index += 1
+        rows = map(model.row, range(index, -1, -1))
+        last = next((row.id for row in rows if row is not None), 0)
+        if last >= model.conversation.first_new:
+            self.post_message(self.Seen(model.conversation.segments, last))
 
     def _draw(self) -> None:
         """Lay out deferred messages on another thread."""
@@ -165,7 +192,8 @@ class TranscriptScroll(LongView, can_focus=True):
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Go to where the scroll bar was dragged; our own moves are exact already."""
         super().watch_scroll_y(old, new)
-        if not self._placing and len(self.page) and round(old) != round(new):
+        is_at_end = self.page.at_end and round(new) >= self.max_scroll_y  # the pane has grown
+        if not self._placing and len(self.page) and round(old) != round(new) and not is_at_end:
             self._current = None
             self.page.go(self.page.heights.locate(round(new)))
             self._place()

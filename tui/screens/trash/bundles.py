@@ -43,7 +43,8 @@ _NAMED = 12
 """Maximum number of bundles that the confirmation names."""
 _REFUSED = (
     *("resume", "resume-window", "copy-command", "archive", "delete", "pin"),
-    *("rename", "undo", "prune", "trash", "retention", "profiles", "view-old"),
+    *("rename", "tag", "undo", "prune", "trash", "retention", "since", "profiles"),
+    "view-old",
 )
 """Commands that need sessions in the user's store; these are deleted."""
 _QUIET: Mapping[str, Any] = {"footer": False}

@@ -280,6 +280,13 @@ MAIN = at(
     Command("export", "e", N_("export"), N_("Save as Markdown, HTML or JSONL"), does="export"),
     N_("Look around"),
     Command(
+        "since",
+        "A",
+        N_("since"),
+        N_("What waits for you, went wrong, is new or running, everywhere"),
+        does="show_screen('since')",
+    ),
+    Command(
         "insights",
         "I",
         N_("insights"),

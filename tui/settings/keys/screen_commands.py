@@ -156,6 +156,11 @@ FILE_CHANGES = at(
     *_EVERY,
 )
 RUN = at("run", *_EVERY)
+SINCE = at(
+    "since",
+    Shown("all-read", "a", N_("all read"), N_("Mark everything as read; u undoes"), "all_read"),
+    *_EVERY,
+)
 INSIGHTS = at(
     "insights",
     Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)"),
@@ -294,7 +299,7 @@ DELETING = at(
 )
 DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(False)"))
 
-SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, INSIGHTS, DOCTOR)
+SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, SINCE, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
 CARDS = by_place(
     *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, CHOICES, DETAILS, EXPORTING),
