@@ -41,6 +41,7 @@ class Changeable(Leased):
     tag = change(later.tagging.change_tags)
     rename_tag = change(later.tagging.rename_tag)
     undo_tags = change(later.tagging.undo_tags)
+    begin_marks = change(later.read_marks.begin_marks)
     mark_read = change(later.read_marks.mark_read)
     mark_all_read = change(later.read_marks.mark_all_read)
     undo_all_read = change(later.read_marks.undo_all_read)

@@ -24,7 +24,7 @@ from .transcript import is_read, read_outline, read_system_prompt
 _FACTS = (
     "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root",
     "profile_name", "user_id", "chat_id", "chat_type", "thread_id", "display_name", "cost_status",
-    "cost_source", "last_activity_description",
+    "cost_source", "last_activity_description", "last_read_at",
 )  # fmt: skip
 _COSTS = ("estimated_cost_usd", "actual_cost_usd")
 _ORIGIN = ("platform", "chat_name", "user_name", "chat_topic")

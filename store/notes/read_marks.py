@@ -34,6 +34,8 @@ class ReadMarks(NamedTuple):
     """When it was set, in Unix seconds."""
     by_session: Mapping[str, int] = MappingProxyType({})
     """The highest id that was read; each session of a conversation has that of the conversation."""
+    have_begun: bool = True
+    """False if there are none yet: then nothing is new."""
 
     def of(self, segments: Sequence[Session]) -> int:
         """Return the mark of a conversation."""
@@ -60,7 +62,7 @@ def _newest(reader: Reader) -> int:
 
 
 def read_marks(reader: Reader, now: float) -> ReadMarks:
-    """Read the marks of a store; the first call sets the floor: what was there before is not new.
+    """Read the marks of a store.
 
     Raises:
         NotesError: The file cannot be used.
@@ -70,18 +72,26 @@ def read_marks(reader: Reader, now: float) -> ReadMarks:
         return ReadMarks(newest, now)
     found = notes.rows(_FLOOR)
     if not found or as_int(found[0][0]) > newest:  # the file is another one, whose ids start over
-        return _set_floor(reader, newest, now)
+        return ReadMarks(newest, now, have_begun=False)
     rows = notes.rows(f"SELECT session, message FROM marks WHERE {OWN}")
     floor, at = found[0]
     marks = {text_of(session): as_int(message) for session, message in rows}
     return ReadMarks(as_int(floor), as_time(at) or now, marks)
 
 
-def _set_floor(reader: Reader, floor: int, at: float) -> ReadMarks:
+def begin_marks(store: Store) -> None:
+    """Begin to keep marks, if there are none yet: what is there is not new; errors as of
+    `mark_read`."""
+    now = time.time()
+    with store.reader() as reader:
+        if not read_marks(reader, now).have_begun:
+            _set_floor(reader, _newest(reader), now)
+
+
+def _set_floor(reader: Reader, floor: int, at: float) -> None:
     with need_notes(reader).changing() as notes:
         notes.rows(f"DELETE FROM floors WHERE {OWN}")
         notes.rows("INSERT INTO floors VALUES (?1, ?2, ?3, ?4)", floor, at)
-    return ReadMarks(floor, at)
 
 
 def mark_read(store: Store, session_ids: Sequence[str], message_id: int) -> None:

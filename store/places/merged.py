@@ -226,21 +226,23 @@ class MergedLease:
             sizes |= zip(place.keys.here(list(measured)), measured.values(), strict=True)
         return sizes
 
+    # Marks of what was read; a place that may only be read keeps none
+
+    def _begin_marks(self) -> None:
+        self._ask_all(lambda place, store: store.begin_marks())
+
     def _mark_all_read(self) -> AllRead:
-        done = {place.name: self._store(place).mark_all_read() for place in self._answering()}
-        sentences = [each.sentence for each in done.values()]
-        return AllRead(sentences[0], {name: each.before[""] for name, each in done.items()})
+        answers, _notes = self._ask_all(lambda place, store: store.mark_all_read())
+        before = {place.name: done.before[""] for place, done in answers}
+        return AllRead(_("everything is marked as read"), before)
 
     def _undo_all_read(self, done: AllRead) -> AllRead:
-        back = [
-            self._store(place).undo_all_read(done._replace(before={"": done.before[place.name]}))
-            for place in self._answering()
-            if place.name in done.before
-        ]
-        return back[-1]
+        def undo(place: Place, store: OpenStore) -> None:
+            if (before := done.before.get(place.name)) is not None:
+                store.undo_all_read(done._replace(before={"": before}))
 
-    def _answering(self) -> list[Place]:
-        return [place for place in self._places if place.catalog is not None]
+        self._ask_all(undo)
+        return done._replace(sentence=_("undone: {done}").format(done=done.sentence))
 
     # The catalog
 
@@ -413,7 +415,8 @@ def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
 def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
     every = [place.keys.here(each) for place, each in answers]
     unread = {root: new for each in every for root, new in each.unread.items()}
-    return Attention(unread, frozenset(root for each in every for root in each.waiting))
+    waiting = frozenset(root for each in every for root in each.waiting)
+    return Attention(unread, waiting, all(each.have_marks for each in every))
 
 
 def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:

@@ -115,7 +115,7 @@ class Conversation(NamedTuple):
     has a known cost. Branches are conversations of their own."""
     parent_root_id: str | None = None
     """Root id of the conversation that it is a child of; None at the top, or if that is gone."""
-    unread: int = 0
+    new_messages: int = 0
     """Messages that are new to the user, as far as they have been looked for."""
     first_new: int | None = None
     """The id of the first of them."""

@@ -37,9 +37,16 @@ class TurnRow(NamedTuple):
         return self.role == "assistant" and not self.calls
 
     @property
+    def wants_approval(self) -> str | None:
+        """The command that waits for the user's approval; None for any other row (0.19)."""
+        said = json_at_start(self.text) if self.role == "tool" else {}
+        is_asked = said.get("status") in ("pending_approval", "approval_required")
+        return text_of(said.get("command")) if is_asked else None
+
+    @property
     def is_failure(self) -> bool:
         """Whether it is the result of a tool that failed, as the tool itself says."""
-        if self.role != "tool":
+        if self.role != "tool" or self.wants_approval is not None:
             return False
         said = json_at_start(self.text)
         has_failed = said.get("success") is False or said.get("exit_code") not in (None, 0)

@@ -63,6 +63,8 @@ class Attention(NamedTuple):
     """New messages, by root id."""
     waiting: frozenset[str] = frozenset()
     """Root ids of conversations that wait for the user."""
+    have_marks: bool = True
+    """Whether read marks are kept already; without them nothing is new."""
 
 
 def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
@@ -73,7 +75,9 @@ def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
     recent = [each for each in used if _is_shown(each)]
     waiting = (catalog.root_of(each.session_id) for each in find_waiting(reader, recent, now))
     return Attention(
-        find_unread(reader, catalog, now), frozenset(root for root in waiting if root is not None)
+        find_unread(reader, catalog, now),
+        frozenset(root for root in waiting if root is not None),
+        read_marks(reader, now).have_begun,
     )
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..changes.tool_uses import json_at_start
 from ..connection.reader import Reader
 from ..connection.stored_values import as_mapping, as_time
 from ..files import read_regular
@@ -85,10 +84,10 @@ def _asked(session_id: str, turn: Turn) -> Waiting | None:
 
 def _approval(session_id: str, turn: Turn) -> Waiting | None:
     last = turn.results[-1] if turn.results else None
-    said = json_at_start(last.text) if last is not None else {}
-    if last is None or said.get("status") not in ("pending_approval", "approval_required"):
+    wanted = last.wants_approval if last is not None else None
+    if last is None or wanted is None:
         return None
-    command = one_line(text_of(said.get("command")), _SHOWN)
+    command = one_line(wanted, _SHOWN)
     return Waiting(session_id, last.id, last.at, _("wants approval: {text}").format(text=command))
 
 

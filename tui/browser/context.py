@@ -6,14 +6,15 @@ State flows one way: a key or a message sets it here, and what shows it watches 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.sessions.catalog import Catalog
@@ -106,6 +107,8 @@ class Context(StoreScreen[object]):
 
     attention: var[Attention] = var(Attention(), init=False)
     """What is new, and what waits for the user."""
+    marks_set: var[int] = var(0, init=False)
+    """How often something was marked as read."""
 
     touched: var[tuple[str, ...]] = var((), init=False, always_update=True)
     """Ids of the sessions that this program has changed, deleted or restored just now; none after
@@ -197,6 +200,17 @@ class Context(StoreScreen[object]):
             return await super().write(work)
         finally:
             self.progress = ""
+
+    async def begin_marks(self) -> None:
+        """Keep read marks from now on; a machine that may only be read keeps none."""
+        with suppress(RefusedError):
+            await self.call(self.opened().begin_marks)
+
+    async def mark_read(self, session_ids: Sequence[str], message_id: int) -> None:
+        """Mark a conversation, given all its sessions, as read up to a message."""
+        store = self.opened()
+        await self.call(lambda: store.mark_read(session_ids, message_id))
+        self.marks_set += 1
 
     def failed(self, error: BrowseError) -> None:
         self.warn(str(error))

@@ -117,6 +117,9 @@ class MainScreen(KeyScreen):
     def watch_attention(self) -> None:
         self.show_header_soon()
 
+    def watch_marks_set(self) -> None:
+        self.listing.read_attention()
+
     def watch_view(self) -> None:
         self.show_header_soon()
         self.listing.show_view()

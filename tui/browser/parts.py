@@ -198,12 +198,6 @@ class Parts(BoundKeys, CurrentPanes):
             ids = [segment.id for segment in event.segments]
             self.start("read marks", self.mark_read, ids, event.message_id)
 
-    async def mark_read(self, session_ids: Sequence[str], message_id: int) -> None:
-        """Mark a conversation as read up to a message."""
-        store = self.opened()
-        await self.call(lambda: store.mark_read(session_ids, message_id))
-        self.listing.read_attention()
-
     @on(TranscriptView.Notice)
     def transcript_notice(self, event: TranscriptView.Notice) -> None:
         """Show or remove a message of the transcript."""

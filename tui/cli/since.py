@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import NamedTuple
 
 from hermes_browse.store.ages import parse_when
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.since.since import LANES, Since, SinceItem
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -21,7 +23,7 @@ from .parser import add_places, refuse_places, text_arg
 from .stores import Answers, place_columns
 
 
-class _Row(NamedTuple):
+class _PlacedItem(NamedTuple):
     place: Json
     item: SinceItem
 
@@ -42,10 +44,14 @@ class SinceCommand(ManyStoresCommand[Since]):
         return refuse_places(arguments)
 
     def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> Since:
+        with suppress(RefusedError):  # a machine that may only be read keeps no marks
+            store.begin_marks()
         return store.since(store.catalog(now), now, _after(arguments, now))
 
     def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> int:
-        rows = [_Row(place, item) for place, found in answers.answers for item in found.items]
+        rows = [
+            _PlacedItem(place, item) for place, found in answers.answers for item in found.items
+        ]
         since = min(found.since for _place, found in answers.answers)
         if arguments.json:
             lanes = {lane: [_json(row) for row in rows if row.item.lane == lane] for lane in LANES}
@@ -61,7 +67,7 @@ def _after(arguments: SimpleNamespace, now: float) -> float | None:
     return parse_when(arguments.after, now)[0] if arguments.after is not None else None
 
 
-def _json(row: _Row) -> Json:
+def _json(row: _PlacedItem) -> Json:
     item = row.item
     return (
         row.place
@@ -73,7 +79,7 @@ def _json(row: _Row) -> Json:
     )
 
 
-def _columns() -> list[TableColumn[_Row]]:
+def _columns() -> list[TableColumn[_PlacedItem]]:
     return [
         TableColumn(_("lane"), lambda row: LANE_NAMES[row.item.lane]()),
         TableColumn(_("time"), lambda row: formats.timestamp(row.item.at), dropped=3),

@@ -95,7 +95,9 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     ]
     return [
         formats.counted(row.hits, "hit") if row.hits else "",
-        f"+{formats.counted(conversation.unread, 'new message')}" if conversation.unread else "",
+        f"+{formats.counted(conversation.new_messages, 'new message')}"
+        if conversation.new_messages
+        else "",
         pgettext("list", ", ").join(
             f"{sign} {formats.counted(count, one)}" for sign, count, one in family(conversation)
         ),

@@ -77,7 +77,11 @@ def tag_look(tag: str) -> str:
 
 def _new(conversation: Conversation) -> list[Span]:
     """Return the number of new messages, if there are any."""
-    return [(f" +{formats.number(conversation.unread)}", "accent")] if conversation.unread else []
+    return (
+        [(f" +{formats.number(conversation.new_messages)}", "accent")]
+        if conversation.new_messages
+        else []
+    )
 
 
 def _hits(count: int) -> str:

@@ -168,7 +168,7 @@ class RowDetails:
             conversation = conversation._replace(size=size)
         if (new := self._attention.unread.get(root)) is not None:
             conversation = conversation._replace(
-                unread=new.messages, first_new=new.first_message_id
+                new_messages=new.messages, first_new=new.first_message_id
             )
         if root in self._attention.waiting:
             conversation = conversation._replace(waits=True)
@@ -356,7 +356,9 @@ class CatalogRows:
         total = row.total._replace(
             rows=_added(row.runs, amounts[Sort.MESSAGES]),
             size=_added(row.runs, amounts[Sort.SIZE]),
-            unread=sum(unread[run.root_id].messages for run in row.runs if run.root_id in unread),
+            new_messages=sum(
+                unread[run.root_id].messages for run in row.runs if run.root_id in unread
+            ),
         )
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
 

@@ -124,6 +124,7 @@ class Listing:
         self._is_live = _is_written_to(main.catalog)
         self._touched: set[str] = set()
         self._measuring: Measuring | None = None
+        self._has_begun_marks = False
 
     def begin(self, at: int = 0) -> None:
         """Show the first page if view and order are the default, with the cursor on the row `at`.
@@ -192,6 +193,9 @@ class Listing:
     async def _read_attention(self, catalog: Catalog) -> None:
         main, now = self._main, self._main.clock()
         attention = await main.read(lambda store: store.attention(catalog, now))
+        if not attention.have_marks and not self._has_begun_marks:
+            self._has_begun_marks = True
+            await main.begin_marks()
         if attention != main.details.attention:
             main.details.attention = attention
             main.rows.refresh_rows()

@@ -148,4 +148,11 @@ class Resuming:
         else:
             failure = _("back from Hermes, which ended with {code}").format(code=ended)
             main.say(_("back from Hermes") if ended == 0 else failure)
+            main.start("read marks", self._mark_read, plan.conversation)
         main.touched = ()
+
+    async def _mark_read(self, conversation: Conversation) -> None:
+        """Mark as read what the user has just seen in Hermes."""
+        state = await self._main.read(lambda store: store.state())
+        ids = [segment.id for segment in conversation.segments]
+        await self._main.mark_read(ids, state.message)

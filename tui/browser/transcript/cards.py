@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.sizes import added
+from hermes_browse.store.connection.stored_values import as_time
 from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details, ModelUse
@@ -225,6 +226,7 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
     yield _("profile"), one_line(facts.get("profile_name", ""), 40)
     yield _("started"), _when(conversation.root.started_at, now)
     yield _("last active"), _when(conversation.last_active, now)
+    yield _("read in Hermes"), _when(as_time(facts.get("last_read_at")), now)
     yield (
         pgettext("session", "ended") if tip.ended_at is not None else pgettext("session", "state"),
         _ended(tip, conversation.status, now),

@@ -1,0 +1,223 @@
+"""Every message is new once, until it is read: over compressions, branches, deletes and clocks."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compressed import END, SUMMARY
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from store_builder import T0, StoreBuilder
+
+from hermes_browse.store import open_store
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.hermes.homes import Location
+
+_OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ("say", "say", "say", "place", "rotate", "branch", "read", "all", "delete")
+        ),
+        st.integers(0, 9),
+        st.sampled_from((1.0, 60.0, -4000.0)),
+    ),
+    min_size=5,
+    max_size=30,
+)
+
+
+class History:
+    """A store that grows as Hermes writes it, and what the user has not read of it."""
+
+    def __init__(self, path: Path) -> None:
+        builder = StoreBuilder(path)
+        builder.session("s0")
+        builder.write()
+        self.store = open_store(Location(path, path.parent, "default", demo=True))
+        self.at, self.number = T0, 0
+        self.chains: dict[str, list[str]] = {"s0": ["s0"]}
+        """Sessions by conversation."""
+        self.new: dict[str, int] = {"s0": 0}
+        """Messages that were not read, by conversation."""
+        self.store.begin_marks()
+
+    def change(self, *statements: tuple[str, list[object]]) -> None:
+        """Write to the store as another program."""
+        self.store.close()
+        with closing(sqlite3.connect(self.store.store.path)) as connection, connection:
+            for statement in statements:
+                connection.execute(*statement)
+
+    def rows(self, session: str) -> list[tuple[Any, ...]]:
+        """The live rows of a session."""
+        with closing(sqlite3.connect(self.store.store.path)) as connection:
+            return connection.execute(
+                "SELECT role, content FROM messages WHERE session_id = ? AND active = 1 ORDER BY id",
+                [session],
+            ).fetchall()
+
+    def insert(self, session: str, role: str, content: str) -> tuple[str, list[object]]:
+        """Return the statement that writes a message."""
+        self.at += 1e-6  # as rows of one write have it
+        return (
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)",
+            [session, role, content, self.at],
+        )
+
+    def session(self, parent: str, **columns: object) -> str:
+        """Write a session below another."""
+        self.number += 1
+        row = {"id": f"s{self.number}", "source": "cli", "started_at": self.at} | columns
+        row["parent_session_id"] = parent
+        marks = ", ".join("?" * len(row))
+        self.change((f"INSERT INTO sessions ({', '.join(row)}) VALUES ({marks})", [*row.values()]))
+        return f"s{self.number}"
+
+    def say(self, root: str) -> None:
+        """A prompt and its answer."""
+        self.number += 1
+        tip = self.chains[root][-1]
+        for role in ("user", "assistant"):
+            self.at += 1.0
+            self.change(self.insert(tip, role, f"{role} {self.number}: look there " * 4))
+        self.new[root] += 2
+
+    def compress(self, root: str, *, in_place: bool) -> None:
+        """Write a summary and copies of the first and the last messages."""
+        tip = self.chains[root][-1]
+        before = self.rows(tip)
+        if len(before) < 12:
+            return
+        head = before[:3] if len(self.chains[root]) == 1 else []
+        self.number += 1
+        self.at += 1.0
+        into = tip
+        if in_place:
+            done = (
+                "UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ? AND active = 1"
+            )
+            self.change((done, [tip]))
+        else:
+            ended = "UPDATE sessions SET end_reason = 'compression', ended_at = ? WHERE id = ?"
+            self.change((ended, [self.at, tip]))
+            into = self.session(tip)
+            self.chains[root].append(into)
+        summary = ("assistant", SUMMARY.format(number=self.number) + END)
+        block = [*head, summary, *before[-8:]]
+        self.change(*(self.insert(into, role, content) for role, content in block))
+
+    def branch(self, root: str) -> None:
+        """Write a branch, which begins with a copy of all that it left."""
+        tip = self.chains[root][-1]
+        rows = self.rows(tip)
+        if not rows:
+            return
+        branch = self.session(tip, model_config=f'{{"_branched_from": "{tip}"}}')
+        self.chains[branch], self.new[branch] = [branch], 0
+        self.change(*(self.insert(branch, role, content) for role, content in rows))
+
+    def unread(self) -> dict[str, int]:
+        """New messages by conversation, as this program counts them."""
+        found = self.store.attention(self.store.catalog(self.at), self.at).unread
+        return {root: new.messages for root, new in found.items()}
+
+    def read(self, root: str) -> None:
+        """Read one conversation."""
+        self.store.mark_read(self.chains[root], self.store.state().message)
+        self.new[root] = 0
+
+    def delete(self, root: str) -> None:
+        """Delete a conversation, unless others hang on it."""
+        if len(self.chains) == 1 or root == "s0":
+            return
+        parents = {f"'{session}'" for session in self.chains[root]}
+        with closing(sqlite3.connect(self.store.store.path)) as connection:
+            own = ", ".join(parents)
+            sql = f"SELECT count(*) FROM sessions WHERE parent_session_id IN ({own}) AND id NOT IN ({own})"
+            if connection.execute(sql).fetchone()[0]:
+                return
+        for session in self.chains.pop(root):
+            self.change(
+                ("DELETE FROM messages WHERE session_id = ?", [session]),
+                ("DELETE FROM sessions WHERE id = ?", [session]),
+            )
+        del self.new[root]
+
+    def do(self, operation: str, which: int, seconds: float) -> None:
+        """One step, on some conversation, after some time or with the clock set back."""
+        self.at += seconds
+        root = sorted(self.chains)[which % len(self.chains)]
+        if operation in ("place", "rotate"):
+            self.compress(root, in_place=operation == "place")
+        elif operation == "all":
+            self.store.mark_all_read()
+            self.new = dict.fromkeys(self.new, 0)
+        else:
+            {"say": self.say, "branch": self.branch, "read": self.read, "delete": self.delete}[
+                operation
+            ](root)
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(operations=_OPERATIONS)
+def test_each_message_once(
+    operations: list[tuple[str, int, float]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """After each step, what is new is what was said and not read, of each conversation."""
+    history = History(tmp_path_factory.mktemp("history") / "state.db")
+    for _number in range(8):
+        history.say("s0")
+    for operation in operations:
+        history.do(*operation)
+        expected = {root: count for root, count in history.new.items() if count}
+        assert history.unread() == expected, operation
+
+
+def test_all_read_and_back(tmp_path: Path) -> None:
+    """An undo brings back what was new, and keeps what was read before."""
+    history = History(tmp_path / "state.db")
+    history.say("s0")
+    history.branch("s0")
+    branch = next(root for root in history.chains if root != "s0")
+    history.say(branch)
+    history.read(branch)
+    done = history.store.mark_all_read()
+    assert history.unread() == {}
+    history.store.undo_all_read(done)
+    assert history.unread() == {"s0": 2}
+
+
+def test_two_browsers(tmp_path: Path) -> None:
+    """A mark never falls: the one that has read less does not undo the other."""
+    history = History(tmp_path / "state.db")
+    history.say("s0")
+    history.say("s0")
+    newest = history.store.state().message
+    first, second = history.store, OpenStore(history.store.store, history.store.location)
+    first.mark_read(["s0"], newest)
+    second.mark_read(["s0"], newest - 2)
+    assert history.unread() == {}
+
+
+def test_another_file(tmp_path: Path) -> None:
+    """A store that was replaced by one whose ids start over is read from its own beginning."""
+    history = History(tmp_path / "state.db")
+    for _number in range(5):
+        history.say("s0")
+    history.store.mark_all_read()
+    history.store.close()
+    history.store.store.path.unlink()
+    builder = StoreBuilder(history.store.store.path)
+    builder.session("other")
+    builder.message("other", "user", "hello")
+    builder.write()
+    assert history.unread() == {}
+    history.store.begin_marks()
+    history.chains, history.new = {"other": ["other"]}, {"other": 0}
+    history.say("other")
+    assert history.unread() == {"other": 2}
