@@ -22,6 +22,7 @@ os.environ.pop("NO_COLOR", None)
 time.tzset()
 
 from browsing import Browser, browsing, demo_app  # noqa: E402  # the environment is read at import
+from planting import planted_app  # noqa: E402
 
 PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "browser": ((120, 36), "hermes-dark", ()),
@@ -34,6 +35,7 @@ PICTURES: dict[str, tuple[tuple[int, int], str, Sequence[str]]] = {
     "insights": ((120, 36), "hermes-dark", ("I",)),
     "changes": ((120, 36), "hermes-dark", ("F",)),
     "run": ((120, 36), "hermes-dark", ("B",)),
+    "since": ((120, 36), "hermes-dark", ("A",)),
     "wide": ((200, 60), "hermes-dark", ()),
 }
 """Name → size, theme and the keys that lead there."""
@@ -97,7 +99,7 @@ async def draw(name: str) -> str:
     """
     size, theme, keys = PICTURES[name]
     with tempfile.TemporaryDirectory() as folder:
-        app = demo_app(Path(folder))
+        app = planted_app(Path(folder)) if name == "since" else demo_app(Path(folder))
         async with browsing(app, size) as browser:
             app.theme = theme
             for key in keys:

@@ -8,7 +8,6 @@ Hermes' own `last_read_at` (0.20) is that of its desktop, and no mark of ours.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -79,10 +78,9 @@ def read_marks(reader: Reader, now: float) -> ReadMarks:
     return ReadMarks(as_int(floor), as_time(at) or now, marks)
 
 
-def begin_marks(store: Store) -> None:
+def begin_marks(store: Store, now: float) -> None:
     """Begin to keep marks, if there are none yet: what is there is not new; errors as of
-    `mark_read`."""
-    now = time.time()
+    `mark_read`. `now` is in Unix seconds."""
     with store.reader() as reader:
         if not read_marks(reader, now).have_begun:
             _set_floor(reader, _newest(reader), now)
@@ -110,9 +108,8 @@ def mark_read(store: Store, session_ids: Sequence[str], message_id: int) -> None
             )
 
 
-def mark_all_read(store: Store) -> AllRead:
+def mark_all_read(store: Store, now: float) -> AllRead:
     """Mark every message of a store as read; errors as of `mark_read`."""
-    now = time.time()
     with store.reader() as reader:
         before = read_marks(reader, now)
         _set_floor(reader, _newest(reader), now)

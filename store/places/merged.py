@@ -228,11 +228,11 @@ class MergedLease:
 
     # Marks of what was read; a place that may only be read keeps none
 
-    def _begin_marks(self) -> None:
-        self._ask_all(lambda place, store: store.begin_marks())
+    def _begin_marks(self, now: float) -> None:
+        self._ask_all(lambda place, store: store.begin_marks(now))
 
-    def _mark_all_read(self) -> AllRead:
-        answers, _notes = self._ask_all(lambda place, store: store.mark_all_read())
+    def _mark_all_read(self, now: float) -> AllRead:
+        answers, _notes = self._ask_all(lambda place, store: store.mark_all_read(now))
         before = {place.name: done.before[""] for place, done in answers}
         return AllRead(_("everything is marked as read"), before)
 

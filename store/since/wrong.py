@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..sessions.models import Conversation
 from ..text import one_line, text_of
-from ..wording import _
+from ..wording import _, ngettext
 from .last_turn import Turn, read_turn
 
 _ERROR = re.compile(r"error|fail|crash", re.IGNORECASE)
@@ -70,7 +70,8 @@ def _by_tools(turn: Turn) -> str:
         return ""
     if len(newest) < _IN_A_ROW and not is_end:
         return ""
-    return _("the last {count} tool calls failed").format(count=len(newest))
+    words = ngettext("the last tool call failed", "the last {count} tool calls failed", len(newest))
+    return words.format(count=len(newest))
 
 
 def _handoffs(reader: Reader) -> Iterator[tuple[str, str]]:

@@ -204,7 +204,8 @@ class Context(StoreScreen[object]):
     async def begin_marks(self) -> None:
         """Keep read marks from now on; a machine that may only be read keeps none."""
         with suppress(RefusedError):
-            await self.call(self.opened().begin_marks)
+            store, now = self.opened(), self.clock()
+            await self.call(lambda: store.begin_marks(now))
 
     async def mark_read(self, session_ids: Sequence[str], message_id: int) -> None:
         """Mark a conversation, given all its sessions, as read up to a message."""

@@ -45,7 +45,7 @@ class SinceCommand(ManyStoresCommand[Since]):
 
     def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> Since:
         with suppress(RefusedError):  # a machine that may only be read keeps no marks
-            store.begin_marks()
+            store.begin_marks(now)
         return store.since(store.catalog(now), now, _after(arguments, now))
 
     def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> int:

@@ -186,8 +186,9 @@ class SinceScreen(SubScreen):
         self.main.start_write(self._all_read)
 
     async def _all_read(self) -> None:
+        now = self.main.clock()
         with self._opened() as store:
-            done = await self.main.write(store.mark_all_read)
+            done = await self.main.write(lambda: store.mark_all_read(now))
 
         def undo() -> Undone:
             with self._opened() as again:

@@ -23,6 +23,8 @@ class Legend(NamedTuple):
 
 LEGENDS = (
     Legend(N_("Signs in the list"), "browser/list", "main", (
+        ("?", N_("waits for you: A shows why")),
+        ("+2", N_("2 new messages: not read here yet")),
         ("●", N_("live: Hermes has it open, or has just written to it")),
         ("○", N_("open: never ended, and nobody is writing")),
         ("·", N_("ended")),
@@ -94,6 +96,13 @@ LEGENDS = (
         ("▲", N_("the time of the row under the cursor")),
         ("!", N_("stands out")),
     )),
+    Legend(N_("Signs here"), "screens/since", "since", (
+        ("?", N_("waits for you, by what Hermes stores")),
+        ("…", N_("inferred from what was said or done")),
+        ("✗", N_("went wrong")),
+        ("+", N_("new messages")),
+        ("●", N_("running")),
+    )),
     Legend(N_("Signs here"), "screens/trash", "trash", (
         ("✓", N_("marked")),
         ("!", N_("damaged")),
@@ -118,6 +127,7 @@ LEGENDS = (
     )),
     Legend(N_("Signs on cards"), "browser/search", "main", (
         ("★", N_("a search that is kept")),
+        ("#", N_("a tag")),
     )),
 )  # fmt: skip
 """Meanings of all signs, in the order of the help; a test fails for a sign that is drawn and not

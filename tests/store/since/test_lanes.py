@@ -85,7 +85,7 @@ FAILING: dict[str, tuple[list[Row], str]] = {
         [*runs(FAILED, FAILED, FAILED), *says("It does not work.")[1:]],
         "last 3 tool calls",
     ),
-    "failed-last": (runs(FAILED), "last 1 tool calls"),
+    "failed-last": (runs(FAILED), "the last tool call failed"),
 }
 """Inferred."""
 

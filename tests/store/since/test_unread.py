@@ -44,7 +44,7 @@ class History:
         """Sessions by conversation."""
         self.new: dict[str, int] = {"s0": 0}
         """Messages that were not read, by conversation."""
-        self.store.begin_marks()
+        self.store.begin_marks(T0)
 
     def change(self, *statements: tuple[str, list[object]]) -> None:
         """Write to the store as another program."""
@@ -155,7 +155,7 @@ class History:
         if operation in ("place", "rotate"):
             self.compress(root, in_place=operation == "place")
         elif operation == "all":
-            self.store.mark_all_read()
+            self.store.mark_all_read(T0)
             self.new = dict.fromkeys(self.new, 0)
         else:
             {"say": self.say, "branch": self.branch, "read": self.read, "delete": self.delete}[
@@ -186,7 +186,7 @@ def test_all_read_and_back(tmp_path: Path) -> None:
     branch = next(root for root in history.chains if root != "s0")
     history.say(branch)
     history.read(branch)
-    done = history.store.mark_all_read()
+    done = history.store.mark_all_read(T0)
     assert history.unread() == {}
     history.store.undo_all_read(done)
     assert history.unread() == {"s0": 2}
@@ -209,7 +209,7 @@ def test_another_file(tmp_path: Path) -> None:
     history = History(tmp_path / "state.db")
     for _number in range(5):
         history.say("s0")
-    history.store.mark_all_read()
+    history.store.mark_all_read(T0)
     history.store.close()
     history.store.store.path.unlink()
     builder = StoreBuilder(history.store.store.path)
@@ -217,7 +217,7 @@ def test_another_file(tmp_path: Path) -> None:
     builder.message("other", "user", "hello")
     builder.write()
     assert history.unread() == {}
-    history.store.begin_marks()
+    history.store.begin_marks(T0)
     history.chains, history.new = {"other": ["other"]}, {"other": 0}
     history.say("other")
     assert history.unread() == {"other": 2}

@@ -12,6 +12,7 @@ import pytest
 from browsing import NOW, Browser, demo_app
 from fake_hosts import FakeLease, FakeLink, FakeLinks
 from paths import ROOT
+from planting import planted_app
 from textual.pilot import Pilot
 
 from hermes_browse.store.hermes.resume_command import ResumePlan
@@ -85,6 +86,24 @@ def test_look(look: str, size: str, tmp_path: Path, snap_compare: Compare) -> No
     cells, theme = SIZES[size]
     run = steps(LOOKS[look], theme)
     assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=run)
+
+
+SINCE: dict[str, tuple[str, ...]] = {
+    "list": (),
+    "screen": ("A",),
+    "new-from-here": ("A", "down", "down", "enter"),
+    "tags": ("T", *"urgent sea", "enter", "down", "T", *"ur"),
+}
+"""As `LOOKS`, after a night in which something happened."""
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("look", SINCE)
+def test_since(look: str, size: str, tmp_path: Path, snap_compare: Compare) -> None:
+    """What is new and waits, in the list and on its screen; tags."""
+    cells, theme = SIZES[size]
+    run = steps(SINCE[look], theme)
+    assert snap_compare(planted_app(tmp_path), terminal_size=cells, run_before=run)
 
 
 @pytest.mark.parametrize("size", OTHERS)

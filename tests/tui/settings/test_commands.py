@@ -60,6 +60,8 @@ _MODULES = {
     "progress": "browser.edit.change_cards",
     "renaming": "browser.edit.change_cards",
     "searches": "browser.search.searches",
+    "since": "screens.since",
+    "tagging": "browser.edit.tag_cards",
     "insights": "screens.insights.screen",
     "profiles": "browser.places.profiles_card",
     "prune": "screens.cleanup.prune_screen",

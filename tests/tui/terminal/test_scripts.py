@@ -153,6 +153,11 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
     ),
     "`M`": (("M", r"Replaced: \d+ messages"), (ESC, ON_LIST)),
     "`F`": (("F", r"5 files"), (TAB, r"diff --git"), (ESC, ON_LIST)),
+    "`T`": (
+        *(("Turgent\r", r"#urgent"), ("/tag:urgent", r"Fix auth bug"), (ESC, r"search: words")),
+        *((ESC, ON_LIST), ("u", r"!#urgent"), ("g", FIRST)),
+    ),
+    "`A`": (("A", r"since you looked"), (ESC, ON_LIST)),
     "`B`": (("B", r"9 turns"), (ESC, ON_LIST)),
     "`p`": (("p", r"\[1 tool call"), ("p", r"!\[1 tool call")),
     "`i`": (
@@ -226,6 +231,13 @@ SCRIPTS: dict[str, tuple[Step, ...]] = {
 }
 """By the beginning of its line in docs/keys.md."""
 README = {
+    "`A` shows what happened since you looked, in all profiles and on all machines": (
+        *(("A", r"since you looked"), (ESC, ON_LIST)),
+    ),
+    "`T` gives tags, which `tag:urgent` finds": (
+        *(("Turgent\r", r"#urgent"), ("/tag:urgent", r"Fix auth bug"), (ESC, r"search: words")),
+        *((ESC, ON_LIST), ("u", r"!#urgent"), ("g", FIRST)),
+    ),
     "press `/` and type. Results appear as you type": (
         *(("/boat", r"hits in \d+ conversations"), (ESC, r"search: words"), (ESC, FIRST)),
     ),

@@ -95,8 +95,8 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     ]
     return [
         formats.counted(row.hits, "hit") if row.hits else "",
-        f"+{formats.counted(conversation.new_messages, 'new message')}"
-        if conversation.new_messages
+        formats.counted(row.conversation.new_messages, "new message")
+        if row.conversation.new_messages
         else "",
         pgettext("list", ", ").join(
             f"{sign} {formats.counted(count, one)}" for sign, count, one in family(conversation)
