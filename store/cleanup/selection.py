@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..ages import parse_when
-from ..amounts import parse_bytes
-from ..search.filters import BY_KEY, Filter, share_of
+from ..search.filters import BY_KEY, Filter, goal_of
 from ..search.query import EMPTY, MOST, Query, QueryProblem, like_filters, parse
 from ..search.terms import fold
 from ..wording import _
@@ -67,11 +66,7 @@ class Selection:
     def goal(self, used: int) -> int:
         """Return how many bytes `free:` wants back, of so many that the store uses; of several the
         least."""
-        goals = []
-        for each in self._positive("free"):
-            share = share_of(each.value)
-            goals.append(parse_bytes(each.value) if share is None else round(used * share))
-        return min(goals)
+        return min(goal_of(each.value, used) for each in self._positive("free"))
 
     def _positive(self, *keys: str) -> Iterator[Filter]:
         return (each for each in self.query.filters if each.key in keys and not each.negated)
