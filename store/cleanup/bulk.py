@@ -53,7 +53,7 @@ class Step(NamedTuple):
     def words(self) -> str:
         """`120 of 4,000 · 31 a second · 2:05 left`, or within a unit `0 of 1 · saving 500 of 50,000
         messages`."""
-        parts = [_("{done:,} of {total:,}").format(done=self.done, total=self.total)]
+        parts = [_("{done:,} of {total:,}", done=self.done, total=self.total)]
         left = None
         if self.inside is not None:
             parts.append(self.inside.words)
@@ -61,11 +61,11 @@ class Step(NamedTuple):
         elif self.is_waiting:
             parts.append(_("waiting: another program keeps the store for itself"))
         elif self.done and self.seconds > 0:
-            rate = _("{rate:,.0f} a second").format(rate=self.done / self.seconds)
+            rate = _("{rate:,.0f} a second", rate=self.done / self.seconds)
             parts.append(rate)
             left = self.total / self.done - 1
         if left is not None:
-            parts.append(_("{time} left").format(time=_clock(self.seconds * left)))
+            parts.append(_("{time} left", time=_clock(self.seconds * left)))
         return " · ".join(parts)
 
 
@@ -102,7 +102,7 @@ class Outcome(NamedTuple, Generic[Result]):
         others = ((self.refused, spared), (self.doubtful, doubtful), (self.left, left))
         parts = [done.format(count=count, done=verb)]
         parts += (text.format(count=number) for number, text in others if number)
-        return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
+        return _("{words}.", words=pgettext("between what was done", "; ").join(parts))
 
 
 class _Run:

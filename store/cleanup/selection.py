@@ -80,7 +80,7 @@ def parse_line(text: str, now: float) -> Query:
     query = parse(text, now=now, for_cleanup=True)
     problems = list(query.problems)
     if len(text) > MOST:
-        too_long = _("longer than {most:,} characters").format(most=MOST)
+        too_long = _("longer than {most:,} characters", most=MOST)
         problems.append(QueryProblem(MOST, len(text), too_long, True))
     meant = {term.start: filter_meant for term, _reason, filter_meant in like_filters(query)}
     for term in (*query.terms, *query.excluded):
@@ -92,10 +92,12 @@ def parse_line(text: str, now: float) -> Query:
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only and each.negated:
-            reason = _("{key}: cannot be excluded").format(key=each.key)
+            reason = _("{key}: cannot be excluded", key=each.key)
         elif kind.reads_messages(each, now):
-            reason = _("{filter} chooses messages, a clean-up whole conversations")
-            reason = reason.format(filter=f"{each.key}{each.op}{each.value}")
+            reason = _(
+                "{filter} chooses messages, a clean-up whole conversations",
+                filter=f"{each.key}{each.op}{each.value}",
+            )
         else:
             continue
         problems.append(QueryProblem(each.start, each.end, reason, True))

@@ -232,8 +232,7 @@ def context_of(
     elif message_id in contexts:
         context = contexts.at(message_id)
     else:
-        sentence = _("There is no message {id} in this conversation.")
-        raise NotFoundError(sentence.format(id=message_id))
+        raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
     if not prompt:
         return context
     return context._replace(prompt=read_system_prompt(reader, context.session_id))

@@ -128,7 +128,7 @@ def _article(rendered: RenderedMessage) -> str:
 
 
 def _count(sources: Sequence[Source]) -> str:
-    return _("{count:,} conversations").format(count=len(sources))
+    return _("{count:,} conversations", count=len(sources))
 
 
 def _index(sources: Sequence[Source]) -> str:
@@ -137,7 +137,7 @@ def _index(sources: Sequence[Source]) -> str:
     for number, source in enumerate(sources, 1):
         day = local_time(source.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
-        facts += escape(_("{count:,} messages").format(count=source.conversation.message_count))
+        facts += escape(_("{count:,} messages", count=source.conversation.message_count))
         link = f'<a href="#c{number}">{escape(source.name)}</a>'
         lines.append(f'<li>{link} <span class="facts">{facts}</span></li>\n')
     return "".join([*lines, "</ol>\n</nav>\n"])
@@ -153,7 +153,7 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
         if isinstance(event, Day):
             yield f'<h3 class="day">{escape(day_name(event.date))}</h3>\n'
         elif isinstance(event, Seam):
-            seam = _("Compressed here, continued in {session}").format(session=event.session_id)
+            seam = _("Compressed here, continued in {session}", session=event.session_id)
             yield f'<p class="seam">{escape(seam)}</p>\n'
         else:
             yield _article(event)

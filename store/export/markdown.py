@@ -244,9 +244,7 @@ def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[st
         if isinstance(event, Day):
             yield f"\n## {day_name(event.date)}\n"
         elif isinstance(event, Seam):
-            seam = _("Compressed here, continued in {session}").format(
-                session=code(event.session_id)
-            )
+            seam = _("Compressed here, continued in {session}", session=code(event.session_id))
             yield f"\n---\n\n*{seam}*\n"
         else:
             yield "\n" + "\n".join([_heading(event), *map(_block, event.blocks)])

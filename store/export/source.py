@@ -128,8 +128,8 @@ class Source:
             ("model", clean(conversation.model or "")),
             ("folder", clean(conversation.cwd or "")),
             ("branch", clean(conversation.git_branch or "")),
-            ("messages", _("{count:,} messages").format(count=messages)),
-            ("segments", _("{count:,} parts").format(count=parts) if parts > 1 else ""),
+            ("messages", _("{count:,} messages", count=messages)),
+            ("segments", _("{count:,} parts", count=parts) if parts > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 
@@ -227,7 +227,7 @@ def speaker(rendered: RenderedMessage) -> str:
     """Return the name of the speaker on one line: user, assistant, a tool, or the role as
     stored."""
     if rendered.tool:
-        return one_line(_("Tool {name}").format(name=rendered.tool))
+        return one_line(_("Tool {name}", name=rendered.tool))
     role = rendered.message.role
     return _(_NAMES[role]) if role in _NAMES else one_line(role)
 
@@ -239,4 +239,4 @@ def state_word(state: State) -> str:
 
 def day_name(day: date) -> str:
     """Return `Thursday, 2026-01-01` in the current language, independent of the locale."""
-    return _("{weekday}, {date}").format(weekday=_(_WEEKDAYS[day.weekday()]), date=day.isoformat())
+    return _("{weekday}, {date}", weekday=_(_WEEKDAYS[day.weekday()]), date=day.isoformat())

@@ -99,7 +99,7 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
     if name == "rename":
         now, session = _title(lease, values), values["session_id"]
         row = RowChange(session, {"title": title}, {"title": now})
-        done = _("renamed to “{title}”").format(title=one_line(now or ""))
+        done = _("renamed to “{title}”", title=one_line(now or ""))
         is_same = now == title
         return None if is_same else Renamed(Change(done, (row,)), now, now != values["typed"])
     if name in _FLAGS:
@@ -108,7 +108,7 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
         if {getattr(session, column) for session in found.values()} != {bool(value)}:
             return None
         rows = [RowChange(each, {column: 1 - value}, {column: value}) for each in found]
-        done = _(sentence).format(conversation=one_line(", ".join(found), 60))
+        done = _(sentence, conversation=one_line(", ".join(found), 60))
         return Change(done, tuple(rows))
     bundles: Any = lease.ask("deletions", {})
     if name == "restore":
@@ -129,7 +129,7 @@ def _named(host: str, answer: Any) -> Any:
         return answer._replace(change=_named(host, answer.change))
     if not isinstance(answer, Change) or not answer.rows:
         return answer
-    return answer._replace(sentence=_("{done} on {name}").format(done=answer.sentence, name=host))
+    return answer._replace(sentence=_("{done} on {name}", done=answer.sentence, name=host))
 
 
 def undoes(rows: Sequence[RowChange]) -> str:

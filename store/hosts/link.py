@@ -314,8 +314,11 @@ class Link:
         """
         hello = self._connected(RETRY_SECONDS if wait is None else wait).hello()
         if self.host.profile and hello.profile != self.host.profile:
-            sentence = _("this key may serve only the profile “{own}”, not “{wanted}”.")
-            said = sentence.format(own=hello.profile, wanted=self.host.profile)
+            said = _(
+                "this key may serve only the profile “{own}”, not “{wanted}”.",
+                own=hello.profile,
+                wanted=self.host.profile,
+            )
             raise fault(self.host, "host-refused", said=said)
         return hello
 

@@ -163,7 +163,7 @@ def refusal(host: Host, reply: Reply) -> BrowseError:
     lines = [line for line in reply.err.splitlines() if line.strip()]
     sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
     if not sentence:
-        sentence = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
+        sentence = _("its hermes-browse ended with exit code {code}.", code=reply.code)
     sentence, remedy = advised(host, sentence)
     error = _ERRORS.get(reply.code, BrowseError)(f"{host.name}: {sentence}", remedy=remedy)
     error.exit_code = reply.code

@@ -122,7 +122,7 @@ def _too_large() -> ValueTooLongError:
 
 
 def _too_late(seconds: float) -> str:
-    return _("This took longer than {seconds:.0f} seconds and was stopped.").format(seconds=seconds)
+    return _("This took longer than {seconds:.0f} seconds and was stopped.", seconds=seconds)
 
 
 def _no_memory() -> RefusedError:
@@ -130,14 +130,16 @@ def _no_memory() -> RefusedError:
 
 
 def _no_call(name: object) -> RefusedError:
-    return RefusedError(_("There is no call “{name}”.").format(name=str(name)[:80]))
+    return RefusedError(_("There is no call “{name}”.", name=str(name)[:80]))
 
 
 def _may_only_read(name: str) -> RefusedError:
-    sentence = _(
-        "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there."
+    return RefusedError(
+        _(
+            "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.",
+            call=name,
+        )
     )
-    return RefusedError(sentence.format(call=name))
 
 
 class _LeaseThread:

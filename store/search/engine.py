@@ -228,7 +228,7 @@ class Search:
         if index is None or not rows:
             return rows
         if len(rows) == most:
-            note = _("Ranked among the newest {count:,} hits.").format(count=len(rows))
+            note = _("Ranked among the newest {count:,} hits.", count=len(rows))
             candidates.sources.notes.append(note)
         ranked = self._reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
@@ -250,8 +250,13 @@ class Search:
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
-            note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
-            self._notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
+            self._notes.append(
+                _(
+                    "Hermes' search index cannot be used ({reason}): {remedy}.",
+                    reason=error.sentence,
+                    remedy=reader.index_remedy,
+                )
+            )
             return work()
 
     # Counting

@@ -165,8 +165,11 @@ def _number(parse: Callable[[str], float], example: str = "1") -> _Read:
         try:
             return [(parse(typed.value),)]
         except ValueError as error:
-            text = _("{filter} needs a number, e.g. {filter}{example}")
-            text = text.format(filter=f"{typed.key}{typed.op}", example=example)
+            text = _(
+                "{filter} needs a number, e.g. {filter}{example}",
+                filter=f"{typed.key}{typed.op}",
+                example=example,
+            )
             raise ValueError(text) from error
 
     return read
@@ -287,8 +290,9 @@ class FilterKind:
         """Return its condition; ValueError, with a sentence, for a value it cannot take."""
         sql = self.known.get(typed.value.lower(), "") if self.known else str(self.sql)
         if not sql:
-            text = _("{key}: knows {values}")
-            raise ValueError(text.format(key=typed.key, values=", ".join(self.known)))
+            raise ValueError(
+                _("{key}: knows {values}", key=typed.key, values=", ".join(self.known))
+            )
         sql = sql.format(sign="=" if typed.op == ":" else typed.op)
         alternatives = self.read(typed, now)
         times = sql.count("?") // len(alternatives[0])
@@ -297,7 +301,7 @@ class FilterKind:
     def reason(self, typed: Filter, now: float) -> str:
         """Return what is wrong with a value, a sentence; empty for a valid value."""
         if not typed.value.strip() and self.sign == ":":
-            return _("{key}: wants a value").format(key=typed.key)
+            return _("{key}: wants a value", key=typed.key)
         try:
             self.condition(typed, now)
         except ValueError as error:

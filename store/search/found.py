@@ -260,12 +260,12 @@ def _variants(query: Query) -> dict[str, str]:
     for term, _reason, meant in like_filters(query):
         dash = "-" if text[term.start] == "-" else ""
         wider = f"{text[: term.start]}{dash}{meant}{text[term.end :]}"
-        variants.append((wider if meant else text, _("with {part}").format(part=meant)))
+        variants.append((wider if meant else text, _("with {part}", part=meant)))
     spans = [(each.start, each.end) for each in query.filters]
     spans += [(each.start, each.end) for each in query.excluded]
     for start, end in spans:
         wider = " ".join(f"{text[:start]} {text[end:]}".split())
-        variants.append((wider, _("without {part}").format(part=text[start:end])))
+        variants.append((wider, _("without {part}", part=text[start:end])))
     rest = [*(f"-{_written(term)}" for term in query.excluded)]
     rest += [text[each.start : each.end] for each in query.filters]
     if any(term.kind is TermKind.WORD for term in terms):

@@ -169,7 +169,7 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
             kind = BY_KEY[typed.key]
             reason = kind.reason(typed, moment)
             if kind.is_cleanup_only and not for_cleanup:
-                reason = _("{key}: works in a clean-up only").format(key=typed.key)
+                reason = _("{key}: works in a clean-up only", key=typed.key)
             if reason:
                 problems.append(QueryProblem(token.start, token.end, reason, kind.is_value))
             else:
