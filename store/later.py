@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from .search import coverage as coverage
     from .search import filters as filters
     from .search import found as found
-    from .search import hit_page as hit_page
     from .search import query as query
     from .search import scope as scope
     from .search import snippets as snippets
@@ -140,7 +139,6 @@ _PACKAGES = {
             "coverage",
             "filters",
             "found",
-            "hit_page",
             "query",
             "scope",
             "snippets",

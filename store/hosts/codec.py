@@ -33,8 +33,7 @@ from ..insights.facts import Facts
 from ..messages.transcript import Outline
 from ..run.marks import RunMark
 from ..run.run import Run
-from ..search.found import Found, Suggestion
-from ..search.hit_page import HitPage
+from ..search.found import Found, HitPage, Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
 from ..sessions.list_page import ListPage
