@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Far, Store
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Stopped
 from ..edit.delete import Deleted, deleting
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
@@ -108,7 +108,7 @@ class Outcome(NamedTuple, Generic[Result]):
 class _Run:
     """A plan that is carried out in portions, with reports."""
 
-    def __init__(self, plan: Plan, tell: Tell, stop: Callable[[], bool]) -> None:
+    def __init__(self, plan: Plan, tell: Tell, stop: Stopped) -> None:
         self._plan, self._tell, self._stop = plan, tell, stop
         self._began = time.monotonic()
         self._stage: Stage | None = None
@@ -167,7 +167,7 @@ def delete_elsewhere(
     delete: Callable[[list[str]], Deleted],
     *,
     tell: Tell = quiet,
-    stop: Callable[[], bool] = never,
+    stop: Stopped = never,
 ) -> Outcome[Deleted]:
     """Delete the conversations of a plan on another machine, by `delete` of its store in portions.
 
@@ -194,7 +194,7 @@ def delete_planned(
     sessions_folder: Path | None,
     *,
     tell: Tell = quiet,
-    stop: Callable[[], bool] = never,
+    stop: Stopped = never,
 ) -> Outcome[Deleted]:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.

@@ -99,6 +99,10 @@ class Sizes(NamedTuple):
         return round(self.content * _IN_PAGES) + self.overhead
 
 
+KnownSizes = MutableMapping[str, Sizes]
+"""A cache of sizes by session id, which is added to."""
+
+
 def added(sizes: Iterable[Sizes]) -> Sizes:
     """Add up sizes."""
     return Sizes(*map(sum, zip(*sizes, strict=True)))
@@ -222,7 +226,7 @@ def measure(
     reader: Reader,
     sessions: Iterable[Session],
     *,
-    known: MutableMapping[str, Sizes] | None = None,
+    known: KnownSizes | None = None,
     most: int | None = None,
 ) -> Mapping[str, Sizes]:
     """Measure the bytes of sessions, by id; memory grows with the sessions, never with the
@@ -244,7 +248,7 @@ def measure(
 
 
 def forget_changed(
-    reader: Reader, sessions: Iterable[Session], known: MutableMapping[str, Sizes]
+    reader: Reader, sessions: Iterable[Session], known: KnownSizes
 ) -> Mapping[str, int]:
     """Count the stored messages of sessions, and drop known sizes with another number of rows."""
     ids = [session.id for session in sessions]

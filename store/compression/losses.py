@@ -10,14 +10,15 @@ occur literally, ignoring case.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import read_json
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
+from ..trash.progress import never
 from ..wording import N_
 from .compactions import Compaction
 
@@ -115,9 +116,7 @@ _COMMANDS = ("command", "cmd", "script", "code")
 """Names of tool arguments that hold a command."""
 
 
-def find_losses(
-    reader: Reader, compaction: Compaction, *, stopped: Callable[[], bool] = lambda: False
-) -> Losses:
+def find_losses(reader: Reader, compaction: Compaction, *, stopped: Stopped = never) -> Losses:
     """Return the terms that occur in the rows a compaction removed and in no row that the model had
     after it.
 

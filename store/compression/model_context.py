@@ -27,7 +27,7 @@ from .compactions import (
     CompactionNote,
     read_history,
 )
-from .history_rows import HistoryRow
+from .history_rows import HistoryRow, HistoryRows
 
 
 class RowOrigin(StrEnum):
@@ -191,7 +191,7 @@ class Contexts:
         )
 
     def _notes(
-        self, number: int, rows: Sequence[HistoryRow], stored: Sequence[HistoryRow]
+        self, number: int, rows: HistoryRows, stored: HistoryRows
     ) -> Iterator[CompactionNote]:
         """Yield what is unknown of a context that has some of the stored rows of a generation."""
         generation, compaction = self.history.generations[number], self._compaction_before(number)

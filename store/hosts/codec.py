@@ -7,7 +7,7 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -18,7 +18,7 @@ from ..call import CALLS
 from ..cleanup.plan import Plan
 from ..cleanup.retention import RetentionRules
 from ..cleanup.selection import Selection, parse_line
-from ..cleanup.sizes import Sizes
+from ..cleanup.sizes import KnownSizes, Sizes
 from ..cleanup.space_map import FileSpace, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
@@ -41,6 +41,8 @@ from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
 from ..trash.shelf import Bundle
 
+Arguments = Mapping[str, object]
+"""Of a call, by name; or types by name."""
 PROTOCOL = 3
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
@@ -52,7 +54,7 @@ LONG = {
 """Calls whose answers hold whole texts; such an answer may come in windows."""
 WINDOW = 8_000_000
 """Characters of an answer in a window: as a JSON text they take at most 32 MB."""
-_STAYS = (Catalog, Catalog | None, MutableMapping[str, Sizes] | None)
+_STAYS = (Catalog, Catalog | None, KnownSizes | None)
 """Types of arguments of which each side has its own."""
 _TYPES = {
     kind.__name__: kind
@@ -131,7 +133,7 @@ _SENT: Mapping[object, object] = {
 class Signature(NamedTuple):
     """The types of a call."""
 
-    parameters: Mapping[str, object]
+    parameters: Arguments
     """Those that travel."""
     queries: frozenset[str]
     """Of these, those that are parsed there."""
@@ -141,7 +143,7 @@ class Signature(NamedTuple):
     """Those of which each side has its own: a catalog, and `known` sizes."""
     stops: bool
     """Whether it takes `stopped`, a function that says whether to end with what is done."""
-    reports: Mapping[str, object]
+    reports: Arguments
     """Functions that are called with what is done so far, and the type of that."""
     answer: object
     changes: bool
@@ -288,14 +290,14 @@ def _conversations(value: object) -> Iterable[Conversation]:
     return ()
 
 
-def bound(name: str, args: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
+def bound(name: str, args: Sequence[object], named: Arguments) -> dict[str, object]:
     """Return the arguments of a call by name."""
     parameters = inspect.signature(CALLS[name].function)
     _first, *arguments = parameters.bind(None, *args, **named).arguments.items()
     return dict(arguments)
 
 
-def sent(name: str, values: Mapping[str, object]) -> bytes:
+def sent(name: str, values: Arguments) -> bytes:
     """Return the arguments of a call that travel, as JSON."""
     types = signature(name).parameters
     return encode({each: _sent(value) for each, value in values.items() if each in types})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,7 +24,7 @@ _PLAIN_BYTES = 16_000_000
 """Of an answer without long texts."""
 _WINDOWS = 16
 """Most windows of an answer: some 128 million characters."""
-_NO_MORE: Mapping[str, object] = MappingProxyType({})
+_NO_MORE: codec.Arguments = MappingProxyType({})
 
 
 class Lease:
@@ -39,7 +39,7 @@ class Lease:
         self._number = next(_LEASES)
         self._running: AskedQuestion | None = None
 
-    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
+    def call(self, name: str, args: Sequence[object], named: codec.Arguments) -> object:
         """Return the answer of a call; whole texts that are longer than a line come in windows.
 
         Raises:
@@ -56,7 +56,7 @@ class Lease:
             raise fault(self.link.host, "host-rights")
         return carry_out(self, name, values)
 
-    def ask(self, name: str, values: Mapping[str, object]) -> object:
+    def ask(self, name: str, values: codec.Arguments) -> object:
         """Return the answer of a call, given its arguments by name."""
         answer = codec.signature(name).answer
         try:
@@ -66,7 +66,7 @@ class Lease:
                 raise
             return self._decoded(name, self._windows(name, values, error), answer)
 
-    def _windows(self, name: str, values: Mapping[str, object], error: BrowseError) -> bytes:
+    def _windows(self, name: str, values: codec.Arguments, error: BrowseError) -> bytes:
         """Read the text of an answer window by window; the error, if it has too many."""
         text = ""
         for _number in range(_WINDOWS):
@@ -80,9 +80,9 @@ class Lease:
     def _asked(
         self,
         name: str,
-        values: Mapping[str, object],
+        values: codec.Arguments,
         answer: object,
-        more: Mapping[str, object] = _NO_MORE,
+        more: codec.Arguments = _NO_MORE,
     ) -> object:
         """Ask once, and return the answer as a value of the type `answer`."""
         types = codec.signature(name)

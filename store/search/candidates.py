@@ -9,14 +9,15 @@ the search anywhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Stopped
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..sessions.first_page import ids_follow_time
 from ..text import text_of
+from ..trash.progress import never
 from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
@@ -31,7 +32,7 @@ from .spellings import (
     plain_match,
     substring_match,
 )
-from .terms import Matcher
+from .terms import Group
 
 _NEWEST = 350
 """Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
@@ -138,7 +139,7 @@ class Sources:
         self.engines.add("scan")
         self._add(_ALL_ROWS, where, between, is_scan=True)
 
-    def _add_group(self, group: Sequence[Matcher]) -> None:
+    def _add_group(self, group: Group) -> None:
         """Add the sources for one group of terms: of the index that fits it, and of what that index
         does not hold."""
         schema = self._reader.schema
@@ -171,7 +172,7 @@ class Sources:
             self._add_words(group, words)
         self._add_gaps(words, group)
 
-    def _substrings(self, trigram: FtsIndex, group: Sequence[Matcher]) -> str:
+    def _substrings(self, trigram: FtsIndex, group: Group) -> str:
         """Return for MATCH on the trigram index: rows with the substrings of a group.
 
         Empty where there is no such expression, and for an index that leaves out tool output, as
@@ -182,7 +183,7 @@ class Sources:
         found = [substring_match(self._reader, trigram, each) for each in group if not each.words]
         return " AND ".join(filter(None, found))
 
-    def _add_words(self, group: Sequence[Matcher], index: FtsIndex) -> None:
+    def _add_words(self, group: Group, index: FtsIndex) -> None:
         """Add the rows with words.
 
         Of a prefix, FTS5 may merge a good part of the index before the first row. So the first rows
@@ -219,7 +220,7 @@ class Sources:
         last = self._reader.value(sql, [match])
         return self.edges[self._oldest] if last is None else as_int(last)
 
-    def _add_gaps(self, index: FtsIndex, group: Sequence[Matcher]) -> None:
+    def _add_gaps(self, index: FtsIndex, group: Group) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""
         gaps = gaps_of(self._reader, index, self.edges[1])
         if gaps.missing:
@@ -264,7 +265,7 @@ class Candidates:
         scope: Condition = EVERYTHING,
         *,
         oldest: bool = False,
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Stopped = never,
         progress: Callable[[float], None] = lambda share: None,
     ) -> None:
         self.sources = Sources(reader, compiled, oldest=oldest)

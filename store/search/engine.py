@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
 from ..errors import StoreError
 from ..messages.chat_message import Hit
+from ..trash.progress import never
 from ..wording import _
 from .candidates import Candidates, moment_of
 from .coverage import damage_of, is_of_index, remedy
@@ -67,7 +68,7 @@ class Total:
     """The sessions of the counted hits."""
 
 
-def until(stopped: Callable[[], bool], seconds: float) -> Callable[[], bool]:
+def until(stopped: Stopped, seconds: float) -> Stopped:
     """Return a function that tells whether another one says so, or so many seconds have gone by."""
     deadline = time.monotonic() + seconds
     return lambda: stopped() or time.monotonic() > deadline
@@ -101,7 +102,7 @@ class Search:
         sort: str = "newest",
         prefix_last: bool = False,
         edits_first: bool = False,
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Stopped = never,
         progress: Callable[[float], None] = lambda share: None,
     ) -> None:
         self._reader, self.query, self._sort, self._stopped = reader, query, sort, stopped

@@ -10,7 +10,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Stopped
 from ..messages.chat_message import Hit
 from ..messages.preview import with_names
 from ..sessions.catalog import Catalog, read_catalog
@@ -54,7 +54,7 @@ def find_hits(
     titles: int = 0,
     is_typed: bool = False,
     after: Hit | None = None,
-    stopped: Callable[[], bool] = never,
+    stopped: Stopped = never,
     tell: Callable[[float], None] = lambda share: None,
     portion: Callable[[Found], None] = lambda found: None,
 ) -> Found:
@@ -141,7 +141,7 @@ def count(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool] = never,
+    stopped: Stopped = never,
     seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
@@ -178,7 +178,7 @@ def count_matches(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool] = never,
+    stopped: Stopped = never,
 ) -> Suggestion | None:
     """Count the hits of a query that is typed for a second, or its conversations if it only narrows
     the list; None for none."""
@@ -192,7 +192,7 @@ def _counted(
     query: Query,
     conditions: Conditions,
     catalog: Catalog | None,
-    stopped: Callable[[], bool],
+    stopped: Stopped,
     text: str = "",
     *,
     is_typed: bool = True,
@@ -214,7 +214,7 @@ def suggest(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool] = never,
+    stopped: Stopped = never,
     sources: Sequence[str] = (),
     roles: Sequence[str] = (),
     is_typed: bool = True,

@@ -11,11 +11,11 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterable, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..cleanup.sizes import Sizes, forget_changed, measure
+from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog
@@ -43,7 +43,6 @@ _GATEWAY = ("c.users", "c.chats", "c.providers")
 _ROLE = "COALESCE(CAST(m.role AS TEXT), 'unknown')"
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
-_Known = MutableMapping[str, Sizes]
 
 
 class Conditions(NamedTuple):
@@ -143,7 +142,7 @@ def make_scope(reader: Reader, conditions: Conditions, catalog: Catalog | None) 
 
 
 def roots_in(
-    reader: Reader, conditions: Conditions, catalog: Catalog, *, known: _Known | None = None
+    reader: Reader, conditions: Conditions, catalog: Catalog, *, known: KnownSizes | None = None
 ) -> list[str]:
     """Return the root ids of the conversations that meet some conditions.
 
@@ -168,7 +167,7 @@ class ConversationTable:
         self._table.execute("COMMIT")
 
     def roots(
-        self, condition: Condition, reader: Reader, costly: Condition, known: _Known | None
+        self, condition: Condition, reader: Reader, costly: Condition, known: KnownSizes | None
     ) -> list[str]:
         """Return the root ids of the conversations that meet two conditions on `conversations c`.
 
@@ -190,10 +189,10 @@ class ConversationTable:
         return [row[0] for row in self._table.execute(sql, condition.values).fetchall()]
 
     def _count(
-        self, column: str, roots: Sequence[str], reader: Reader, known: _Known | None
+        self, column: str, roots: Sequence[str], reader: Reader, known: KnownSizes | None
     ) -> None:
         """Count or measure some conversations; what was done stays if it is interrupted."""
-        sizes: _Known = {} if known is None else known
+        sizes: KnownSizes = {} if known is None else known
         for batch in chunks(roots, _BATCH):
             chains = [self._catalog.conversation(root).segments for root in batch]
             segments = [segment for chain in chains for segment in chain]
