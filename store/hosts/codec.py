@@ -33,10 +33,9 @@ from ..insights.facts import Facts
 from ..messages.transcript import Outline
 from ..run.marks import RunMark
 from ..run.run import Run
-from ..search.found import Found, HitPage, Suggestion
+from ..search.found import Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
-from ..sessions.list_page import ListPage
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
 from ..trash.shelf import Bundle
@@ -95,24 +94,15 @@ class SentCatalog(NamedTuple):
     exact: bool
 
 
-class SentRowChange(NamedTuple):
-    """A `RowChange` as it travels."""
-
-    session_id: str
-    before: dict[str, object]
-    after: dict[str, object]
-
-
 class SentChange(NamedTuple):
     """A `Change` as it travels."""
 
     sentence: str
-    rows: list[SentRowChange]
+    rows: list[tuple[str, dict[str, Any], dict[str, Any]]]
 
-    def change(self) -> Change:
+    def received(self) -> Change:
         """Return it as it is there."""
-        rows: list[Any] = [RowChange._make(row) for row in self.rows]
-        return Change(self.sentence, tuple(rows))
+        return Change(self.sentence, tuple(RowChange(*row) for row in self.rows))
 
 
 class SentRenamed(NamedTuple):
@@ -121,6 +111,10 @@ class SentRenamed(NamedTuple):
     change: SentChange
     title: str | None
     differs: bool
+
+    def received(self) -> Renamed:
+        """Return it as it is there."""
+        return Renamed(self.change.received(), self.title, self.differs)
 
 
 _SENT: Mapping[object, object] = {
@@ -254,40 +248,24 @@ def decode(line: bytes | msgspec.Raw, kind: object) -> object:
         raise ValueError(len(raw))
     try:
         value = _decoder(kind).decode(raw)
+        is_sound = _is_sound(value)
     except (msgspec.DecodeError, RecursionError, OverflowError, UnicodeDecodeError) as error:
         raise ValueError(str(error)) from error
-    if not all(conversation.segments for conversation in _conversations(value)):
-        raise ValueError("a conversation without a session")
-    if isinstance(value, Outline) and not _is_sound(value):
-        raise ValueError("a message of no session")
-    if isinstance(value, SentRenamed):
-        return Renamed(value.change.change(), value.title, value.differs)
-    return value.change() if isinstance(value, SentChange) else value
+    if not is_sound:
+        raise ValueError("a conversation without a session, or a message of none")
+    return value.received() if isinstance(value, SentChange | SentRenamed) else value
 
 
-def _is_sound(outline: Outline) -> bool:
-    return all(0 <= row.segment < len(outline.session_ids) for row in outline.rows)
-
-
-def _conversations(value: object) -> Iterable[Conversation]:
+def _is_sound(value: object) -> bool:
+    """Whether every conversation in an answer has a session, and every message is of one."""
+    if isinstance(value, Session | str):
+        return True
     if isinstance(value, Conversation):
-        return (value,)
-    if isinstance(value, ListPage):
-        return value.conversations
-    if isinstance(value, HitPage):
-        return value.conversations.values()
-    if isinstance(value, Found):
-        return (*value.titles, *value.conversations.values())
-    if isinstance(value, Plan):
-        selected = [each.conversation for each in value.selected]
-        return [*selected, *(each.conversation for each in value.spared)]
-    if isinstance(value, tuple) and value and isinstance(value[0], Run):
-        return (value[0].conversation, *value[0].subagents)
-    if isinstance(value, list) and value and isinstance(value[0], Conversation):
-        return value
-    if isinstance(value, list) and value and isinstance(value[0], DeletePlan):
-        return [plan.conversation for plan in value]
-    return ()
+        return bool(value.segments)
+    if isinstance(value, Outline):
+        return all(0 <= row.segment < len(value.session_ids) for row in value.rows)
+    parts = value.values() if isinstance(value, dict) else value
+    return not isinstance(parts, Iterable) or all(map(_is_sound, parts))
 
 
 def bound(name: str, args: Sequence[object], named: Arguments) -> dict[str, object]:
