@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..ages import parse_when
 from ..search.filters import BY_KEY, Filter, goal_of
-from ..search.query import EMPTY, MOST, Query, QueryProblem, like_filters, parse
+from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..wording import _
 
@@ -82,12 +82,11 @@ def parse_line(text: str, now: float) -> Query:
     if len(text) > MOST:
         too_long = _("longer than {most:,} characters", most=MOST)
         problems.append(QueryProblem(MOST, len(text), too_long, True))
-    meant = {term.start: filter_meant for term, _reason, filter_meant in like_filters(query)}
+    meant = {each.start: each.meant for each in unknown_filters(query)}
     for term in (*query.terms, *query.excluded):
-        reason = _("“{word}” is no filter: title:{word} looks for it in titles")
-        if meant.get(term.start):
-            reason = _("“{word}” is no filter: is {meant} meant?")
-        reason = reason.format(word=term.text, meant=meant.get(term.start))
+        reason = _("“{word}” is no filter: title:{word} looks for it in titles", word=term.text)
+        if own := meant.get(term.start):
+            reason = _("“{word}” is no filter: is {meant} meant?", word=term.text, meant=own)
         problems.append(QueryProblem(term.start, term.end, reason, True))
     for each in query.filters:
         kind = BY_KEY[each.key]

@@ -32,7 +32,7 @@ from .spellings import (
     plain_match,
     substring_match,
 )
-from .terms import Group
+from .terms import Group, Span
 
 _NEWEST = 350
 """Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
@@ -71,11 +71,16 @@ class _Source(NamedTuple):
     """On `messages m`."""
     low: int
     high: int
-    is_scan: bool
     is_certain: bool
 
 
 _ALL_ROWS = Condition("SELECT id FROM messages WHERE id")
+
+
+def _found_by(index: FtsIndex, match: str) -> Condition:
+    """Return a SELECT of the ids that an index finds for MATCH."""
+    sql = f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid"
+    return Condition(sql, (match,))
 
 
 class Sources:
@@ -115,29 +120,16 @@ class Sources:
         self,
         ids: Condition,
         where: Condition = EVERYTHING,
-        between: tuple[int, int] | None = None,
-        *,
-        is_scan: bool = False,
-        is_certain: bool = False,
-    ) -> None:
-        self.all.append(_Source(ids, where, *(between or self.edges), is_scan, is_certain))
-
-    def _add_match(
-        self,
-        index: FtsIndex,
-        match: str,
-        where: Condition = EVERYTHING,
-        between: tuple[int, int] | None = None,
+        between: Span | None = None,
         *,
         is_certain: bool = False,
     ) -> None:
-        """Add the rows that an index finds for MATCH, in a range of ids."""
-        ids = f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid"
-        self._add(Condition(ids, (match,)), where, between, is_certain=is_certain)
+        """Add the rows of a SELECT, in a range of ids."""
+        self.all.append(_Source(ids, where, *(between or self.edges), is_certain))
 
-    def _scan(self, where: Condition, between: tuple[int, int] | None = None) -> None:
+    def _scan(self, where: Condition, between: Span | None = None) -> None:
         self.engines.add("scan")
-        self._add(_ALL_ROWS, where, between, is_scan=True)
+        self._add(_ALL_ROWS, where, between)
 
     def _add_group(self, group: Group) -> None:
         """Add the sources for one group of terms: of the index that fits it, and of what that index
@@ -159,14 +151,14 @@ class Sources:
             return
         if trigram is not None and substrings:
             self.engines.add("trigram")
-            self._add_match(trigram, substrings, may_have(group))
+            self._add(_found_by(trigram, substrings), may_have(group))
             self._add_gaps(trigram, group)
             # Of messages with images it has none: it stops at the NUL ahead. In the word index each
             # begins with the word `json`; letters beyond ASCII are in escapes there.
             if any(each.spelling.isascii() for each in group if not each.words):
-                self._add_match(words, '^ "json"', may_have(group))
+                self._add(_found_by(words, '^ "json"'), may_have(group))
             if escapes := escapes_match(self._reader, words, group):
-                self._add_match(words, escapes)
+                self._add(_found_by(words, escapes))
         else:
             self.engines.add("fts5")
             self._add_words(group, words)
@@ -199,12 +191,12 @@ class Sources:
             if self._oldest:
                 first, rest = (low, middle), (middle + 1, high)
             if match:
-                self._add_match(index, match, literal, first)
+                self._add(_found_by(index, match), literal, first)
             else:
                 self._add(_ALL_ROWS, may_have(group), first)
         plain, joined = plain_match(group), joined_match(self._reader, index, group)
-        self._add_match(index, plain, literal, rest, is_certain=self._is_plain)
-        self._add_match(index, joined, may_be_joined(group), rest)
+        self._add(_found_by(index, plain), literal, rest, is_certain=self._is_plain)
+        self._add(_found_by(index, joined), may_be_joined(group), rest)
 
     def _middle(self, index: FtsIndex, match: str) -> int:
         """Return the last of the first rows that an index finds, or of all there are; without
@@ -375,7 +367,7 @@ class Candidates:
         ids = [
             as_int(row[0]) for row in self._reader.rows(sql, [*source.ids.values, low, high, size])
         ]
-        self._scanned += len(ids) * source.is_scan
+        self._scanned += len(ids) * (source.ids is _ALL_ROWS)
         if len(ids) == size:
             reached = ids[-1]
         where = all_of([Condition(SHOWN), self._scope, source.where])

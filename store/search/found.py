@@ -20,8 +20,8 @@ from ..trash.progress import never
 from ..wording import _
 from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
-from .filters import EVERYTHING
-from .query import Query, like_filters, parse, query_word
+from .filters import EVERYTHING, Filter
+from .query import Query, parse, query_word, unknown_filters
 from .scope import Conditions, Scope, compile_filters, make_scope, roots_in
 from .snippets import read_context
 from .terms import Term, TermKind
@@ -308,29 +308,27 @@ def _total(search: Search, answer: Answer) -> Total | None:
 def _variants(query: Query) -> dict[str, str]:
     """Return wider queries, each with what is different; the closest first."""
     text, terms = query.text, query.terms
-    variants: list[tuple[str, str]] = []
-    for term, _reason, meant in like_filters(query):
-        dash = "-" if text[term.start] == "-" else ""
-        wider = f"{text[: term.start]}{dash}{meant}{text[term.end :]}"
-        variants.append((wider if meant else text, _("with {part}", part=meant)))
-    spans = [(each.start, each.end) for each in query.filters]
-    spans += [(each.start, each.end) for each in query.excluded]
-    for start, end in spans:
-        wider = " ".join(f"{text[:start]} {text[end:]}".split())
-        variants.append((wider, _("without {part}", part=text[start:end])))
-    rest = [*(f"-{_written(term)}" for term in query.excluded)]
+    variants: dict[str, str] = {}
+    for problem in unknown_filters(query):
+        start, meant = problem.start + (text[problem.start] == "-"), problem.meant
+        if meant:
+            variants[f"{text[:start]}{meant}{text[problem.end :]}"] = _("with {part}", part=meant)
+    narrowing: list[Filter | Term] = [*query.filters, *query.excluded]
+    for each in narrowing:
+        wider = " ".join(f"{text[: each.start]} {text[each.end :]}".split())
+        part = text[each.start : each.end]
+        variants.setdefault(wider, _("without {part}", part=part))
+    rest = [f"-{_written(term)}" for term in query.excluded]
     rest += [text[each.start : each.end] for each in query.filters]
     if any(term.kind is TermKind.WORD for term in terms):
         starred = [_written(term) + "*" * (term.kind is TermKind.WORD) for term in terms]
-        variants.append((" ".join([*starred, *rest]), _("as the beginnings of words")))
+        variants.setdefault(" ".join([*starred, *rest]), _("as the beginnings of words"))
     if len(query.groups) == 1 and len(terms) > 1:
         wider = " ".join([" OR ".join(map(_written, terms)), *rest])
-        variants.append((wider, _("any of the words")))
-    unique: dict[str, str] = {}
-    for wider, what in variants:
-        if wider not in (text, ""):  # without its only filter the query would be empty
-            unique.setdefault(wider, what)
-    return unique
+        variants.setdefault(wider, _("any of the words"))
+    for same in (text, ""):  # without its only filter the query would be empty
+        variants.pop(same, None)
+    return variants
 
 
 def _written(term: Term) -> str:
