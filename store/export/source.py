@@ -36,18 +36,6 @@ _WEEKDAYS = (
 )  # fmt: skip
 
 
-class Day(NamedTuple):
-    """The start of a day in local time."""
-
-    date: date
-
-
-class Seam(NamedTuple):
-    """A compression, after which Hermes continued in another session."""
-
-    session_id: str
-
-
 class RenderedMessage(NamedTuple):
     """A chat message with its blocks, in the same order in all formats."""
 
@@ -58,7 +46,9 @@ class RenderedMessage(NamedTuple):
     """Printable, without secrets; with the tool of a result, whose body may be empty."""
 
 
-Event = Day | Seam | RenderedMessage
+Event = date | str | RenderedMessage
+"""The start of a day in local time, the session in which Hermes continued after a compression, or a
+message."""
 
 
 @dataclass
@@ -172,8 +162,8 @@ class Source:
         return RenderedMessage(message, tool, tuple(shown))
 
     def events(self) -> Iterator[Event]:
-        """Yield the conversation in order, with a `Day` at each change of date and a `Seam` at each
-        change of session.
+        """Yield the conversation in order, with the date where it changes and the session where that
+        changes.
 
         Raises:
             StoreError: The store cannot be read any more.
@@ -185,11 +175,11 @@ class Source:
             self.tally.messages += 1
             if message.session_id != session:
                 session = message.session_id
-                yield Seam(one_line(session))
+                yield one_line(session)
             moment = local_time(message.timestamp)
             if moment is not None and moment.date() != day:
                 day = moment.date()
-                yield Day(day)
+                yield day
             yield self._render(message)
 
 
