@@ -178,7 +178,7 @@ class OpenStore(Measurable, Changeable):
         """Plan to resume the conversation of a session, on the machine of the store."""
         plan = self.plan_resume(session_id, now)
         host = self.location.host
-        return plan if host is None else later.resume_on_host.over_ssh(host, plan)
+        return plan if host is None else later.remote.over_ssh(host, plan)
 
     @call
     def plan_resume(self, session_id: str, now: float) -> ResumePlan:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from .hermes import resume_command as resume_command
     from .hosts import far_changes as far_changes
     from .hosts import remote as remote
-    from .hosts import resume_on_host as resume_on_host
     from .insights import facts as facts
     from .insights import sums as sums
     from .legacy import transcript_files as transcript_files
@@ -111,7 +110,6 @@ _PACKAGES = {
         (
             "far_changes",
             "remote",
-            "resume_on_host",
         ),
         "hosts",
     ),

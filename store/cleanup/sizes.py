@@ -47,7 +47,7 @@ _CUT = 8192
 _SLICE = 4000
 """Messages per statement, by the counters of the sessions: some 10 ms."""
 _BATCH = 200
-"""Sessions per statement."""
+"""Items of a batch: sessions per statement."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
 T = TypeVar("T")
@@ -176,15 +176,13 @@ def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     return {str(key): as_int(size) for key, size in rows}
 
 
-def batches(
-    items: Iterable[T], rows_of: Callable[[T], int], most_rows: int, most_items: int = _BATCH
-) -> Iterator[list[T]]:
+def batches(items: Iterable[T], rows_of: Callable[[T], int], most_rows: int) -> Iterator[list[T]]:
     """Split items into batches with limited messages and items, but at least one item each."""
     batch: list[T] = []
     rows = 0
     for item in items:
         more = rows_of(item)
-        if batch and (rows + more > most_rows or len(batch) >= most_items):
+        if batch and (rows + more > most_rows or len(batch) >= _BATCH):
             yield batch
             batch, rows = [], 0
         batch.append(item)

@@ -10,10 +10,11 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from .. import errors
 from ..call import CALLS
 from ..cleanup.plan import Plan
 from ..cleanup.retention import RetentionRules
@@ -27,6 +28,7 @@ from ..edit.delete_plan import DeletePlan
 from ..edit.flags import Change, RowChange
 from ..edit.restore import Restored
 from ..edit.titles import Renamed
+from ..errors import BrowseError
 from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
@@ -38,7 +40,11 @@ from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
+from ..text import one_line
 from ..trash.shelf import Bundle
+from ..wording import _
+from .faults import advised, fault, refused
+from .host import Host
 
 Arguments = Mapping[str, object]
 """Of a call, by name; or types by name."""
@@ -308,3 +314,52 @@ def received(name: str, given: msgspec.Raw, now: float) -> dict[str, object]:
         elif each in types.queries:
             values[each] = parse(str(value), now=now)
     return values
+
+
+class Failure(NamedTuple):
+    """An error of the program there, as it travels."""
+
+    kind: str
+    """The name of its class, or of one of `errors.py` that it is derived from."""
+    sentence: str
+    remedy: str
+    advice: errors.Advice = errors.Advice.NONE
+    exit_code: Literal[1, 2, 3, 4, 5, 130] = 1
+
+
+_KINDS = {
+    name: kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, BrowseError)
+}
+_OF_THE_HOST = {
+    *(BrowseError, errors.StoreError, errors.StoreMissingError, errors.StoreEmptyError),
+    *(errors.NotAStoreError, errors.StoreUnreadableError),
+}
+"""Errors that keep a host from being read at all."""
+
+
+def failure_of(error: BrowseError) -> Failure:
+    """Return an error as it travels."""
+    kind = next(kind for kind in type(error).__mro__ if kind in _KINDS.values())
+    code: Any = error.exit_code
+    return Failure(kind.__name__, error.sentence, error.remedy, error.advice, code)
+
+
+def raised_there(host: Host, line: bytes) -> BrowseError:
+    """Return the error of the program there, with its sentence as of here."""
+    try:
+        said = msgspec.json.decode(line, type=Failure)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return fault(host, "host-noise", said=line[:80].decode("utf-8", "replace"))
+    kind = _KINDS.get(said.kind, BrowseError)
+    if kind is errors.QueryInterruptedError:
+        return kind(_("The query was interrupted."))
+    text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
+    if kind in _OF_THE_HOST:
+        error: BrowseError = refused(host, text)
+    else:
+        sentence, remedy = advised(host, text)
+        error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=said.advice)
+    error.exit_code = said.exit_code
+    return error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,12 +13,13 @@ from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
 from ..errors import BrowseError, ValueTooLongError
 from ..hermes.homes import DEFAULT_PROFILE, Location
+from ..hermes.resume_command import Caution, ResumePlan
 from ..text import one_line
 from ..wording import _
 from . import codec
-from .failures import raised_there
 from .far_changes import carry_out
 from .faults import fault
+from .host import Host, ssh_command
 from .link import ANSWER_SECONDS, CHANGE_SECONDS, AskedQuestion, Link, Links
 
 _LEASES = itertools.count(1)
@@ -104,7 +107,7 @@ class Lease:
             elif line.kind == "answer":
                 return self._decoded(name, line.value, answer)
             elif line.kind == "error":
-                raise raised_there(self.link.host, line.value)
+                raise codec.raised_there(self.link.host, line.value)
             else:
                 break
         raise self._noise(line.text)
@@ -186,6 +189,26 @@ def locate_there(link: Link) -> Location:
     path, profile = one_line(hello.path, 400), one_line(hello.profile, 400)
     label = host.name if profile in ("", DEFAULT_PROFILE) else f"{host.name} · {profile}"
     return Location(Path(f"{host.name}:{path}"), profile=profile or None, label=label, host=host)
+
+
+def over_ssh(host: Host, plan: ResumePlan) -> ResumePlan:
+    """Return the plan of another machine as one for this: `ssh` runs it there."""
+    # Its "here" is that machine.
+    warnings = [Caution(each.code, f"{host.name}: {each.text}") for each in plan.warnings]
+    executable = shutil.which("ssh")
+    if executable is None:
+        text = _("There is no `ssh` on PATH: copy the command and run it where there is.")
+        warnings.append(Caution("no-ssh", text))
+    # What is risky has been confirmed on the card by then.
+    line = host.command_line(["resume", "--yes", "--", plan.target.id])
+    return replace(
+        plan,
+        argv=tuple(ssh_command(host, line, terminal=True)),
+        env={},
+        warnings=tuple(warnings),
+        executable=executable,
+        host=host.name,
+    )
 
 
 def store_at(location: Location, links: Links) -> Store:

@@ -43,7 +43,6 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .failures import failure_of
 from .link import ANSWER_BYTES
 
 resource: ModuleType | None
@@ -128,7 +127,7 @@ def _failed(number: int | None, error: Exception) -> bytes:
         error = RefusedError(_("This takes more memory than a question may have."))
     if not isinstance(error, BrowseError):
         error = RefusedError(str(error)[:400] or type(error).__name__)
-    return _line(number, "error", codec.encode(failure_of(error)))
+    return _line(number, "error", codec.encode(codec.failure_of(error)))
 
 
 class _LeaseThread:

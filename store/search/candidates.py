@@ -17,7 +17,6 @@ from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..sessions.first_page import ids_follow_time
 from ..text import text_of
-from ..trash.progress import never
 from ..wording import _, ngettext
 from .coverage import gaps_of
 from .filters import EVERYTHING, HAS_REASONING, Condition, all_of
@@ -254,11 +253,11 @@ class Candidates:
         self,
         reader: Reader,
         compiled: CompiledQuery,
-        scope: Condition = EVERYTHING,
+        scope: Condition,
         *,
-        oldest: bool = False,
-        stopped: Stopped = never,
-        progress: Callable[[float], None] = lambda share: None,
+        oldest: bool,
+        stopped: Stopped,
+        progress: Callable[[float], None],
     ) -> None:
         self.sources = Sources(reader, compiled, oldest=oldest)
         self._reader, self._scope, self._oldest = reader, scope, oldest

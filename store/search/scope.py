@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-import time
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -63,7 +62,7 @@ class Conditions(NamedTuple):
 
 def compile_filters(
     query: Query,
-    now: float | None = None,
+    now: float,
     view: View = View.ALL,
     *,
     sources: Collection[str] = (),
@@ -76,13 +75,12 @@ def compile_filters(
     (`is:live is:open`). Filters of different keys and negated filters (`-source:cron -source:tool`)
     must all hold.
     """
-    moment = time.time() if now is None else now
     groups: dict[tuple[int, object], list[Condition]] = {}
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only:
             continue
-        condition = kind.condition(each, moment)
+        condition = kind.condition(each, now)
         if each.negated:  # what is unknown is not excluded
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
         # Alternatives share a group; a limit or an exclusion is a group of its own.
