@@ -103,7 +103,8 @@ def _block_at(
     if not is_batch:
         end = _end_of_copies(rows, start if summary is None else end, sent)
     is_marked = all(row.state is not State.LIVE for row in before)
-    if not is_marked and previous is None and not _repeats(rows[start:end], sent):
+    told = [row for row in rows[start:end] if row.summary is None]
+    if not (is_marked or previous or any(_are_copies([row], sent) for row in told)):
         start, is_marked = 0, True  # a branch or an import begins with it
     is_known = (is_batch or start > 0) and end - start > 1
     return RowBlock(start, end, summary, is_marked, is_known)
@@ -116,11 +117,6 @@ def _end_of_copies(rows: HistoryRows, start: int, sent: HistoryRows) -> int:
 
 def _are_copies(rows: HistoryRows, others: HistoryRows) -> bool:
     return all(any(is_copy(row, other) for other in others) for row in rows)
-
-
-def _repeats(rows: HistoryRows, sent: HistoryRows) -> bool:
-    """Return whether a row other than a summary is a copy of one that was sent."""
-    return any(_are_copies([row], sent) for row in rows if row.summary is None)
 
 
 def find_originals(head: HistoryRows, tail: HistoryRows, sent: HistoryRows) -> dict[int, int]:

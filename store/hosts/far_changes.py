@@ -56,18 +56,20 @@ def carry_out(lease: Asked, name: str, values: Mapping[str, Any]) -> object:
     except HostError as lost:
         if lost.code not in ("host-lost", "host-silent"):
             raise
-        answer = _recovered(lease, lost, lambda: _found(lease, name, values, title))
+        answer = _recovered(lease, lost, name, values, title)
     finally:
         waiting.cancel()
     return _named(lease.link.host.name, answer)
 
 
-def _recovered(lease: Asked, lost: HostError, find: Callable[[], object]) -> object:
+def _recovered(
+    lease: Asked, lost: HostError, call: str, values: Mapping[str, Any], title: str | None
+) -> object:
     """Return what was done before the connection was lost."""
     name = lease.link.host.name
     try:
         lease.link.reconnect()
-        answer = find()
+        answer = _found(lease, call, values, title)
     except BrowseError:
         text = _(
             "{name}: the connection was lost while it changed the store, so nobody knows whether it was done."
@@ -89,9 +91,8 @@ def _sessions(lease: Asked, ids: Sequence[str]) -> dict[str, Session]:
 
 
 def _title(lease: Asked, values: Mapping[str, Any]) -> str | None:
-    session = values["session_id"]
-    found = _sessions(lease, [session])
-    return found[session].title if session in found else None
+    found = _sessions(lease, [values["session_id"]])
+    return next((session.title for session in found.values()), None)
 
 
 def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None) -> object:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped
@@ -236,38 +237,29 @@ class Sources:
             self.notes.append(note.format(count=len(gaps.truncated), read=_MOST_TRUNCATED))
 
 
+@dataclass(eq=False)
 class Candidates:
-    """The rows in a scope that may have the terms of a query, page by page.
+    """The rows in a scope that may have the terms of a query, page by page."""
 
-    Args:
-        reader: Open; used by this thread alone.
-        compiled: The query.
-        scope: On `messages m`: other rows are no candidates.
-        oldest: The oldest first.
-        stopped: Called between statements; True stops the search.
-        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
-            1.
-    """
+    reader: Reader
+    """Open; used by this thread alone."""
+    compiled: CompiledQuery
+    scope: Condition
+    """On `messages m`: other rows are no candidates."""
+    oldest: bool
+    """The oldest first."""
+    stopped: Stopped
+    """Called between statements; True stops the search."""
+    progress: Callable[[float], None]
+    """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
+    is_stopped: bool = False
+    """It was stopped before its end."""
+    _scanned: int = 0
+    _block: int = 0
+    """Candidates that are brought into the order of time together; 0 where ids follow time."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        compiled: CompiledQuery,
-        scope: Condition,
-        *,
-        oldest: bool,
-        stopped: Stopped,
-        progress: Callable[[float], None],
-    ) -> None:
-        self.sources = Sources(reader, compiled, oldest=oldest)
-        self._reader, self._scope, self._oldest = reader, scope, oldest
-        self._stopped, self._progress = stopped, progress
-        self._edges = self.sources.edges
-        self._block = 0
-        """Candidates that are brought into the order of time together; 0 where ids follow time."""
-        self._scanned = 0
-        self.is_stopped = False
-        """It was stopped before its end."""
+    def __post_init__(self) -> None:
+        self.sources = Sources(self.reader, self.compiled, oldest=self.oldest)
 
     @property
     def is_long(self) -> bool:
@@ -285,7 +277,7 @@ class Candidates:
         waits_for = after if self._block else None
         pages = self._blocks(self.pages()) if self._block else self.pages(after)
         for page in pages:
-            ids = [each.id for each in sorted(page, reverse=not self._oldest)]
+            ids = [each.id for each in sorted(page, reverse=not self.oldest)]
             if waits_for is None:
                 yield ids
             elif waits_for in ids:
@@ -298,26 +290,26 @@ class Candidates:
 
         Asked once while the store does not change, so that all pages of a search agree.
         """
-        sizes = self._reader.cache().block_sizes
-        if self._oldest not in sizes:
+        sizes = self.reader.cache().block_sizes
+        if self.oldest not in sizes:
             size = _LARGE_BLOCK
-            if ids_follow_time(self._reader):
+            if ids_follow_time(self.reader):
                 size = _SMALL_BLOCK if self._has_late_rows() else 0
-            sizes[self._oldest] = size
-        return sizes[self._oldest]
+            sizes[self.oldest] = size
+        return sizes[self.oldest]
 
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
-        low, high = self._edges
-        near = low + _SMALL_BLOCK if self._oldest else high - _SMALL_BLOCK
+        low, high = self.sources.edges
+        near = low + _SMALL_BLOCK if self.oldest else high - _SMALL_BLOCK
         if high - low < _SMALL_BLOCK:
             return True
-        stamp = f"COALESCE({self._reader.schema.message('timestamp')}, {FIRST_TIME})"
+        stamp = f"COALESCE({self.reader.schema.message('timestamp')}, {FIRST_TIME})"
         late = (
             f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
-            f"WHERE m.id {'<' if self._oldest else '>'} ?) WHERE here < before LIMIT 1"
+            f"WHERE m.id {'<' if self.oldest else '>'} ?) WHERE here < before LIMIT 1"
         )
-        return bool(self._reader.rows(late, [near]))
+        return bool(self.reader.rows(late, [near]))
 
     def _blocks(self, pages: Iterable[list[Candidate]]) -> Iterator[list[Candidate]]:
         block: list[Candidate] = []
@@ -333,13 +325,13 @@ class Candidates:
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
         """
-        low, high = self._edges
+        low, high = self.sources.edges
         total = max(high - low + 1, 1)
         if after is not None:
-            low, high = (after + 1, high) if self._oldest else (low, after - 1)
+            low, high = (after + 1, high) if self.oldest else (low, after - 1)
         sizes = [_FIRST] * len(self.sources.all)
         while low <= high:
-            if self._stopped():
+            if self.stopped():
                 self.is_stopped = True
                 return
             first, last = low, high  # the part of the rows that all sources have looked at
@@ -348,32 +340,32 @@ class Candidates:
                 begin, end = max(first, source.low), min(last, source.high)
                 if begin <= end:
                     page, reached = self._page(source, begin, end, sizes[number])
-                    first, last = (first, reached) if self._oldest else (reached, last)
+                    first, last = (first, reached) if self.oldest else (reached, last)
                     found |= {
                         each.id: each for each in page if each.is_certain or each.id not in found
                     }
                     sizes[number] = min(sizes[number] * 2, _MOST)
             yield [each for each in found.values() if first <= each.id <= last]
-            low, high = (last + 1, high) if self._oldest else (low, first - 1)
+            low, high = (last + 1, high) if self.oldest else (low, first - 1)
             if self._scanned:
-                self._progress(1 - max(high - low + 1, 0) / total)
+                self.progress(1 - max(high - low + 1, 0) / total)
 
     def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Candidate], int]:
         """Return the candidates among the next ids of a source, and the last id it has looked
         at."""
-        order, reached = ("ASC", high) if self._oldest else ("DESC", low)
+        order, reached = ("ASC", high) if self.oldest else ("DESC", low)
         sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
         ids = [
-            as_int(row[0]) for row in self._reader.rows(sql, [*source.ids.values, low, high, size])
+            as_int(row[0]) for row in self.reader.rows(sql, [*source.ids.values, low, high, size])
         ]
         self._scanned += len(ids) * (source.ids is _ALL_ROWS)
         if len(ids) == size:
             reached = ids[-1]
-        where = all_of([Condition(SHOWN), self._scope, source.where])
+        where = all_of([Condition(SHOWN), self.scope, source.where])
         # The time is behind long texts: it is read only where it is needed.
         stamp = "m.timestamp" if self._block else "0"
-        rows = self._reader.rows(
-            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self._reader.schema)} "
+        rows = self.reader.rows(
+            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self.reader.schema)} "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
             [json.dumps(ids), *where.values],
         )

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TypeVar
 
 from ..connection.reader import Reader, Stopped, chunks
@@ -74,50 +73,41 @@ def until(stopped: Stopped, seconds: float) -> Stopped:
     return lambda: stopped() or time.monotonic() > deadline
 
 
+@dataclass(eq=False)
 class Search:
     """One query on one store: its pages, and the number of its hits.
-
-    Args:
-        reader: Open; used by this thread alone.
-        query: Parsed.
-        scope: Which rows may be hits, the query's filters included.
-        sort: `newest`, `relevance` or `oldest`.
-        prefix_last: The last word is still being typed.
-        edits_first: In a search for a file: first the rows that edit it, then those that mention
-            it.
-        stopped: Called between statements; True stops the search.
-        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
-            1.
 
     Methods raise StoreError if the store cannot be read, and QueryInterruptedError if
     `Reader.interrupt` was called.
     """
 
-    def __init__(
-        self,
-        reader: Reader,
-        query: Query,
-        scope: Scope,
-        *,
-        sort: str = "newest",
-        prefix_last: bool = False,
-        edits_first: bool = False,
-        stopped: Stopped = never,
-        progress: Callable[[float], None] = lambda share: None,
-    ) -> None:
-        self._reader, self.query, self._sort, self._stopped = reader, query, sort, stopped
-        self.compiled: CompiledQuery = compile_query(query, prefix_last=prefix_last)
-        self._candidates = partial(
-            Candidates,
-            reader,
-            self.compiled,
-            scope.condition(),
-            oldest=sort == "oldest",
-            stopped=stopped,
-            progress=progress,
-        )
-        self._files = tuple(map(fold, query.files)) if edits_first else ()
+    reader: Reader
+    """Open; used by this thread alone."""
+    query: Query
+    scope: Scope
+    """Which rows may be hits, the query's filters included."""
+    sort: str = "newest"
+    """`newest`, `relevance` or `oldest`."""
+    prefix_last: bool = False
+    """The last word is still being typed."""
+    edits_first: bool = False
+    """In a search for a file: first the rows that edit it, then those that mention it."""
+    stopped: Stopped = never
+    """Called between statements; True stops the search."""
+    progress: Callable[[float], None] = lambda share: None
+    """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
+
+    def __post_init__(self) -> None:
+        self.compiled: CompiledQuery = compile_query(self.query, prefix_last=self.prefix_last)
+        self._among = self.scope.condition()
+        self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
+
+    def _candidates(self) -> Candidates:
+        oldest = self.sort == "oldest"
+        return Candidates(
+            self.reader, self.compiled, self._among, oldest, self.stopped, self.progress
+        )
 
     # Pages
 
@@ -161,7 +151,7 @@ class Search:
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()
-        is_ranked = self._sort == "relevance" and "fts5" in candidates.sources.engines
+        is_ranked = self.sort == "relevance" and "fts5" in candidates.sources.engines
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
         place = after.message_id if after is not None else None
         rows: list[StoredRow] = []
@@ -188,7 +178,7 @@ class Search:
             return candidates, self._ranked(candidates, rows, wanted)[: most + 1]
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
-            is_newest = self._sort != "oldest"
+            is_newest = self.sort != "oldest"
             rows.sort(key=lambda row: (self._is_edit(row) is is_newest, *_moment(row)))
             rows = rows[::-1] if is_newest else rows
         return candidates, rows
@@ -204,7 +194,7 @@ class Search:
         for edits, place in passes:
             for ids in candidates.in_time(place):
                 for number, chunk in enumerate(chunks(ids, batch)):
-                    if number and self._stopped():
+                    if number and self.stopped():
                         candidates.is_stopped = True
                         return
                     for row in self._rows(chunk):
@@ -213,7 +203,7 @@ class Search:
                 yield None
 
     def _rows(self, ids: Sequence[int]) -> list[StoredRow]:
-        return read_rows(self._reader, ids, in_reasoning=self.compiled.in_reasoning)
+        return read_rows(self.reader, ids, in_reasoning=self.compiled.in_reasoning)
 
     def _is_edit(self, row: StoredRow) -> bool:
         """Whether a row edits one of the files that are looked for."""
@@ -225,13 +215,13 @@ class Search:
 
     def _ranked(self, candidates: Candidates, rows: list[StoredRow], most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
-        index = self._reader.schema.fts
+        index = self.reader.schema.fts
         if index is None or not rows:
             return rows
         if len(rows) == most:
             note = _("Ranked among the newest {count:,} hits.", count=len(rows))
             candidates.sources.notes.append(note)
-        ranked = self._reader.rows(
+        ranked = self.reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
             [self.compiled.match, min(row.id for row in rows)],
         )
@@ -243,7 +233,7 @@ class Search:
     def _without_broken_index(self, work: Callable[[], _T]) -> _T:
         """Do some work; if the index is at fault, do it again without: the rows themselves are
         still there."""
-        reader = self._reader
+        reader = self.reader
         try:
             return work()
         except StoreError as error:
@@ -282,7 +272,7 @@ class Search:
             for ids in chunks([each.id for each in page if not each.is_certain], _BATCH):
                 accepted = (row for row in self._rows(ids) if row.is_accepted(self.compiled))
                 sessions += [row.session_id for row in accepted]
-                candidates.is_stopped = candidates.is_stopped or self._stopped()
+                candidates.is_stopped = candidates.is_stopped or self.stopped()
                 if candidates.is_stopped:
                     break
             if candidates.is_stopped or len(sessions) > most:
