@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..connection.reader import Reader, Stopped, chunks
-from ..connection.stored_values import read_json
+from ..connection.stored_values import as_mapping, read_json
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
 from ..trash.progress import never
@@ -188,8 +188,7 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
 def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKind, str]]:
     """Yield the terms of a message with their kinds."""
     for call in message.tool_calls:
-        arguments = _parse(call.arguments)
-        for value in map(arguments.get, _COMMANDS) if isinstance(arguments, dict) else ():
+        for value in map(as_mapping(call.arguments).get, _COMMANDS):
             if isinstance(value, str) and 2 < len(value.strip()) <= 300:
                 yield LostKind.COMMAND, " ".join(value.split())
     for text in texts:

@@ -16,7 +16,7 @@ from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
 from ..connection.reader import chunks
-from ..connection.stored_values import json_as_text, read_json
+from ..connection.stored_values import as_mapping, json_as_text, read_json
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
 from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
 from ..messages.transcript import Outline
@@ -204,13 +204,8 @@ def indented_json(arguments: str) -> str | None:
 def readable_result(result: str) -> str:
     """Return the printable result of a tool with line ends unescaped, if it is a JSON object;
     others unchanged."""
-    if not result.startswith("{"):
-        return result
-    try:
-        loaded = read_json(result)
-    except ValueError:
-        return result
-    return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
+    loaded = as_mapping(result) if result.startswith("{") else {}
+    return printable(json_as_text(loaded)) or result
 
 
 def speaker(rendered: RenderedMessage) -> str:
