@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
@@ -129,22 +129,24 @@ class Search:
         most = limit if limit > 0 else _ENDLESS
         candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
         more = len(rows) > most
-        hits = tuple(map(self._to_hit, rows[:most]))
+        shown = rows[:most]
         # A full page from the newest rows needs no index, and ends before one is named.
-        engines = candidates.sources.engines or ({"scan"} if hits else {"none"})
+        engines = candidates.sources.engines or ({"scan"} if shown else {"none"})
         is_complete = not (candidates.is_stopped or candidates.sources.is_partial)
-        return Answer(
-            query=self.query,
-            hits=hits,
-            engine=next(iter(engines)) if len(engines) == 1 else "mixed",
+        return self._answer(
+            shown,
+            next(iter(engines)) if len(engines) == 1 else "mixed",
             complete=is_complete,
-            total=len(hits) if is_complete and not more and after is None else None,
+            total=len(shown) if is_complete and not more and after is None else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
             notes=tuple(dict.fromkeys([*self._notes, *candidates.sources.notes])),
             stopped=candidates.is_stopped,
             more=more or candidates.is_stopped,
-            matchers=tuple(self.compiled.matchers),
         )
+
+    def _answer(self, rows: Sequence[StoredRow], engine: str, **facts: Any) -> Answer:
+        hits = tuple(map(self._to_hit, rows))
+        return Answer(self.query, hits, engine, matchers=tuple(self.compiled.matchers), **facts)
 
     def _read(
         self, most: int, after: Hit | None, portion: Callable[[Answer], None]
@@ -161,17 +163,9 @@ class Search:
                 rows.append(row)
             elif candidates.is_long and not is_ranked and reported < len(rows):
                 reported = len(rows)
-                so_far = Answer(
-                    self.query,
-                    tuple(map(self._to_hit, rows)),
-                    "scan",
-                    complete=False,
-                    total=None,
-                    stopped=True,
-                    more=True,
-                    matchers=tuple(self.compiled.matchers),
+                portion(
+                    self._answer(rows, "scan", complete=False, total=None, stopped=True, more=True)
                 )
-                portion(so_far)
             if len(rows) == wanted:
                 break
         if is_ranked:

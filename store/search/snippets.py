@@ -33,9 +33,7 @@ _SPACE = re.compile(r"\s+")
 
 def _splits_character(text: str, position: int) -> bool:
     """Whether a cut at the position would part a character from its marks or joiners."""
-    here, before = text[position : position + 1], text[position - 1 : position]
-    if not here or not before:
-        return False
+    here, before = text[position], text[position - 1]
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
