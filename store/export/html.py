@@ -73,14 +73,20 @@ def _inline(match: re.Match[str]) -> str:
     return f"<strong>{_INLINE.sub(_inline, match[2])}</strong>"
 
 
+def _prose(text: str) -> str:
+    """Return escaped text with inline code and bold words; the style sheet preserves white
+    space."""
+    return _INLINE.sub(_inline, escape(text))
+
+
 def _text(text: str) -> str:
     """Return the text of a message: code blocks, and the rest as written."""
     parts: list[str] = []
     for fence, block, is_closed in split_fences(text):
         if fence:
             parts.append(_pre("\n".join(block[1:-1] if is_closed else block[1:])))
-        elif prose := "\n".join(block).strip("\n"):  # the style sheet preserves white space
-            parts.append(f'<div class="said">{_INLINE.sub(_inline, escape(prose))}</div>')
+        elif prose := "\n".join(block).strip("\n"):
+            parts.append(f'<div class="said">{_prose(prose)}</div>')
     return "\n".join(parts)
 
 
