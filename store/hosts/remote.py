@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
+from ..connection.stored_values import Json
 from ..errors import BrowseError, ValueTooLongError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..hermes.resume_command import Caution, ResumePlan
@@ -27,7 +27,6 @@ _PLAIN_BYTES = 16_000_000
 """Of an answer without long texts."""
 _WINDOWS = 16
 """Most windows of an answer: some 128 million characters."""
-_NO_MORE: codec.Arguments = MappingProxyType({})
 
 
 class Lease:
@@ -73,7 +72,7 @@ class Lease:
         """Read the text of an answer window by window; the error, if it has too many."""
         text = ""
         for _number in range(_WINDOWS):
-            window = self._asked(name, values, str, {"from": len(text)})
+            window = self._asked(name, values, str, len(text))
             assert isinstance(window, str)
             text += window
             if len(window) < codec.WINDOW:
@@ -85,11 +84,12 @@ class Lease:
         name: str,
         values: codec.Arguments,
         answer: object,
-        more: codec.Arguments = _NO_MORE,
+        start: int | None = None,
     ) -> object:
-        """Ask once, and return the answer as a value of the type `answer`."""
+        """Ask once, and return the answer as a value of the type `answer`; with `start`, a window of
+        its text."""
         types = codec.signature(name)
-        head = {"lease": self._number, "ask": name, **more}
+        head: Json = {"lease": self._number, "ask": name, "from": start}
         question = self._running = self.link.send(head, codec.sent(name, values))
         stopped = values.get("stopped")
 
