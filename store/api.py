@@ -25,7 +25,6 @@ from .measurable import Measurable
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, View
 from .sessions.session import Session
-from .trash.progress import never
 from .wording import _
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from .legacy.transcript_files import Count
     from .run.marks import RunMark
     from .run.run import Run
-    from .search.found import Suggestion
     from .search.query import Query
     from .sessions.catalog import Catalog
     from .sessions.increment import StoreState
@@ -135,32 +133,19 @@ class OpenStore(Measurable, Changeable):
     # Search
 
     search = read(later.found.find_hits)
-    hit_page = read(later.hit_page.read_hit_page)
+    hit_page = read(later.found.read_hit_page)
     count_hits = read(later.found.count)
+    count_matches = read(later.found.count_matches)
+    suggestions = read(later.found.suggest)
     prepare_search = read(later.coverage.prepare)
     coverage = read(later.coverage.read_coverage)
     vocabulary = read(later.filters.read_vocabulary)
 
     @call
-    def count_matches(
-        self, query: Query, catalog: Catalog, view: View, now: float, *, stopped: Stopped = never
-    ) -> Suggestion | None:
-        """Count the hits of a query in another view, or its conversations; None for none."""
-        whole = later.found.whole_catalog(self.reader, catalog, view, query, now)
-        return later.found.count_matches(self.reader, query, whole, view, now, stopped=stopped)
-
-    @call
-    def suggestions(
-        self, query: Query, catalog: Catalog, view: View, now: float, *, stopped: Stopped = never
-    ) -> tuple[Suggestion, ...]:
-        """Return wider queries that find something."""
-        return later.found.suggest(self.reader, query, catalog, view, now, stopped=stopped)
-
-    @call
     def roots(self, query: Query, catalog: Catalog, view: View, now: float) -> list[str]:
         """Return the root ids of the conversations that pass the filters of a query."""
-        conditions = later.scope.compile_filters(query, now)
-        return later.scope.roots_in(self.reader, conditions, catalog, view)
+        conditions = later.scope.compile_filters(query, now, view)
+        return later.scope.roots_in(self.reader, conditions, catalog)
 
     # Compactions
 
@@ -196,7 +181,7 @@ class OpenStore(Measurable, Changeable):
         """Plan to resume the conversation of a session, on the machine of the store."""
         plan = self.plan_resume(session_id, now)
         host = self.location.host
-        return plan if host is None else later.resume_on_host.over_ssh(host, plan)
+        return plan if host is None else later.remote.over_ssh(host, plan)
 
     @call
     def plan_resume(self, session_id: str, now: float) -> ResumePlan:

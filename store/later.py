@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from .hermes import resume_command as resume_command
     from .hosts import far_changes as far_changes
     from .hosts import remote as remote
-    from .hosts import resume_on_host as resume_on_host
     from .insights import facts as facts
     from .insights import sums as sums
     from .legacy import transcript_files as transcript_files
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from .search import coverage as coverage
     from .search import filters as filters
     from .search import found as found
-    from .search import hit_page as hit_page
     from .search import query as query
     from .search import scope as scope
     from .search import snippets as snippets
@@ -115,7 +113,6 @@ _PACKAGES = {
         (
             "far_changes",
             "remote",
-            "resume_on_host",
         ),
         "hosts",
     ),
@@ -145,7 +142,6 @@ _PACKAGES = {
             "coverage",
             "filters",
             "found",
-            "hit_page",
             "query",
             "scope",
             "snippets",

@@ -43,15 +43,16 @@ _catalog: NullTranslations | None = None
 _language = ENGLISH
 
 
-def _(message: str) -> str:
+def _(message: str, /, **fields: object) -> str:
     """Translate a text; one without a translation is returned as it is.
 
     Args:
-        message: The English text; names in braces are filled in by `str.format` afterwards.
+        message: The English text.
+        fields: Values for the names in braces; without any they stay, for `str.format`.
     """
-    return (
-        message if _catalog is None or not message else _catalog.gettext(message)
-    )  # the header is that of ""
+    if _catalog is not None and message:  # the header is that of ""
+        message = _catalog.gettext(message)
+    return message.format(**fields) if fields else message
 
 
 def N_(message: str) -> str:
@@ -59,27 +60,31 @@ def N_(message: str) -> str:
     return message
 
 
-def ngettext(one: str, many: str, count: int) -> str:
+def ngettext(one: str, many: str, number: int, /, **fields: object) -> str:
     """Translate a text that depends on a number.
 
     Args:
         one: The English text for 1.
         many: The English text for any other number.
-        count: The number.
+        number: The number.
+        fields: As of `_`.
     """
-    if _catalog is None:
-        return one if count == 1 else many
-    return _catalog.ngettext(one, many, count)
+    text = one if number == 1 else many
+    if _catalog is not None:
+        text = _catalog.ngettext(one, many, number)
+    return text.format(**fields) if fields else text
 
 
-def pgettext(context: str, message: str) -> str:
+def pgettext(context: str, message: str, /, **fields: object) -> str:
     """Translate a text that is so short that it has several meanings.
 
     Args:
         context: The meaning, in English; never shown.
         message: The English text.
+        fields: As of `_`.
     """
-    return message if _catalog is None else _catalog.pgettext(context, message)
+    text = message if _catalog is None else _catalog.pgettext(context, message)
+    return text.format(**fields) if fields else text
 
 
 def language() -> str:

@@ -128,7 +128,7 @@ def _called(node: ast.AST) -> str:
 
 def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
     """Strings with words in them that nothing marks, with their lines."""
-    called = _called(node)
+    called, outside = _called(node), skip
     skip = skip or called in MARKS or called in _NOT_SHOWN
     if isinstance(node, ast.JoinedStr):
         if not skip:
@@ -145,7 +145,8 @@ def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):  # a docstring
         return
     for child in ast.iter_child_nodes(node):
-        yield from _texts(child, skip)
+        is_field = called in MARKS and isinstance(child, ast.keyword)
+        yield from _texts(child, outside if is_field else skip)
 
 
 def unmarked(path: Path) -> list[str]:

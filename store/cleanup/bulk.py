@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Far, Store
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Stopped
 from ..edit.delete import Deleted, deleting
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
@@ -53,7 +53,7 @@ class Step(NamedTuple):
     def words(self) -> str:
         """`120 of 4,000 · 31 a second · 2:05 left`, or within a unit `0 of 1 · saving 500 of 50,000
         messages`."""
-        parts = [_("{done:,} of {total:,}").format(done=self.done, total=self.total)]
+        parts = [_("{done:,} of {total:,}", done=self.done, total=self.total)]
         left = None
         if self.inside is not None:
             parts.append(self.inside.words)
@@ -61,11 +61,11 @@ class Step(NamedTuple):
         elif self.is_waiting:
             parts.append(_("waiting: another program keeps the store for itself"))
         elif self.done and self.seconds > 0:
-            rate = _("{rate:,.0f} a second").format(rate=self.done / self.seconds)
+            rate = _("{rate:,.0f} a second", rate=self.done / self.seconds)
             parts.append(rate)
             left = self.total / self.done - 1
         if left is not None:
-            parts.append(_("{time} left").format(time=_clock(self.seconds * left)))
+            parts.append(_("{time} left", time=_clock(self.seconds * left)))
         return " · ".join(parts)
 
 
@@ -102,13 +102,13 @@ class Outcome(NamedTuple, Generic[Result]):
         others = ((self.refused, spared), (self.doubtful, doubtful), (self.left, left))
         parts = [done.format(count=count, done=verb)]
         parts += (text.format(count=number) for number, text in others if number)
-        return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
+        return _("{words}.", words=pgettext("between what was done", "; ").join(parts))
 
 
 class _Run:
     """A plan that is carried out in portions, with reports."""
 
-    def __init__(self, plan: Plan, tell: Tell, stop: Callable[[], bool]) -> None:
+    def __init__(self, plan: Plan, tell: Tell, stop: Stopped) -> None:
         self._plan, self._tell, self._stop = plan, tell, stop
         self._began = time.monotonic()
         self._stage: Stage | None = None
@@ -167,7 +167,7 @@ def delete_elsewhere(
     delete: Callable[[list[str]], Deleted],
     *,
     tell: Tell = quiet,
-    stop: Callable[[], bool] = never,
+    stop: Stopped = never,
 ) -> Outcome[Deleted]:
     """Delete the conversations of a plan on another machine, by `delete` of its store in portions.
 
@@ -194,7 +194,7 @@ def delete_planned(
     sessions_folder: Path | None,
     *,
     tell: Tell = quiet,
-    stop: Callable[[], bool] = never,
+    stop: Stopped = never,
 ) -> Outcome[Deleted]:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.

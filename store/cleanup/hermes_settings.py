@@ -79,8 +79,10 @@ class Retention(NamedTuple):
             return _(
                 "Hermes deletes sessions that ended and have been idle for an unknown number of days"
             )
-        deletes = _("Hermes deletes sessions that ended and have been idle for {days:,} days")
-        return deletes.format(days=self.retention_days)
+        return _(
+            "Hermes deletes sessions that ended and have been idle for {days:,} days",
+            days=self.retention_days,
+        )
 
 
 def defaults_of(schema_version: int | None) -> Retention:

@@ -7,7 +7,7 @@ parents, and branches stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -23,7 +23,7 @@ from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..wording import _
 from .selection import Selection
-from .sizes import Sizes, added, batches, forget_changed, measure
+from .sizes import KnownSizes, Sizes, added, batches, forget_changed, measure
 from .space_map import read_file_space
 from .spared import Standing, last_use, standing, why_spared
 
@@ -212,7 +212,7 @@ def _candidates(
     catalog: Catalog,
     selection: Selection,
     now: float,
-    known: MutableMapping[str, Sizes],
+    known: KnownSizes,
 ) -> tuple[list[Conversation], frozenset[str]]:
     """Return the chosen conversations, and the ids of the roots of those that were marked.
 
@@ -241,7 +241,7 @@ def make_plan(
     selection: Selection,
     now: float,
     *,
-    known: MutableMapping[str, Sizes] | None = None,
+    known: KnownSizes | None = None,
     measure_sizes: bool = True,
 ) -> Plan:
     """Plan a clean-up; nothing is written, and nothing is held between statements.
@@ -339,7 +339,7 @@ def _until_freed(
     selected: Iterable[Planned],
     goal: int,
     marked: Container[str],
-    sizes: MutableMapping[str, Sizes],
+    sizes: KnownSizes,
 ) -> list[Planned]:
     """Return the marked conversations, and the first ones until so many bytes would be given
     back."""

@@ -108,8 +108,14 @@ class RetentionRules:
         if ends:
             return self._at(min(ends) + keep, 0.0, self._why_due(conversation))
         if segments[-1] == tip and (idle := self._closes_after(tip)) is not None:
-            words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
-            return self._at(idle + keep, keep, words.format(days=days))
+            return self._at(
+                idle + keep,
+                keep,
+                _(
+                    "open: closed when idle for {days:,} days, deleted {days:,} days after that",
+                    days=days,
+                ),
+            )
         if tip.ended_at is None:
             return Forecast(None, _("open: Hermes deletes ended sessions only"))
         return Forecast(None, _("its age is not known, so Hermes never finds it old"))
@@ -155,8 +161,10 @@ class RetentionRules:
         reason = words.format(days=self.retention.retention_days)
         if not conversation.pinned or self._reaps:
             return reason
-        unsure = _("{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too")
-        return unsure.format(reason=reason)
+        return _(
+            "{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too",
+            reason=reason,
+        )
 
     def deletions(self, catalog: Catalog) -> list[tuple[Conversation, Forecast]]:
         """List the conversations that Hermes will delete, soonest first."""
@@ -190,7 +198,7 @@ def retention_rules_at(reader: Reader, location: Location, now: float) -> Retent
     schema = reader.schema
     retention, why_never, last = Retention(), "", None
     if location.host is not None:
-        why_never = _("what Hermes deletes there is set on {name}").format(name=location.host.name)
+        why_never = _("what Hermes deletes there is set on {name}", name=location.host.name)
     elif location.root is None:
         why_never = _("Hermes does not open this file, so it deletes nothing in it")
     else:

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..ages import parse_when
-from ..amounts import parse_bytes
-from ..search.filters import BY_KEY, Filter, share_of
-from ..search.query import EMPTY, MOST, Query, QueryProblem, like_filters, parse
+from ..search.filters import BY_KEY, Filter, goal_of
+from ..search.query import EMPTY, MOST, Query, QueryProblem, parse, unknown_filters
 from ..search.terms import fold
 from ..wording import _
 
@@ -67,11 +66,7 @@ class Selection:
     def goal(self, used: int) -> int:
         """Return how many bytes `free:` wants back, of so many that the store uses; of several the
         least."""
-        goals = []
-        for each in self._positive("free"):
-            share = share_of(each.value)
-            goals.append(parse_bytes(each.value) if share is None else round(used * share))
-        return min(goals)
+        return min(goal_of(each.value, used) for each in self._positive("free"))
 
     def _positive(self, *keys: str) -> Iterator[Filter]:
         return (each for each in self.query.filters if each.key in keys and not each.negated)
@@ -85,22 +80,23 @@ def parse_line(text: str, now: float) -> Query:
     query = parse(text, now=now, for_cleanup=True)
     problems = list(query.problems)
     if len(text) > MOST:
-        too_long = _("longer than {most:,} characters").format(most=MOST)
+        too_long = _("longer than {most:,} characters", most=MOST)
         problems.append(QueryProblem(MOST, len(text), too_long, True))
-    meant = {term.start: filter_meant for term, _reason, filter_meant in like_filters(query)}
+    meant = {each.start: each.meant for each in unknown_filters(query)}
     for term in (*query.terms, *query.excluded):
-        reason = _("“{word}” is no filter: title:{word} looks for it in titles")
-        if meant.get(term.start):
-            reason = _("“{word}” is no filter: is {meant} meant?")
-        reason = reason.format(word=term.text, meant=meant.get(term.start))
+        reason = _("“{word}” is no filter: title:{word} looks for it in titles", word=term.text)
+        if own := meant.get(term.start):
+            reason = _("“{word}” is no filter: is {meant} meant?", word=term.text, meant=own)
         problems.append(QueryProblem(term.start, term.end, reason, True))
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only and each.negated:
-            reason = _("{key}: cannot be excluded").format(key=each.key)
+            reason = _("{key}: cannot be excluded", key=each.key)
         elif kind.reads_messages(each, now):
-            reason = _("{filter} chooses messages, a clean-up whole conversations")
-            reason = reason.format(filter=f"{each.key}{each.op}{each.value}")
+            reason = _(
+                "{filter} chooses messages, a clean-up whole conversations",
+                filter=f"{each.key}{each.op}{each.value}",
+            )
         else:
             continue
         problems.append(QueryProblem(each.start, each.end, reason, True))

@@ -47,7 +47,7 @@ _CUT = 8192
 _SLICE = 4000
 """Messages per statement, by the counters of the sessions: some 10 ms."""
 _BATCH = 200
-"""Sessions per statement."""
+"""Items of a batch: sessions per statement."""
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
 T = TypeVar("T")
@@ -97,6 +97,10 @@ class Sizes(NamedTuple):
     @property
     def _in_tables(self) -> int:
         return round(self.content * _IN_PAGES) + self.overhead
+
+
+KnownSizes = MutableMapping[str, Sizes]
+"""A cache of sizes by session id, which is added to."""
 
 
 def added(sizes: Iterable[Sizes]) -> Sizes:
@@ -172,15 +176,13 @@ def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     return {str(key): as_int(size) for key, size in rows}
 
 
-def batches(
-    items: Iterable[T], rows_of: Callable[[T], int], most_rows: int, most_items: int = _BATCH
-) -> Iterator[list[T]]:
+def batches(items: Iterable[T], rows_of: Callable[[T], int], most_rows: int) -> Iterator[list[T]]:
     """Split items into batches with limited messages and items, but at least one item each."""
     batch: list[T] = []
     rows = 0
     for item in items:
         more = rows_of(item)
-        if batch and (rows + more > most_rows or len(batch) >= most_items):
+        if batch and (rows + more > most_rows or len(batch) >= _BATCH):
             yield batch
             batch, rows = [], 0
         batch.append(item)
@@ -222,7 +224,7 @@ def measure(
     reader: Reader,
     sessions: Iterable[Session],
     *,
-    known: MutableMapping[str, Sizes] | None = None,
+    known: KnownSizes | None = None,
     most: int | None = None,
 ) -> Mapping[str, Sizes]:
     """Measure the bytes of sessions, by id; memory grows with the sessions, never with the
@@ -244,7 +246,7 @@ def measure(
 
 
 def forget_changed(
-    reader: Reader, sessions: Iterable[Session], known: MutableMapping[str, Sizes]
+    reader: Reader, sessions: Iterable[Session], known: KnownSizes
 ) -> Mapping[str, int]:
     """Count the stored messages of sessions, and drop known sizes with another number of rows."""
     ids = [session.id for session in sessions]

@@ -6,13 +6,12 @@ shrinks the file (https://sqlite.org/lang_vacuum.html).
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..sessions.catalog import Catalog
-from .sizes import Sizes, measure
+from .sizes import KnownSizes, measure
 
 
 class ConversationBytes(NamedTuple):
@@ -55,7 +54,7 @@ def read_space_map(
     catalog: Catalog,
     *,
     wal_bytes: int = 0,
-    known: MutableMapping[str, Sizes] | None = None,
+    known: KnownSizes | None = None,
 ) -> SpaceMap:
     """Measure a whole store, of which `catalog` has all sessions.
 

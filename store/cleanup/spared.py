@@ -73,9 +73,9 @@ def _why_open(conversation: Conversation, states: Container[str], now: float) ->
     idle = idle_seconds(conversation, now)
     if idle is None:
         return SpareReason("open", _("still open"))
-    words = _("still open, idle for {age}").format(age=age_words(idle))
+    words = _("still open, idle for {age}", age=age_words(idle))
     if "stale" in states:
-        words = _("{words}: stale after {age}").format(words=words, age=age_words(STALE_AFTER))
+        words = _("{words}: stale after {age}", words=words, age=age_words(STALE_AFTER))
     return SpareReason("open", words)
 
 
@@ -108,7 +108,10 @@ def why_spared(
         return why
     for dependent in dependents:
         if why := why_protected(catalog, dependent, busy, now):
-            stays = _("its subagent {session} stays: {reason}")
-            words = stays.format(session=dependent.root_id, reason=why.words)
+            words = _(
+                "its subagent {session} stays: {reason}",
+                session=dependent.root_id,
+                reason=why.words,
+            )
             return SpareReason("subagent", words)
     return None

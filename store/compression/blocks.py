@@ -8,12 +8,11 @@ rows around the summary that repeat what was sent before are taken for its block
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
 from ..messages.chat_message import State
-from .history_rows import HistoryRow, is_copy, is_merged
+from .history_rows import HistoryRow, HistoryRows, is_copy, is_merged
 
 _BATCH_SECONDS = 2e-6
 """Most seconds between two neighbours in a batch: a microsecond, and the precision of a double."""
@@ -33,12 +32,12 @@ class RowBlock(NamedTuple):
     """Whether the rows leave no doubt about where it ends."""
 
 
-def sent_of(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
+def sent_of(rows: HistoryRows) -> list[HistoryRow]:
     """Return the rows of a generation that were sent when it ended: all that were not rewound."""
     return [row for row in rows if row.state is not State.REWOUND]
 
 
-def find_blocks(rows: Sequence[HistoryRow], above: Sequence[HistoryRow] | None) -> list[RowBlock]:
+def find_blocks(rows: HistoryRows, above: HistoryRows | None) -> list[RowBlock]:
     """Find the blocks in one session, in order.
 
     `above` are the rows last sent in the previous session of the conversation; None for the root.
@@ -54,7 +53,7 @@ def find_blocks(rows: Sequence[HistoryRow], above: Sequence[HistoryRow] | None) 
     return blocks
 
 
-def _first_live_after_compacted(rows: Sequence[HistoryRow]) -> int:
+def _first_live_after_compacted(rows: HistoryRows) -> int:
     """Return the first live row, but loaded ones, if compacted ones are before it; else -1."""
     states = [row.state for row in rows]
     first = states.index(State.LIVE) if State.LIVE in states else 0
@@ -64,7 +63,7 @@ def _first_live_after_compacted(rows: Sequence[HistoryRow]) -> int:
     return next(new, first)
 
 
-def _is_written(rows: Sequence[HistoryRow], at: int) -> bool:
+def _is_written(rows: HistoryRows, at: int) -> bool:
     """Return whether only a compaction can have written a row: a summary, or the first of a
     batch."""
     if rows[at].repeats_time:
@@ -73,7 +72,7 @@ def _is_written(rows: Sequence[HistoryRow], at: int) -> bool:
     return rows[at].summary is not None or (is_followed and _is_together(rows, at + 1, at))
 
 
-def _is_together(rows: Sequence[HistoryRow], at: int, other: int) -> bool:
+def _is_together(rows: HistoryRows, at: int, other: int) -> bool:
     """Return whether a row was written with another, or has the time of its original."""
     one, two = rows[at].timestamp, rows[other].timestamp
     if rows[at].repeats_time or one is None or two is None:
@@ -82,10 +81,10 @@ def _is_together(rows: Sequence[HistoryRow], at: int, other: int) -> bool:
 
 
 def _block_at(
-    rows: Sequence[HistoryRow],
+    rows: HistoryRows,
     at: int,
     previous: RowBlock | None,
-    above: Sequence[HistoryRow] | None,
+    above: HistoryRows | None,
 ) -> RowBlock:
     """Return the block around a row that a compaction wrote, or that follows compacted ones."""
     start, end = at, at + 1
@@ -104,29 +103,23 @@ def _block_at(
     if not is_batch:
         end = _end_of_copies(rows, start if summary is None else end, sent)
     is_marked = all(row.state is not State.LIVE for row in before)
-    if not is_marked and previous is None and not _repeats(rows[start:end], sent):
+    told = [row for row in rows[start:end] if row.summary is None]
+    if not (is_marked or previous or any(_are_copies([row], sent) for row in told)):
         start, is_marked = 0, True  # a branch or an import begins with it
     is_known = (is_batch or start > 0) and end - start > 1
     return RowBlock(start, end, summary, is_marked, is_known)
 
 
-def _end_of_copies(rows: Sequence[HistoryRow], start: int, sent: Sequence[HistoryRow]) -> int:
+def _end_of_copies(rows: HistoryRows, start: int, sent: HistoryRows) -> int:
     """Return the end of the rows that repeat rows that were sent, from a place on."""
     return start + sum(1 for _row in takewhile(lambda row: _are_copies([row], sent), rows[start:]))
 
 
-def _are_copies(rows: Sequence[HistoryRow], others: Sequence[HistoryRow]) -> bool:
+def _are_copies(rows: HistoryRows, others: HistoryRows) -> bool:
     return all(any(is_copy(row, other) for other in others) for row in rows)
 
 
-def _repeats(rows: Sequence[HistoryRow], sent: Sequence[HistoryRow]) -> bool:
-    """Return whether a row other than a summary is a copy of one that was sent."""
-    return any(_are_copies([row], sent) for row in rows if row.summary is None)
-
-
-def find_originals(
-    head: Sequence[HistoryRow], tail: Sequence[HistoryRow], sent: Sequence[HistoryRow]
-) -> dict[int, int]:
+def find_originals(head: HistoryRows, tail: HistoryRows, sent: HistoryRows) -> dict[int, int]:
     """Return the originals of the rows of a block: copy → original.
 
     Args:
@@ -140,9 +133,7 @@ def find_originals(
     return originals
 
 
-def _match(
-    originals: dict[int, int], copies: Sequence[HistoryRow], sent: Sequence[HistoryRow]
-) -> int:
+def _match(originals: dict[int, int], copies: HistoryRows, sent: HistoryRows) -> int:
     """Find the originals of copies in the same order; return the place behind the last one."""
     first = 0
     for copy in copies:
@@ -153,7 +144,7 @@ def _match(
     return first
 
 
-def find_merged(summary: HistoryRow, sent: Sequence[HistoryRow], tail: set[int]) -> int | None:
+def find_merged(summary: HistoryRow, sent: HistoryRows, tail: set[int]) -> int | None:
     """Return the row whose text was merged with a summary; None if there is none.
 
     `tail` are the ids of the rows of `sent` that were carried over behind the summary.

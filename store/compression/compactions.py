@@ -22,7 +22,7 @@ from ..messages.copies import read_identities
 from ..sessions.session import Session
 from ..wording import N_
 from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of
-from .history_rows import HistoryRow, IdGap, read_id_gaps, read_rows
+from .history_rows import HistoryRow, HistoryRows, IdGap, read_id_gaps, read_rows
 
 _FALLBACK = "Summary generation was unavailable"
 
@@ -312,9 +312,9 @@ def _compaction(
 
 def _carried(
     reader: Reader,
-    written: Sequence[HistoryRow],
+    written: HistoryRows,
     summary: HistoryRow | None,
-    sent: Sequence[HistoryRow],
+    sent: HistoryRows,
 ) -> Iterator[Carried]:
     """Yield the rows of a block but its summary; rows of equal beginnings are compared in full."""
     head = list(takewhile(lambda row: row is not summary, written)) if summary else []

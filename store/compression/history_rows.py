@@ -69,6 +69,9 @@ class HistoryRow(NamedTuple):
         return self.summary.text if self.summary is not None else None
 
 
+HistoryRows = Sequence[HistoryRow]
+
+
 class IdGap(NamedTuple):
     """Ids between two neighbouring rows of a session that no row of the store has.
 
@@ -147,7 +150,7 @@ def _history_row(
     )
 
 
-def read_id_gaps(reader: Reader, segments: Sequence[Sequence[HistoryRow]]) -> dict[int, IdGap]:
+def read_id_gaps(reader: Reader, segments: Sequence[HistoryRows]) -> dict[int, IdGap]:
     """Find missing ids between neighbouring rows: id of the row behind a gap → the gap.
 
     Very long steps are not checked.

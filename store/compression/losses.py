@@ -10,14 +10,15 @@ occur literally, ignoring case.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..connection.reader import Reader, chunks
-from ..connection.stored_values import read_json
+from ..connection.reader import Reader, Stopped, chunks
+from ..connection.stored_values import as_mapping, read_json
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
+from ..trash.progress import never
 from ..wording import N_
 from .compactions import Compaction
 
@@ -115,9 +116,7 @@ _COMMANDS = ("command", "cmd", "script", "code")
 """Names of tool arguments that hold a command."""
 
 
-def find_losses(
-    reader: Reader, compaction: Compaction, *, stopped: Callable[[], bool] = lambda: False
-) -> Losses:
+def find_losses(reader: Reader, compaction: Compaction, *, stopped: Stopped = never) -> Losses:
     """Return the terms that occur in the rows a compaction removed and in no row that the model had
     after it.
 
@@ -189,8 +188,7 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
 def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKind, str]]:
     """Yield the terms of a message with their kinds."""
     for call in message.tool_calls:
-        arguments = _parse(call.arguments)
-        for value in map(arguments.get, _COMMANDS) if isinstance(arguments, dict) else ():
+        for value in map(as_mapping(call.arguments).get, _COMMANDS):
             if isinstance(value, str) and 2 < len(value.strip()) <= 300:
                 yield LostKind.COMMAND, " ".join(value.split())
     for text in texts:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import dropwhile
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -25,9 +26,10 @@ from .compactions import (
     Compaction,
     CompactionHistory,
     CompactionNote,
+    Generation,
     read_history,
 )
-from .history_rows import HistoryRow
+from .history_rows import HistoryRow, HistoryRows
 
 
 class RowOrigin(StrEnum):
@@ -82,12 +84,13 @@ class Contexts:
 
     def __init__(self, history: CompactionHistory, segments: Sequence[Session]) -> None:
         self.history, self._segments = history, segments
-        self._places: dict[int, tuple[int, int]] = {}
-        self._sizes: dict[int, int] = {}
-        for number, generation in enumerate(history.generations):
-            for place, row in enumerate(generation.rows):
-                self._places[row.id] = number, place
-                self._sizes[row.id] = row.size
+        self._places = {
+            row.id: (generation, place)
+            for generation in history.generations
+            for place, row in enumerate(generation.rows)
+        }
+        rows = (row for generation in history.generations for row in generation.rows)
+        self._sizes = {row.id: row.size for row in rows}
         self._copies = {original: copy for copy, original in history.copies.items()}
 
     def __contains__(self, message_id: int) -> bool:
@@ -99,44 +102,42 @@ class Contexts:
         of = message_id
         while of in self.history.copies:
             of = self.history.copies[of]
-        number, place = self._places[of]
-        generation = self.history.generations[number]
+        generation, place = self._places[of]
         row = generation.rows[place]
         notes = [CompactionNote.COPY] if of != message_id else []
         if row.summary is not None and place < generation.block:
             notes.append(CompactionNote.SUMMARY)
             place = generation.block
         elif row.role != "assistant":
-            number, place, is_answered = self._first_answer(row)
+            generation, place, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
-        elif self._origins(number).get(of) is RowOrigin.KEPT:
+        elif self._origins(generation).get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
-        return self._context(row, number, place, notes)._replace(at=message_id)
+        return self._context(row, generation, place, notes)._replace(at=message_id)
 
-    def _first_answer(self, row: HistoryRow) -> tuple[int, int, bool]:
+    def _first_answer(self, row: HistoryRow) -> tuple[Generation, int, bool]:
         """Find the end of the first request with a row: the next answer, which may be in a later
         generation that has a copy of the row; and whether there is one."""
-        number, place = self._places[row.id]
+        generation, place = self._places[row.id]
         while True:
-            generation = self.history.generations[number]
             later = range(place + 1, len(generation.rows))
             answers = (at for at in later if _may_answer(generation.rows[at], row))
             answer = next(answers, -1)
             if answer > place and answer >= generation.block:
-                return number, answer, True
+                return generation, answer, True
             copy = self._copies.get(generation.rows[place].id)
             if copy is None:
-                return number, place + 1, False
-            number, place = self._places[copy]
+                return generation, place + 1, False
+            generation, place = self._places[copy]
 
     def after_resume(self) -> ModelContext:
         """Return what Hermes loads for a resume: all rows of the last generation that were not
         rewound; none if the newest session has no others (0.16 to 0.19)."""
         tip = len(self._segments) - 1
-        for number, generation in reversed(list(enumerate(self.history.generations))):
+        for generation in reversed(self.history.generations):
             rows = sent_of(generation.rows)
             if rows and generation.segment == tip:
-                context = self._context(rows[-1], number, len(generation.rows), [])
+                context = self._context(rows[-1], generation, len(generation.rows), [])
                 # What was not stored again is not loaded.
                 loaded = [row for row in context.rows if row.is_certain]
                 notes = dict.fromkeys(context.notes)
@@ -145,14 +146,14 @@ class Contexts:
                 return context._replace(of=None, rows=tuple(loaded), size=size, notes=tuple(notes))
         return ModelContext(None, None, self._segments[-1].id)
 
-    def _compaction_before(self, number: int) -> Compaction | None:
+    def _compaction_before(self, generation: Generation) -> Compaction | None:
         """Return the compaction after which a generation was written."""
-        at = self.history.generations[number].compaction
+        at = generation.compaction
         return self.history.compactions[at] if at is not None else None
 
-    def _origins(self, number: int) -> dict[int, RowOrigin]:
+    def _origins(self, generation: Generation) -> dict[int, RowOrigin]:
         """Return why the rows that a compaction wrote were sent in a generation, by id."""
-        compaction = self._compaction_before(number)
+        compaction = self._compaction_before(generation)
         if compaction is None:
             return {}
         origins = {
@@ -163,16 +164,16 @@ class Contexts:
         return origins
 
     def _context(
-        self, of: HistoryRow, number: int, until: int, notes: Sequence[CompactionNote]
+        self, of: HistoryRow, generation: Generation, until: int, notes: Sequence[CompactionNote]
     ) -> ModelContext:
         """Return the context with the rows of a generation up to index `until`.
 
         If the requested message was rewound, other rewound rows are included.
         """
-        generation, compaction = self.history.generations[number], self._compaction_before(number)
+        compaction = self._compaction_before(generation)
         stored = generation.rows[:until]
         rows = stored if of.state is State.REWOUND else sent_of(stored)
-        why = self._origins(number)
+        why = self._origins(generation)
         sent = [
             SentRow(row.id, why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
@@ -187,14 +188,14 @@ class Contexts:
             rows=tuple(sent),
             size=sum(self._sizes[row.id] for row in sent),
             compaction=generation.compaction,
-            notes=tuple(dict.fromkeys([*notes, *self._notes(number, rows, stored)])),
+            notes=tuple(dict.fromkeys([*notes, *self._notes(generation, rows, stored)])),
         )
 
     def _notes(
-        self, number: int, rows: Sequence[HistoryRow], stored: Sequence[HistoryRow]
+        self, generation: Generation, rows: HistoryRows, stored: HistoryRows
     ) -> Iterator[CompactionNote]:
         """Yield what is unknown of a context that has some of the stored rows of a generation."""
-        generation, compaction = self.history.generations[number], self._compaction_before(number)
+        compaction = self._compaction_before(generation)
         if compaction is not None:
             yield from (note for note in compaction.notes if note is not CompactionNote.GAP)
         if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
@@ -203,9 +204,8 @@ class Contexts:
             yield CompactionNote.EDGE
         if any(row.id in self.history.gaps for row in stored[1:]):
             yield CompactionNote.GAP
-        later = (
-            part for part in self.history.generations[number + 1 :] if part.compaction is not None
-        )
+        ahead = dropwhile(lambda part: part is not generation, self.history.generations)
+        later = (part for part in ahead if part is not generation)
         if any(part.segment == generation.segment for part in later):
             yield CompactionNote.PROMPT
 
@@ -232,8 +232,7 @@ def context_of(
     elif message_id in contexts:
         context = contexts.at(message_id)
     else:
-        sentence = _("There is no message {id} in this conversation.")
-        raise NotFoundError(sentence.format(id=message_id))
+        raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
     if not prompt:
         return context
     return context._replace(prompt=read_system_prompt(reader, context.session_id))

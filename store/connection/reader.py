@@ -25,6 +25,8 @@ from .store_cache import FileCache, StoreCache
 
 Row = tuple[object, ...]
 Parameters = Sequence[object] | dict[str, object]
+Stopped = Callable[[], bool]
+"""Polled between statements; True ends the work."""
 _T = TypeVar("_T")
 
 _IOERR_TRIES = 3

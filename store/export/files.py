@@ -144,7 +144,7 @@ def _failure(
         sentence = _("{path} could not be written: {reason}.")
         remedy = _("Nothing was left half done.")
         if left is not None:
-            remedy = _("{path} was left behind.").format(path=left)
+            remedy = _("{path} was left behind.", path=left)
     elif left is not None:
         sentence = _(
             "{path} was exported, but the temporary file {other} could not be removed: {reason}."
@@ -178,16 +178,16 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
     resolved = os.path.realpath(path)
     if any(os.path.realpath(each) == resolved or _is_same_file(status, each) for each in keep):
         raise RefusedError(
-            _("{path} belongs to the session store: nothing is written there.").format(path=path)
+            _("{path} belongs to the session store: nothing is written there.", path=path)
         )
     remedy = _("Name a file, or `-` for standard output.")
     if stat.S_ISDIR(status.st_mode):
-        raise RefusedError(_("{path} is a folder.").format(path=path), remedy=remedy)
+        raise RefusedError(_("{path} is a folder.", path=path), remedy=remedy)
     if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
-        raise RefusedError(_("{path} is no plain file.").format(path=path), remedy=remedy)
+        raise RefusedError(_("{path} is no plain file.", path=path), remedy=remedy)
     if not force:
         raise RefusedError(
-            _("{path} is there already.").format(path=path),
+            _("{path} is there already.", path=path),
             remedy=_("Name another file, or replace it."),
             advice=Advice.NAME_OTHER_OR_REPLACE,
         )
@@ -211,7 +211,7 @@ def make_folder(path: Path) -> None:
         path.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
         raise RefusedError(
-            _("{path} is a file.").format(path=path),
+            _("{path} is a file.", path=path),
             remedy=_("Several Markdown documents go into a folder."),
         ) from None
     except OSError as error:
@@ -235,7 +235,7 @@ def write_file(
         return write_whole(path, (piece.encode("utf-8") for piece in pieces), replace=force)
     except FileExistsError:
         raise RefusedError(
-            _("{path} has appeared meanwhile.").format(path=path),
+            _("{path} has appeared meanwhile.", path=path),
             advice=Advice.REPLACE,
         ) from None
     except WriteError as failure:

@@ -12,6 +12,7 @@ import json
 import re
 import string
 from collections.abc import Iterator, Sequence
+from datetime import date
 from html import escape
 from pathlib import Path
 
@@ -20,9 +21,7 @@ from ..text import one_line
 from ..wording import _, language, pgettext
 from .markdown import split_fences
 from .source import (
-    Day,
     RenderedMessage,
-    Seam,
     Source,
     day_name,
     indented_json,
@@ -128,7 +127,7 @@ def _article(rendered: RenderedMessage) -> str:
 
 
 def _count(sources: Sequence[Source]) -> str:
-    return _("{count:,} conversations").format(count=len(sources))
+    return _("{count:,} conversations", count=len(sources))
 
 
 def _index(sources: Sequence[Source]) -> str:
@@ -137,7 +136,7 @@ def _index(sources: Sequence[Source]) -> str:
     for number, source in enumerate(sources, 1):
         day = local_time(source.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
-        facts += escape(_("{count:,} messages").format(count=source.conversation.message_count))
+        facts += escape(_("{count:,} messages", count=source.conversation.message_count))
         link = f'<a href="#c{number}">{escape(source.name)}</a>'
         lines.append(f'<li>{link} <span class="facts">{facts}</span></li>\n')
     return "".join([*lines, "</ol>\n</nav>\n"])
@@ -150,10 +149,10 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
         f'<h{level} id="t{number}">{escape(source.name)}</h{level}>\n<p class="facts">{facts}</p>\n'
     )
     for event in source.events():
-        if isinstance(event, Day):
-            yield f'<h3 class="day">{escape(day_name(event.date))}</h3>\n'
-        elif isinstance(event, Seam):
-            seam = _("Compressed here, continued in {session}").format(session=event.session_id)
+        if isinstance(event, date):
+            yield f'<h3 class="day">{escape(day_name(event))}</h3>\n'
+        elif isinstance(event, str):
+            seam = _("Compressed here, continued in {session}", session=event)
             yield f'<p class="seam">{escape(seam)}</p>\n'
         else:
             yield _article(event)

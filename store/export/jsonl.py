@@ -171,8 +171,12 @@ def jsonl_pieces(
         session = store.stored_session(session_id)
         store.close()
         if session is None:
-            sentence = _("Session {session} is gone: it was deleted while it was exported.")
-            raise NotFoundError(sentence.format(session=session_id))
+            raise NotFoundError(
+                _(
+                    "Session {session} is gone: it was deleted while it was exported.",
+                    session=session_id,
+                )
+            )
         states = session.messages
         tally.not_live.update(state for _id, state in states if state is not State.LIVE)
         ids = [key for key, state in states if everything or state is State.LIVE]

@@ -12,16 +12,14 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC
+from datetime import UTC, date
 from itertools import groupby
 
 from ..messages.block_kinds import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
 from .source import (
-    Day,
     RenderedMessage,
-    Seam,
     Source,
     day_name,
     indented_json,
@@ -241,12 +239,10 @@ def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[st
     )
     yield f"\n# {plain(source.name)}\n\n{facts}\n"
     for event in source.events():
-        if isinstance(event, Day):
-            yield f"\n## {day_name(event.date)}\n"
-        elif isinstance(event, Seam):
-            seam = _("Compressed here, continued in {session}").format(
-                session=code(event.session_id)
-            )
+        if isinstance(event, date):
+            yield f"\n## {day_name(event)}\n"
+        elif isinstance(event, str):
+            seam = _("Compressed here, continued in {session}", session=code(event))
             yield f"\n---\n\n*{seam}*\n"
         else:
             yield "\n" + "\n".join([_heading(event), *map(_block, event.blocks)])

@@ -16,7 +16,7 @@ from datetime import date, datetime
 from typing import NamedTuple, Protocol
 
 from ..connection.reader import chunks
-from ..connection.stored_values import json_as_text, read_json
+from ..connection.stored_values import as_mapping, json_as_text, read_json
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
 from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
 from ..messages.transcript import Outline
@@ -36,18 +36,6 @@ _WEEKDAYS = (
 )  # fmt: skip
 
 
-class Day(NamedTuple):
-    """The start of a day in local time."""
-
-    date: date
-
-
-class Seam(NamedTuple):
-    """A compression, after which Hermes continued in another session."""
-
-    session_id: str
-
-
 class RenderedMessage(NamedTuple):
     """A chat message with its blocks, in the same order in all formats."""
 
@@ -58,7 +46,9 @@ class RenderedMessage(NamedTuple):
     """Printable, without secrets; with the tool of a result, whose body may be empty."""
 
 
-Event = Day | Seam | RenderedMessage
+Event = date | str | RenderedMessage
+"""The start of a day in local time, the session in which Hermes continued after a compression, or a
+message."""
 
 
 @dataclass
@@ -131,8 +121,8 @@ class Source:
             ("folder", clean(conversation.cwd or "")),
             ("branch", clean(conversation.git_branch or "")),
             ("tags", " ".join(f"#{tag}" for tag in conversation.tags)),
-            ("messages", _("{count:,} messages").format(count=messages)),
-            ("segments", _("{count:,} parts").format(count=parts) if parts > 1 else ""),
+            ("messages", _("{count:,} messages", count=messages)),
+            ("segments", _("{count:,} parts", count=parts) if parts > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
 
@@ -175,8 +165,8 @@ class Source:
         return RenderedMessage(message, tool, tuple(shown))
 
     def events(self) -> Iterator[Event]:
-        """Yield the conversation in order, with a `Day` at each change of date and a `Seam` at each
-        change of session.
+        """Yield the conversation in order, with the date where it changes and the session where that
+        changes.
 
         Raises:
             StoreError: The store cannot be read any more.
@@ -188,11 +178,11 @@ class Source:
             self.tally.messages += 1
             if message.session_id != session:
                 session = message.session_id
-                yield Seam(one_line(session))
+                yield one_line(session)
             moment = local_time(message.timestamp)
             if moment is not None and moment.date() != day:
                 day = moment.date()
-                yield Day(day)
+                yield day
             yield self._render(message)
 
 
@@ -217,20 +207,15 @@ def indented_json(arguments: str) -> str | None:
 def readable_result(result: str) -> str:
     """Return the printable result of a tool with line ends unescaped, if it is a JSON object;
     others unchanged."""
-    if not result.startswith("{"):
-        return result
-    try:
-        loaded = read_json(result)
-    except ValueError:
-        return result
-    return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
+    loaded = as_mapping(result) if result.startswith("{") else {}
+    return printable(json_as_text(loaded)) or result
 
 
 def speaker(rendered: RenderedMessage) -> str:
     """Return the name of the speaker on one line: user, assistant, a tool, or the role as
     stored."""
     if rendered.tool:
-        return one_line(_("Tool {name}").format(name=rendered.tool))
+        return one_line(_("Tool {name}", name=rendered.tool))
     role = rendered.message.role
     return _(_NAMES[role]) if role in _NAMES else one_line(role)
 
@@ -242,4 +227,4 @@ def state_word(state: State) -> str:
 
 def day_name(day: date) -> str:
     """Return `Thursday, 2026-01-01` in the current language, independent of the locale."""
-    return _("{weekday}, {date}").format(weekday=_(_WEEKDAYS[day.weekday()]), date=day.isoformat())
+    return _("{weekday}, {date}", weekday=_(_WEEKDAYS[day.weekday()]), date=day.isoformat())

@@ -7,18 +7,19 @@ read there; a catalog and known sizes do not travel: the other side has its own.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from .. import errors
 from ..call import CALLS
 from ..cleanup.plan import Plan
 from ..cleanup.retention import RetentionRules
 from ..cleanup.selection import Selection, parse_line
-from ..cleanup.sizes import Sizes
+from ..cleanup.sizes import KnownSizes, Sizes
 from ..cleanup.space_map import FileSpace, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
@@ -27,21 +28,26 @@ from ..edit.delete_plan import DeletePlan
 from ..edit.flags import Change, RowChange
 from ..edit.restore import Restored
 from ..edit.titles import Renamed
+from ..errors import BrowseError
 from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
 from ..insights.facts import Facts
 from ..messages.transcript import Outline
 from ..run.marks import RunMark
 from ..run.run import Run
-from ..search.found import Found, Suggestion
-from ..search.hit_page import HitPage
+from ..search.found import Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
-from ..sessions.list_page import ListPage
 from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
+from ..text import one_line
 from ..trash.shelf import Bundle
+from ..wording import _
+from .faults import advised, fault, refused
+from .host import Host
 
+Arguments = Mapping[str, object]
+"""Of a call, by name; or types by name."""
 PROTOCOL = 4
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
@@ -53,7 +59,7 @@ LONG = {
 """Calls whose answers hold whole texts; such an answer may come in windows."""
 WINDOW = 8_000_000
 """Characters of an answer in a window: as a JSON text they take at most 32 MB."""
-_STAYS = (Catalog, Catalog | None, MutableMapping[str, Sizes] | None)
+_STAYS = (Catalog, Catalog | None, KnownSizes | None)
 """Types of arguments of which each side has its own."""
 _TYPES = {
     kind.__name__: kind
@@ -94,24 +100,15 @@ class SentCatalog(NamedTuple):
     exact: bool
 
 
-class SentRowChange(NamedTuple):
-    """A `RowChange` as it travels."""
-
-    session_id: str
-    before: dict[str, object]
-    after: dict[str, object]
-
-
 class SentChange(NamedTuple):
     """A `Change` as it travels."""
 
     sentence: str
-    rows: list[SentRowChange]
+    rows: list[tuple[str, dict[str, Any], dict[str, Any]]]
 
-    def change(self) -> Change:
+    def received(self) -> Change:
         """Return it as it is there."""
-        rows: list[Any] = [RowChange._make(row) for row in self.rows]
-        return Change(self.sentence, tuple(rows))
+        return Change(self.sentence, tuple(RowChange(*row) for row in self.rows))
 
 
 class SentRenamed(NamedTuple):
@@ -120,6 +117,10 @@ class SentRenamed(NamedTuple):
     change: SentChange
     title: str | None
     differs: bool
+
+    def received(self) -> Renamed:
+        """Return it as it is there."""
+        return Renamed(self.change.received(), self.title, self.differs)
 
 
 _SENT: Mapping[object, object] = {
@@ -132,7 +133,7 @@ _SENT: Mapping[object, object] = {
 class Signature(NamedTuple):
     """The types of a call."""
 
-    parameters: Mapping[str, object]
+    parameters: Arguments
     """Those that travel."""
     queries: frozenset[str]
     """Of these, those that are parsed there."""
@@ -142,7 +143,7 @@ class Signature(NamedTuple):
     """Those of which each side has its own: a catalog, and `known` sizes."""
     stops: bool
     """Whether it takes `stopped`, a function that says whether to end with what is done."""
-    reports: Mapping[str, object]
+    reports: Arguments
     """Functions that are called with what is done so far, and the type of that."""
     answer: object
     changes: bool
@@ -253,50 +254,34 @@ def decode(line: bytes | msgspec.Raw, kind: object) -> object:
         raise ValueError(len(raw))
     try:
         value = _decoder(kind).decode(raw)
+        is_sound = _is_sound(value)
     except (msgspec.DecodeError, RecursionError, OverflowError, UnicodeDecodeError) as error:
         raise ValueError(str(error)) from error
-    if not all(conversation.segments for conversation in _conversations(value)):
-        raise ValueError("a conversation without a session")
-    if isinstance(value, Outline) and not _is_sound(value):
-        raise ValueError("a message of no session")
-    if isinstance(value, SentRenamed):
-        return Renamed(value.change.change(), value.title, value.differs)
-    return value.change() if isinstance(value, SentChange) else value
+    if not is_sound:
+        raise ValueError("a conversation without a session, or a message of none")
+    return value.received() if isinstance(value, SentChange | SentRenamed) else value
 
 
-def _is_sound(outline: Outline) -> bool:
-    return all(0 <= row.segment < len(outline.session_ids) for row in outline.rows)
-
-
-def _conversations(value: object) -> Iterable[Conversation]:
+def _is_sound(value: object) -> bool:
+    """Whether every conversation in an answer has a session, and every message is of one."""
+    if isinstance(value, Session | str):
+        return True
     if isinstance(value, Conversation):
-        return (value,)
-    if isinstance(value, ListPage):
-        return value.conversations
-    if isinstance(value, HitPage):
-        return value.conversations.values()
-    if isinstance(value, Found):
-        return (*value.titles, *value.conversations.values())
-    if isinstance(value, Plan):
-        selected = [each.conversation for each in value.selected]
-        return [*selected, *(each.conversation for each in value.spared)]
-    if isinstance(value, tuple) and value and isinstance(value[0], Run):
-        return (value[0].conversation, *value[0].subagents)
-    if isinstance(value, list) and value and isinstance(value[0], Conversation):
-        return value
-    if isinstance(value, list) and value and isinstance(value[0], DeletePlan):
-        return [plan.conversation for plan in value]
-    return ()
+        return bool(value.segments)
+    if isinstance(value, Outline):
+        return all(0 <= row.segment < len(value.session_ids) for row in value.rows)
+    parts = value.values() if isinstance(value, dict) else value
+    return not isinstance(parts, Iterable) or all(map(_is_sound, parts))
 
 
-def bound(name: str, args: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
+def bound(name: str, args: Sequence[object], named: Arguments) -> dict[str, object]:
     """Return the arguments of a call by name."""
     parameters = inspect.signature(CALLS[name].function)
     _first, *arguments = parameters.bind(None, *args, **named).arguments.items()
     return dict(arguments)
 
 
-def sent(name: str, values: Mapping[str, object]) -> bytes:
+def sent(name: str, values: Arguments) -> bytes:
     """Return the arguments of a call that travel, as JSON."""
     types = signature(name).parameters
     return encode({each: _sent(value) for each, value in values.items() if each in types})
@@ -329,3 +314,52 @@ def received(name: str, given: msgspec.Raw, now: float) -> dict[str, object]:
         elif each in types.queries:
             values[each] = parse(str(value), now=now)
     return values
+
+
+class Failure(NamedTuple):
+    """An error of the program there, as it travels."""
+
+    kind: str
+    """The name of its class, or of one of `errors.py` that it is derived from."""
+    sentence: str
+    remedy: str
+    advice: errors.Advice = errors.Advice.NONE
+    exit_code: Literal[1, 2, 3, 4, 5, 130] = 1
+
+
+_KINDS = {
+    name: kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, BrowseError)
+}
+_OF_THE_HOST = {
+    *(BrowseError, errors.StoreError, errors.StoreMissingError, errors.StoreEmptyError),
+    *(errors.NotAStoreError, errors.StoreUnreadableError),
+}
+"""Errors that keep a host from being read at all."""
+
+
+def failure_of(error: BrowseError) -> Failure:
+    """Return an error as it travels."""
+    kind = next(kind for kind in type(error).__mro__ if kind in _KINDS.values())
+    code: Any = error.exit_code
+    return Failure(kind.__name__, error.sentence, error.remedy, error.advice, code)
+
+
+def raised_there(host: Host, line: bytes) -> BrowseError:
+    """Return the error of the program there, with its sentence as of here."""
+    try:
+        said = msgspec.json.decode(line, type=Failure)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return fault(host, "host-noise", said=line[:80].decode("utf-8", "replace"))
+    kind = _KINDS.get(said.kind, BrowseError)
+    if kind is errors.QueryInterruptedError:
+        return kind(_("The query was interrupted."))
+    text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
+    if kind in _OF_THE_HOST:
+        error: BrowseError = refused(host, text)
+    else:
+        sentence, remedy = advised(host, text)
+        error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=said.advice)
+    error.exit_code = said.exit_code
+    return error

@@ -56,18 +56,20 @@ def carry_out(lease: Asked, name: str, values: Mapping[str, Any]) -> object:
     except HostError as lost:
         if lost.code not in ("host-lost", "host-silent"):
             raise
-        answer = _recovered(lease, lost, lambda: _found(lease, name, values, title))
+        answer = _recovered(lease, lost, name, values, title)
     finally:
         waiting.cancel()
     return _named(lease.link.host.name, answer)
 
 
-def _recovered(lease: Asked, lost: HostError, find: Callable[[], object]) -> object:
+def _recovered(
+    lease: Asked, lost: HostError, call: str, values: Mapping[str, Any], title: str | None
+) -> object:
     """Return what was done before the connection was lost."""
     name = lease.link.host.name
     try:
         lease.link.reconnect()
-        answer = find()
+        answer = _found(lease, call, values, title)
     except BrowseError:
         text = _(
             "{name}: the connection was lost while it changed the store, so nobody knows whether it was done."
@@ -89,9 +91,8 @@ def _sessions(lease: Asked, ids: Sequence[str]) -> dict[str, Session]:
 
 
 def _title(lease: Asked, values: Mapping[str, Any]) -> str | None:
-    session = values["session_id"]
-    found = _sessions(lease, [session])
-    return found[session].title if session in found else None
+    found = _sessions(lease, [values["session_id"]])
+    return next((session.title for session in found.values()), None)
 
 
 def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None) -> object:
@@ -99,7 +100,7 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
     if name == "rename":
         now, session = _title(lease, values), values["session_id"]
         row = RowChange(session, {"title": title}, {"title": now})
-        done = _("renamed to “{title}”").format(title=one_line(now or ""))
+        done = _("renamed to “{title}”", title=one_line(now or ""))
         is_same = now == title
         return None if is_same else Renamed(Change(done, (row,)), now, now != values["typed"])
     if name in _FLAGS:
@@ -108,7 +109,7 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
         if {getattr(session, column) for session in found.values()} != {bool(value)}:
             return None
         rows = [RowChange(each, {column: 1 - value}, {column: value}) for each in found]
-        done = _(sentence).format(conversation=one_line(", ".join(found), 60))
+        done = _(sentence, conversation=one_line(", ".join(found), 60))
         return Change(done, tuple(rows))
     bundles: Any = lease.ask("deletions", {})
     if name == "restore":
@@ -129,7 +130,7 @@ def _named(host: str, answer: Any) -> Any:
         return answer._replace(change=_named(host, answer.change))
     if not isinstance(answer, Change) or not answer.rows:
         return answer
-    return answer._replace(sentence=_("{done} on {name}").format(done=answer.sentence, name=host))
+    return answer._replace(sentence=_("{done} on {name}", done=answer.sentence, name=host))
 
 
 def undoes(rows: Sequence[RowChange]) -> str:

@@ -41,7 +41,7 @@ class HostError(StoreError):
     """
 
     def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
-        more = _("`hermes-browse hosts check {name}` says more.").format(name=host.name)
+        more = _("`hermes-browse hosts check {name}` says more.", name=host.name)
         super().__init__(sentence, remedy=f"{remedy} {more}".lstrip())
         self.host, self.code = host, code
         self.mend = remedy
@@ -168,8 +168,8 @@ def fault(
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     found = _FAULTS[kind]
-    own = _(found.remedy).format(**fields)
-    sentence = _(found.sentence).format(**fields)
+    own = _(found.remedy, **fields)
+    sentence = _(found.sentence, **fields)
     error = HostError(host, found.code or kind, sentence, remedy=remedy or own)
     if kind == "host-rights":  # it answers, and refuses
         error.exit_code = RefusedError.exit_code

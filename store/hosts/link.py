@@ -150,16 +150,12 @@ class AskedQuestion:
 class Connection:
     """One ssh process, until it is lost; any thread asks."""
 
-    def __init__(self, host: Host, earlier: Connection | None) -> None:
-        self._host = host
+    def __init__(self, link: Link) -> None:
+        self._link, self._host = link, link.host
         self.error: HostError | None = None
         """Why it is lost."""
         self.lost_at = float("-inf")
         """By the monotonic clock."""
-        self.away_since: float | None = earlier.away_since if earlier is not None else None
-        """Unix seconds of the first failure since the host last answered."""
-        self.fingerprint: tuple[int, ...] = earlier.fingerprint if earlier is not None else ()
-        """Of the store there, as of its last change."""
         self.greeted: Future[Hello] = Future()
         self.asked: dict[int, AskedQuestion] = {}
         """By number, until answered."""
@@ -168,13 +164,13 @@ class Connection:
         self._lock = threading.Lock()
         self._noise = ""
         """The last line that was printed instead of a hello."""
-        line = host.command_line([*SERVE, "--allow-changes"])
+        line = self._host.command_line([*SERVE, "--allow-changes"])
         try:
-            self.ssh = SshProcess(host, line, takes_input=True)
+            self.ssh = SshProcess(self._host, line, takes_input=True)
         except HostError as error:
             self.end(error)
             return
-        listening = (self._listen, f"host {host.name}", (self.ssh,))
+        listening = (self._listen, f"host {self._host.name}", (self.ssh,))
         threading.Thread(None, *listening, daemon=True).start()
 
     def hello(self) -> Hello:
@@ -224,8 +220,8 @@ class Connection:
             # and ssh would stay behind. The thread that listens then cleans up.
             if self.ssh is not None:
                 self.ssh.terminate()
+            self._link.away_since = self._link.away_since or time.time()
             self.error, self.lost_at = error, time.monotonic()
-            self.away_since = self.away_since or time.time()
             waiting = list(self.asked.values())
         with contextlib.suppress(Exception):  # it has its answer
             self.greeted.set_exception(error)
@@ -270,9 +266,9 @@ class Connection:
                 raise fault(self._host, "host-noise", said=text[:80]) from None
             self._noise = text.strip() or self._noise
             return  # what a login shell prints
-        self.fingerprint = said.fingerprint or self.fingerprint
+        self._link.fingerprint = said.fingerprint or self._link.fingerprint
         if said.hello is not None and not self.greeted.done():
-            self.away_since = None
+            self._link.away_since = None
             with contextlib.suppress(Exception):  # too late
                 self.greeted.set_result(said.hello)
 
@@ -285,6 +281,11 @@ class Link:
         self.host = host
         self.connection: Connection | None = None
         """The newest one."""
+        self.away_since: float | None = None
+        """Unix seconds of the first failure since it last answered; None while it is not known to
+        be away."""
+        self.fingerprint: tuple[int, ...] = ()
+        """Of the store there, as of its last change."""
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -292,17 +293,6 @@ class Link:
     def error(self) -> HostError | None:
         """Why the last attempt failed; None while connected."""
         return self.connection.error if self.connection is not None else None
-
-    @property
-    def away_since(self) -> float | None:
-        """Unix seconds of the first failure since it last answered; None while it is not known to
-        be away."""
-        return self.connection.away_since if self.connection is not None else None
-
-    @property
-    def fingerprint(self) -> tuple[int, ...]:
-        """Of the store there, as of its last change."""
-        return self.connection.fingerprint if self.connection is not None else ()
 
     def open(self, wait: float | None = None) -> Hello:
         """Connect, unless connected, or a failure is less than `wait` seconds ago; return what the
@@ -314,20 +304,21 @@ class Link:
         """
         hello = self._connected(RETRY_SECONDS if wait is None else wait).hello()
         if self.host.profile and hello.profile != self.host.profile:
-            sentence = _("this key may serve only the profile “{own}”, not “{wanted}”.")
-            said = sentence.format(own=hello.profile, wanted=self.host.profile)
+            said = _(
+                "this key may serve only the profile “{own}”, not “{wanted}”.",
+                own=hello.profile,
+                wanted=self.host.profile,
+            )
             raise fault(self.host, "host-refused", said=said)
         return hello
 
     def _connected(self, wait: float) -> Connection:
         with self._lock:
             known = self.connection
-            is_lost = known is not None and known.error is not None
-            is_early = known is not None and time.monotonic() - known.lost_at < wait
-            if known is None or (is_lost and not is_early):
+            if known is None or (known.error and time.monotonic() - known.lost_at >= wait):
                 if self._is_closed:
                     raise fault(self.host, "host-lost")
-                known = self.connection = Connection(self.host, known)
+                known = self.connection = Connection(self)
             return known
 
     def reconnect(self) -> Hello:
@@ -337,9 +328,7 @@ class Link:
     def try_again(self) -> None:
         """Connect in the background if the last attempt is a while ago; for a caller that polls."""
         known = self.connection
-        if known is None or known.error is None:
-            return
-        if time.monotonic() - known.lost_at > POLL_SECONDS:
+        if known and known.error and time.monotonic() - known.lost_at > POLL_SECONDS:
             name = f"host {self.host.name}"
             threading.Thread(target=self._try, name=name, daemon=True).start()
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import Reader
+from ..connection.stored_values import Json
 from ..errors import BrowseError, ValueTooLongError
 from ..hermes.homes import DEFAULT_PROFILE, Location, notes_file
+from ..hermes.resume_command import Caution, ResumePlan
 from ..text import one_line
 from ..wording import _
 from . import codec
-from .failures import raised_there
 from .far_changes import carry_out
 from .faults import fault
+from .host import Host, ssh_command
 from .link import ANSWER_SECONDS, CHANGE_SECONDS, AskedQuestion, Link, Links
 
 _LEASES = itertools.count(1)
@@ -24,7 +27,6 @@ _PLAIN_BYTES = 16_000_000
 """Of an answer without long texts."""
 _WINDOWS = 16
 """Most windows of an answer: some 128 million characters."""
-_NO_MORE: Mapping[str, object] = MappingProxyType({})
 
 
 class Lease:
@@ -39,7 +41,7 @@ class Lease:
         self._number = next(_LEASES)
         self._running: AskedQuestion | None = None
 
-    def call(self, name: str, args: Sequence[object], named: Mapping[str, object]) -> object:
+    def call(self, name: str, args: Sequence[object], named: codec.Arguments) -> object:
         """Return the answer of a call; whole texts that are longer than a line come in windows.
 
         Raises:
@@ -56,7 +58,7 @@ class Lease:
             raise fault(self.link.host, "host-rights")
         return carry_out(self, name, values)
 
-    def ask(self, name: str, values: Mapping[str, object]) -> object:
+    def ask(self, name: str, values: codec.Arguments) -> object:
         """Return the answer of a call, given its arguments by name."""
         answer = codec.signature(name).answer
         try:
@@ -66,11 +68,11 @@ class Lease:
                 raise
             return self._decoded(name, self._windows(name, values, error), answer)
 
-    def _windows(self, name: str, values: Mapping[str, object], error: BrowseError) -> bytes:
+    def _windows(self, name: str, values: codec.Arguments, error: BrowseError) -> bytes:
         """Read the text of an answer window by window; the error, if it has too many."""
         text = ""
         for _number in range(_WINDOWS):
-            window = self._asked(name, values, str, {"from": len(text)})
+            window = self._asked(name, values, str, len(text))
             assert isinstance(window, str)
             text += window
             if len(window) < codec.WINDOW:
@@ -80,13 +82,14 @@ class Lease:
     def _asked(
         self,
         name: str,
-        values: Mapping[str, object],
+        values: codec.Arguments,
         answer: object,
-        more: Mapping[str, object] = _NO_MORE,
+        start: int | None = None,
     ) -> object:
-        """Ask once, and return the answer as a value of the type `answer`."""
+        """Ask once, and return the answer as a value of the type `answer`; with `start`, a window of
+        its text."""
         types = codec.signature(name)
-        head = {"lease": self._number, "ask": name, **more}
+        head: Json = {"lease": self._number, "ask": name, "from": start}
         question = self._running = self.link.send(head, codec.sent(name, values))
         stopped = values.get("stopped")
 
@@ -104,7 +107,7 @@ class Lease:
             elif line.kind == "answer":
                 return self._decoded(name, line.value, answer)
             elif line.kind == "error":
-                raise raised_there(self.link.host, line.value)
+                raise codec.raised_there(self.link.host, line.value)
             else:
                 break
         raise self._noise(line.text)
@@ -186,6 +189,26 @@ def locate_there(link: Link) -> Location:
     path, profile = one_line(hello.path, 400), one_line(hello.profile, 400)
     label = host.name if profile in ("", DEFAULT_PROFILE) else f"{host.name} · {profile}"
     return Location(Path(f"{host.name}:{path}"), profile=profile or None, label=label, host=host)
+
+
+def over_ssh(host: Host, plan: ResumePlan) -> ResumePlan:
+    """Return the plan of another machine as one for this: `ssh` runs it there."""
+    # Its "here" is that machine.
+    warnings = [Caution(each.code, f"{host.name}: {each.text}") for each in plan.warnings]
+    executable = shutil.which("ssh")
+    if executable is None:
+        text = _("There is no `ssh` on PATH: copy the command and run it where there is.")
+        warnings.append(Caution("no-ssh", text))
+    # What is risky has been confirmed on the card by then.
+    line = host.command_line(["resume", "--yes", "--", plan.target.id])
+    return replace(
+        plan,
+        argv=tuple(ssh_command(host, line, terminal=True)),
+        env={},
+        warnings=tuple(warnings),
+        executable=executable,
+        host=host.name,
+    )
 
 
 def store_at(location: Location, links: Links) -> Store:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, NoReturn, TypeVar
 
@@ -42,26 +43,25 @@ class Reply(NamedTuple):
     err: str
 
 
+@dataclass(eq=False)
 class Running:
     """A line that the shell of a host runs; iterate once to get what it prints on standard output.
-
-    Args:
-        line: For the shell of the host, such as from `Host.command_line`.
-        seconds: How long it may take; None for as long as it takes.
-        most: More bytes are refused; None for any number.
 
     Without a limit of time it is given up after `SILENT_SECONDS` in which it prints nothing.
     """
 
-    def __init__(
-        self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None
-    ) -> None:
-        self._host, self._line, self._seconds, self._most = host, line, seconds, most
-        self._has_begun = False
-        self.said = ""
-        """What it has printed on standard error, or the end of that."""
-        self.code = -1
-        """Its exit code, at the end."""
+    host: Host
+    line: str
+    """For the shell of the host, such as from `Host.command_line`."""
+    seconds: float | None = None
+    """How long it may take; None for as long as it takes."""
+    most: int | None = None
+    """More bytes are refused; None for any number."""
+    said: str = ""
+    """What it has printed on standard error, or the end of that."""
+    code: int = -1
+    """Its exit code, at the end."""
+    _has_begun: bool = False
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the output as it comes, and end the process when the caller leaves.
@@ -70,7 +70,7 @@ class Running:
             HostError: ssh failed, the host has no such program, or the output is not what was asked
                 for.
         """
-        process = SshProcess(self._host, f"echo {_MARK.decode()}; {self._line}")
+        process = SshProcess(self.host, f"echo {_MARK.decode()}; {self.line}")
         _processes.add(process)
         try:
             noise = yield from self._output(process)
@@ -80,14 +80,14 @@ class Running:
             self.said = process.said
             process.close()
             _processes.discard(process)
-        is_missing = is_no_program(self._host, self.code, self.said)
+        is_missing = is_no_program(self.host, self.code, self.said)
         if self.code == SSH_FAILED and not self._has_begun and not self.said:
-            raise fault(self._host, "host-closed")
+            raise fault(self.host, "host-closed")
         if self.code == SSH_FAILED or is_missing or (self.code and not self._has_begun):
-            raise explain(self._host, self.code, self.said, has_greeted=False, noise=noise)
+            raise explain(self.host, self.code, self.said, has_greeted=False, noise=noise)
         if not self._has_begun:
             code_of_fault = "host-serves" if '{"hello"' in noise else "host-noise"
-            raise fault(self._host, code_of_fault, said=self.said or noise)
+            raise fault(self.host, code_of_fault, said=self.said or noise)
 
     def _output(self, process: SshProcess) -> Generator[bytes, None, str]:
         """Yield what follows the mark; return what was printed if there was none."""
@@ -102,7 +102,7 @@ class Running:
                     self._refuse()
             if self._has_begun and chunk:
                 size += len(chunk)
-                if self._most is not None and size > self._most:
+                if self.most is not None and size > self.most:
                     self._refuse()
                 yield chunk
         return head.decode("utf-8", "replace")
@@ -111,20 +111,20 @@ class Running:
         """Yield all output, within the limits of time."""
         begun = heard = time.monotonic()
         while True:
-            seconds, since = self._seconds if self._has_begun else CONNECT_SECONDS, begun
+            seconds, since = self.seconds if self._has_begun else CONNECT_SECONDS, begun
             if seconds is None:
                 seconds, since = SILENT_SECONDS, heard
             try:
                 chunk = process.read(max(0.0, since + seconds - time.monotonic()))
             except TimeoutError:
-                raise fault(self._host, "host-silent", seconds=seconds) from None
+                raise fault(self.host, "host-silent", seconds=seconds) from None
             if chunk is None:
                 return
             yield chunk
             heard = time.monotonic()  # a pager may have kept us waiting
 
     def _refuse(self) -> NoReturn:
-        raise fault(self._host, "host-noise", said=_("more than was asked for"))
+        raise fault(self.host, "host-noise", said=_("more than was asked for"))
 
 
 def run_once(
@@ -163,7 +163,7 @@ def refusal(host: Host, reply: Reply) -> BrowseError:
     lines = [line for line in reply.err.splitlines() if line.strip()]
     sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
     if not sentence:
-        sentence = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
+        sentence = _("its hermes-browse ended with exit code {code}.", code=reply.code)
     sentence, remedy = advised(host, sentence)
     error = _ERRORS.get(reply.code, BrowseError)(f"{host.name}: {sentence}", remedy=remedy)
     error.exit_code = reply.code

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import queue
 import sqlite3
@@ -42,7 +43,6 @@ from ..hermes.homes import Location
 from ..sessions.catalog import Catalog
 from ..wording import _
 from . import codec
-from .failures import failure_of
 from .link import ANSWER_BYTES
 
 resource: ModuleType | None
@@ -70,8 +70,6 @@ it."""
 _QUESTION_BYTES = 4_000_000
 _PROGRESS_BYTES = 1_000_000
 """Of a line about what is done so far; a longer one is not sent."""
-_SPARE = 100
-"""Bytes of a line beside its answer."""
 _WAITING_BYTES = 16_000_000
 """Of all questions that have no answer yet."""
 _QUESTION_COST = 1_000
@@ -91,8 +89,6 @@ class _Question(msgspec.Struct, eq=False):
     ask: object = None
     given: msgspec.Raw = msgspec.field(name="with", default=msgspec.Raw(b"{}"))
     start: object = msgspec.field(name="from", default=None)
-    size: int = msgspec.field(name="", default=0)
-    """Bytes that it counts for."""
 
 
 _decoder = msgspec.json.Decoder(_Question)
@@ -105,39 +101,33 @@ def _read_question(line: bytes) -> _Question:
         return _decoder.decode(codec.encode(json.loads(line)))
 
 
+class _Asked:
+    """A question without an answer."""
+
+    def __init__(self, question: _Question, size: int) -> None:
+        self.question, self.id = question, question.id
+        self.size = size
+        """Bytes that it counts for."""
+        self.changes = False
+        """Whether it changes the store."""
+        self.seconds = QUESTION_SECONDS
+        self.until = math.inf
+        """When its time is over, by the monotonic clock."""
+        self.is_late = self.is_cancelled = self.is_stopped = False
+
+
 def _line(number: int | None, kind: str, value: bytes) -> bytes:
     """Return a line of output about a question."""
     return b'{"id": %b, "%b": %b}\n' % (codec.encode(number), kind.encode(), value)
 
 
-def _failed(number: int | None, error: BrowseError) -> bytes:
+def _failed(number: int | None, error: Exception) -> bytes:
     """Return the line that says what went wrong."""
-    if isinstance(error.__cause__, MemoryError):
-        error = _no_memory()
-    return _line(number, "error", codec.encode(failure_of(error)))
-
-
-def _too_large() -> ValueTooLongError:
-    return ValueTooLongError(_("This answer is too large to be sent."))
-
-
-def _too_late(seconds: float) -> str:
-    return _("This took longer than {seconds:.0f} seconds and was stopped.").format(seconds=seconds)
-
-
-def _no_memory() -> RefusedError:
-    return RefusedError(_("This takes more memory than a question may have."))
-
-
-def _no_call(name: object) -> RefusedError:
-    return RefusedError(_("There is no call “{name}”.").format(name=str(name)[:80]))
-
-
-def _may_only_read(name: str) -> RefusedError:
-    sentence = _(
-        "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there."
-    )
-    return RefusedError(sentence.format(call=name))
+    if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+        error = RefusedError(_("This takes more memory than a question may have."))
+    if not isinstance(error, BrowseError):
+        error = RefusedError(str(error)[:400] or type(error).__name__)
+    return _line(number, "error", codec.encode(codec.failure_of(error)))
 
 
 class _LeaseThread:
@@ -146,26 +136,21 @@ class _LeaseThread:
 
     def __init__(self, server: Server, number: int | None) -> None:
         self._server = server
-        self.questions: queue.Queue[_Question | None] = queue.Queue()
+        self.questions: queue.Queue[_Asked | None] = queue.Queue()
         """None closes the lease."""
         self._store = OpenStore(server.store, server.location)
         self._lock = threading.Lock()
-        self._running: _Question | None = None
+        self._running: _Asked | None = None
         """What is being answered."""
-        self._is_change = False
-        self._seconds, self._until = 0.0, 0.0
-        """Its limit of time, and when that is reached, by the monotonic clock."""
-        self._is_late = False
-        """Whether it has taken too long."""
         self._ident = 0
         self.thread = threading.Thread(target=self._run, name=f"lease {number}", daemon=True)
         self.thread.start()
 
-    def cancel(self, number: int) -> None:
-        """Interrupt a question if it is running and no change."""
+    def interrupt(self) -> None:
+        """Interrupt what is running if it was cancelled and is no change."""
         with self._lock:
             running = self._running
-            if running is not None and number == running.id and not self._is_change:
+            if running is not None and running.is_cancelled and not running.changes:
                 interrupt_readers(self._ident)
 
     def end(self) -> None:
@@ -178,89 +163,83 @@ class _LeaseThread:
         does not stop."""
         with self._lock:
             running = self._running
-            if running is None or self._is_late or now < self._until:
+            if running is None or running.is_late or now < running.until:
                 return
-            self._is_late = True
-            if self._is_change:
+            running.is_late = True
+            if running.changes:
                 return  # it polls `stop`, and says itself what it has done
             interrupt_readers(self._ident)
-        self._server.send(running.id, _failed(running.id, RefusedError(_too_late(self._seconds))))
+        text = _(
+            "This took longer than {seconds:.0f} seconds and was stopped.", seconds=running.seconds
+        )
+        self._server.send(running, _failed(running.id, RefusedError(text)))
 
     def _run(self) -> None:
         self._ident = threading.get_ident()
-        try:
+        with contextlib.closing(self._store):
             while True:
                 try:
-                    seconds = _IDLE_SECONDS if self._store.is_open else None
-                    question = self.questions.get(timeout=seconds)
+                    asked = self.questions.get(
+                        timeout=_IDLE_SECONDS if self._store.is_open else None
+                    )
                 except queue.Empty:
                     self._store.close()
                     continue
-                if question is None:
+                if asked is None:
                     return
-                line = self._answer(question)
+                line = self._answer(asked)
                 with self._lock:
-                    was_refused = self._is_late and not self._is_change
                     self._running = None
-                if question.id is None:
+                if asked.id is None:
                     self._store.close()  # nobody waits, so nobody asks more
-                elif not was_refused:
-                    self._server.send(question.id, line)
-                self._server.forget(question)
-        finally:
-            self._store.close()
+                elif asked.changes or not asked.is_late:
+                    self._server.send(asked, line)
+                self._server.forget(asked)
 
-    def _answer(self, question: _Question) -> bytes:
+    def _answer(self, asked: _Asked) -> bytes:
         """Return the line that answers a question."""
         try:
-            return _line(question.id, "answer", self._ask(question))
-        except BrowseError as error:
-            return _failed(question.id, error)
-        except MemoryError:
-            return _failed(question.id, _no_memory())
+            return _line(asked.id, "answer", self._ask(asked))
         except Exception as error:  # thread boundary: no question ends the others
-            return _failed(question.id, RefusedError(str(error)[:400] or type(error).__name__))
+            return _failed(asked.id, error)
 
-    def _begin(self, question: _Question, *, is_change: bool) -> None:
+    def _begin(self, asked: _Asked) -> None:
         """Note that a question runs. QueryInterruptedError if it was cancelled before that."""
         allow_readers()
         self._store.begin()
         with self._lock:
-            self._seconds = CHANGE_SECONDS if is_change else QUESTION_SECONDS
-            self._until = time.monotonic() + self._seconds
-            self._running, self._is_change, self._is_late = question, is_change, False
-        if question.id in self._server.cancelled or self._server.has_ended:
+            asked.until = time.monotonic() + asked.seconds
+            self._running = asked
+        if asked.is_cancelled or self._server.has_ended:
             raise QueryInterruptedError(_("The query was interrupted."))
 
-    def _ask(self, question: _Question) -> bytes:
+    def _ask(self, asked: _Asked) -> bytes:
         """Carry out a call of the façade; return its answer as JSON."""
-        name, server, number = question.ask, self._server, question.id
+        name, server, start = asked.question.ask, self._server, asked.question.start
         if not isinstance(name, str) or name not in CALLS:
-            raise _no_call(name)
+            raise RefusedError(_("There is no call “{name}”.", name=str(name)[:80]))
         now, types = time.time(), codec.signature(name)
         if types.changes and not server.may_change:
-            raise _may_only_read(name)
-        values = codec.received(name, question.given, now)
-        self._begin(question, is_change=types.changes)
+            text = _(
+                "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.",
+                call=name,
+            )
+            raise RefusedError(text)
+        values = codec.received(name, asked.question.given, now)
+        if types.changes:
+            asked.changes, asked.seconds = True, CHANGE_SECONDS
+        self._begin(asked)
         for own in types.own:
-            is_sizes = own == "known"
-            values[own] = server.sizes if is_sizes else server.catalog(self._store, now)
+            values[own] = server.sizes if own == "known" else server.catalog(self._store, now)
         for kind in types.reports:
-            values[kind] = partial(server.report, number, kind)
+            values[kind] = partial(server.report, asked.id, kind)
         if types.stops:
             values["stopped"] = lambda: (
-                number in server.stopped
-                or self._is_late
-                or (server.has_ended and not types.changes)
+                asked.is_stopped or asked.is_late or (server.has_ended and not asked.changes)
             )
-        try:
-            answer = codec.encode(CALLS[name](self._store, **values))
-        finally:
-            server.stopped.discard(number)
-        if isinstance(question.start, int) and question.start >= 0:
-            answer = codec.window(answer, question.start)
-        if len(answer) > ANSWER_BYTES - _SPARE:
-            raise _too_large()
+        answer = codec.encode(CALLS[name](self._store, **values))
+        if isinstance(start, int) and start >= 0:
+            answer = codec.window(answer, start)
         return answer
 
 
@@ -286,14 +265,11 @@ class Server:
         self._output, self.may_change = output, may_change
         self.sizes: dict[str, Sizes] = {}
         """Of the sessions that were measured."""
-        self.stopped: set[int | None] = set()
-        """Questions that are to end with what is done so far."""
-        self.cancelled: set[int | None] = set()
-        """Questions that were cancelled and have no answer yet."""
-        self._catalog: tuple[Fingerprint, Catalog] | None = None
+        self._catalog: Catalog | None = None
+        self._catalog_as_of: Fingerprint = ()
         self._reading_catalog = threading.Lock()
         self._leases: dict[int | None, _LeaseThread] = {}
-        self._waiting: set[_Question] = set()
+        self._waiting: set[_Asked] = set()
         """Questions that have no answer yet."""
         self._counting = threading.Lock()
         self._writing = threading.Lock()
@@ -305,16 +281,13 @@ class Server:
         self._write(codec.encode({"hello": hello | {"rights": rights}}) + b"\n")
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
         # While the hello travels: the modules of the first list are loaded, and its pages are read.
-        now = codec.encode({"now": time.time()})
-        self._heard(_Question(ask="first_page", given=msgspec.Raw(now)))
+        now = msgspec.Raw(codec.encode({"now": time.time()}))
+        self._put(_Asked(_Question(ask="first_page", given=now), 0))
         try:
             while line := source.readline(_QUESTION_BYTES):
-                try:
-                    question = _read_question(line)
-                except (ValueError, RecursionError):
-                    continue  # it was cut, as its caller is gone; or nobody knows what it means
-                question.size = len(line) + _QUESTION_COST
-                self._heard(question)
+                # It was cut, as its caller is gone; or nobody knows what it means.
+                with contextlib.suppress(ValueError, RecursionError):
+                    self._heard(_read_question(line), len(line) + _QUESTION_COST)
         finally:
             self._ended.set()
             until = time.monotonic() + _END_SECONDS
@@ -336,10 +309,12 @@ class Server:
             self._output.write(line)
             self._output.flush()
 
-    def send(self, number: int | None, line: bytes) -> None:
+    def send(self, asked: _Asked, line: bytes) -> None:
         """Send the line that answers a question."""
-        self._write(line if len(line) <= ANSWER_BYTES else _failed(number, _too_large()))
-        self.cancelled.discard(number)
+        if len(line) > ANSWER_BYTES:
+            error = ValueTooLongError(_("This answer is too large to be sent."))
+            line = _failed(asked.id, error)
+        self._write(line)
 
     def report(self, number: int | None, kind: str, value: object) -> None:
         """Send what a call has done so far."""
@@ -351,48 +326,50 @@ class Server:
         """Return the catalog of the store, read again when the file has changed."""
         with self._reading_catalog:
             fingerprint = self.store.fingerprint()
-            if self._catalog is None or self._catalog[0] != fingerprint:
-                known = self._catalog[1] if self._catalog is not None else None
-                self._catalog = fingerprint, store.catalog(now, known)
-            return self._catalog[1]
+            if self._catalog is None or self._catalog_as_of != fingerprint:
+                self._catalog = store.catalog(now, self._catalog)
+                self._catalog_as_of = fingerprint
+            return self._catalog
 
-    def forget(self, question: _Question) -> None:
+    def forget(self, asked: _Asked) -> None:
         """Note that a question needs no answer any more."""
         with self._counting:
-            self._waiting.discard(question)
+            self._waiting.discard(asked)
 
-    def _heard(self, question: _Question) -> None:
+    def _heard(self, question: _Question, size: int) -> None:
+        with self._counting:
+            waiting = list(self._waiting)
         if question.cancel is not None:
-            with self._counting:
-                if any(question.cancel == each.id for each in self._waiting):
-                    self.cancelled.add(question.cancel)
+            for asked in waiting:
+                asked.is_cancelled |= asked.id == question.cancel
             for lease in self._leases.values():
-                lease.cancel(question.cancel)
+                lease.interrupt()
         elif question.stop is not None:
-            self.stopped.add(question.stop)
+            for asked in waiting:
+                asked.is_stopped |= asked.id == question.stop
         elif question.close is not None:
             if (closed := self._leases.pop(question.close, None)) is not None:
                 closed.questions.put(None)
         elif question.ask is None:
             sentence = _("There is no such question: `serve` answers calls, no command lines.")
-            self.send(question.id, _failed(question.id, RefusedError(sentence)))
+            self._write(_failed(question.id, RefusedError(sentence)))
         else:
-            self._put(question, question.lease)
+            self._put(_Asked(question, size))
 
-    def _put(self, question: _Question, number: int | None) -> None:
+    def _put(self, asked: _Asked) -> None:
         """Let a question wait for its lease, if there is room."""
+        number = asked.question.lease
         with self._counting:
-            waiting = sum(each.size for each in self._waiting) + question.size
-            is_full = number not in self._leases and len(self._leases) >= _LEASES
-            if has_room := waiting <= _WAITING_BYTES and not is_full:
-                self._waiting.add(question)
-        if not has_room:
+            self._waiting.add(asked)
+            is_full = sum(each.size for each in self._waiting) > _WAITING_BYTES
+        if is_full or (number not in self._leases and len(self._leases) >= _LEASES):
+            self.forget(asked)
             sentence = _("There are too many questions at once.")
-            self.send(question.id, _failed(question.id, RefusedError(sentence)))
+            self._write(_failed(asked.id, RefusedError(sentence)))
             return
         if number not in self._leases:
             self._leases[number] = _LeaseThread(self, number)
-        self._leases[number].questions.put(question)
+        self._leases[number].questions.put(asked)
 
     def _watch(self) -> None:
         last: Fingerprint = ()

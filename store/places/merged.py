@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
-from functools import partial
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -116,7 +116,7 @@ class MergedLease:
 
     def __init__(self, places: Sequence[Place]) -> None:
         self._places = places
-        self._numbers = {place.name: place.keys.number for place in places}
+        self._number_of = {place.name: place.keys.number for place in places}
         self._open: dict[int, OpenStore] = {}
         self._is_interrupted = False
 
@@ -175,7 +175,7 @@ class MergedLease:
 
     def _place(self, asked: object) -> Place:
         """Return the place that a question is about; about no row, the first."""
-        number = next(numbers_in(asked, self._numbers), 0)
+        number = next(numbers_in(asked, self._number_of), 0)
         if not 0 <= number < len(self._places):
             raise RefusedError(_("There is no such profile or host any more."))
         return self._places[number]
@@ -197,12 +197,6 @@ class MergedLease:
         ]
         return [(place, place.keys.there(some)) for place, some in own if some]
 
-    def _with_names(self, conversations: Sequence[Conversation]) -> list[Conversation]:
-        return self._completed("with_names", conversations)
-
-    def _with_details(self, conversations: Sequence[Conversation]) -> list[Conversation]:
-        return self._completed("with_details", conversations)
-
     def _completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
         completed: dict[str, Conversation] = {}
@@ -212,19 +206,19 @@ class MergedLease:
                 completed |= {each.root_id: each for each in place.keys.here(answer)}
         return [completed.get(each.root_id, each) for each in conversations]
 
-    def _count_rows(self, session_ids: Sequence[str]) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for place, own in self._by_place(session_ids, str):
-            counted = self._store(place).count_rows(own)
-            counts |= zip(place.keys.here(list(counted)), counted.values(), strict=True)
-        return counts
+    _with_names = partialmethod(_completed, "with_names")
+    _with_details = partialmethod(_completed, "with_details")
 
-    def _sizes_of(self, sessions: Sequence[Session], most: int | None = None) -> dict[str, object]:
-        sizes: dict[str, object] = {}
-        for place, own in self._by_place(sessions, lambda session: session.id):
-            measured = self._store(place).sizes_of(own, most)
-            sizes |= zip(place.keys.here(list(measured)), measured.values(), strict=True)
-        return sizes
+    def _numbers(self, name: str, items: Sequence[Any], *how: object) -> dict[str, object]:
+        """Return what places know of sessions, or of their ids, by key."""
+        found: dict[str, object] = {}
+        for place, own in self._by_place(items, lambda each: getattr(each, "id", each)):
+            known = getattr(self._store(place), name)(own, *how)
+            found |= zip(place.keys.here(list(known)), known.values(), strict=True)
+        return found
+
+    _count_rows = partialmethod(_numbers, "count_rows")
+    _sizes_of = partialmethod(_numbers, "sizes_of")
 
     # Marks of what was read; a place that may only be read keeps none
 

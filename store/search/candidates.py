@@ -9,10 +9,11 @@ the search anywhere.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Stopped
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..sessions.first_page import ids_follow_time
@@ -31,7 +32,7 @@ from .spellings import (
     plain_match,
     substring_match,
 )
-from .terms import Matcher
+from .terms import Group, Span
 
 _NEWEST = 350
 """Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
@@ -70,11 +71,16 @@ class _Source(NamedTuple):
     """On `messages m`."""
     low: int
     high: int
-    is_scan: bool
     is_certain: bool
 
 
 _ALL_ROWS = Condition("SELECT id FROM messages WHERE id")
+
+
+def _found_by(index: FtsIndex, match: str) -> Condition:
+    """Return a SELECT of the ids that an index finds for MATCH."""
+    sql = f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid"
+    return Condition(sql, (match,))
 
 
 class Sources:
@@ -114,31 +120,18 @@ class Sources:
         self,
         ids: Condition,
         where: Condition = EVERYTHING,
-        between: tuple[int, int] | None = None,
-        *,
-        is_scan: bool = False,
-        is_certain: bool = False,
-    ) -> None:
-        self.all.append(_Source(ids, where, *(between or self.edges), is_scan, is_certain))
-
-    def _add_match(
-        self,
-        index: FtsIndex,
-        match: str,
-        where: Condition = EVERYTHING,
-        between: tuple[int, int] | None = None,
+        between: Span | None = None,
         *,
         is_certain: bool = False,
     ) -> None:
-        """Add the rows that an index finds for MATCH, in a range of ids."""
-        ids = f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid"
-        self._add(Condition(ids, (match,)), where, between, is_certain=is_certain)
+        """Add the rows of a SELECT, in a range of ids."""
+        self.all.append(_Source(ids, where, *(between or self.edges), is_certain))
 
-    def _scan(self, where: Condition, between: tuple[int, int] | None = None) -> None:
+    def _scan(self, where: Condition, between: Span | None = None) -> None:
         self.engines.add("scan")
-        self._add(_ALL_ROWS, where, between, is_scan=True)
+        self._add(_ALL_ROWS, where, between)
 
-    def _add_group(self, group: Sequence[Matcher]) -> None:
+    def _add_group(self, group: Group) -> None:
         """Add the sources for one group of terms: of the index that fits it, and of what that index
         does not hold."""
         schema = self._reader.schema
@@ -158,20 +151,20 @@ class Sources:
             return
         if trigram is not None and substrings:
             self.engines.add("trigram")
-            self._add_match(trigram, substrings, may_have(group))
+            self._add(_found_by(trigram, substrings), may_have(group))
             self._add_gaps(trigram, group)
             # Of messages with images it has none: it stops at the NUL ahead. In the word index each
             # begins with the word `json`; letters beyond ASCII are in escapes there.
             if any(each.spelling.isascii() for each in group if not each.words):
-                self._add_match(words, '^ "json"', may_have(group))
+                self._add(_found_by(words, '^ "json"'), may_have(group))
             if escapes := escapes_match(self._reader, words, group):
-                self._add_match(words, escapes)
+                self._add(_found_by(words, escapes))
         else:
             self.engines.add("fts5")
             self._add_words(group, words)
         self._add_gaps(words, group)
 
-    def _substrings(self, trigram: FtsIndex, group: Sequence[Matcher]) -> str:
+    def _substrings(self, trigram: FtsIndex, group: Group) -> str:
         """Return for MATCH on the trigram index: rows with the substrings of a group.
 
         Empty where there is no such expression, and for an index that leaves out tool output, as
@@ -182,7 +175,7 @@ class Sources:
         found = [substring_match(self._reader, trigram, each) for each in group if not each.words]
         return " AND ".join(filter(None, found))
 
-    def _add_words(self, group: Sequence[Matcher], index: FtsIndex) -> None:
+    def _add_words(self, group: Group, index: FtsIndex) -> None:
         """Add the rows with words.
 
         Of a prefix, FTS5 may merge a good part of the index before the first row. So the first rows
@@ -198,12 +191,12 @@ class Sources:
             if self._oldest:
                 first, rest = (low, middle), (middle + 1, high)
             if match:
-                self._add_match(index, match, literal, first)
+                self._add(_found_by(index, match), literal, first)
             else:
                 self._add(_ALL_ROWS, may_have(group), first)
         plain, joined = plain_match(group), joined_match(self._reader, index, group)
-        self._add_match(index, plain, literal, rest, is_certain=self._is_plain)
-        self._add_match(index, joined, may_be_joined(group), rest)
+        self._add(_found_by(index, plain), literal, rest, is_certain=self._is_plain)
+        self._add(_found_by(index, joined), may_be_joined(group), rest)
 
     def _middle(self, index: FtsIndex, match: str) -> int:
         """Return the last of the first rows that an index finds, or of all there are; without
@@ -219,7 +212,7 @@ class Sources:
         last = self._reader.value(sql, [match])
         return self.edges[self._oldest] if last is None else as_int(last)
 
-    def _add_gaps(self, index: FtsIndex, group: Sequence[Matcher]) -> None:
+    def _add_gaps(self, index: FtsIndex, group: Group) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""
         gaps = gaps_of(self._reader, index, self.edges[1])
         if gaps.missing:
@@ -244,38 +237,29 @@ class Sources:
             self.notes.append(note.format(count=len(gaps.truncated), read=_MOST_TRUNCATED))
 
 
+@dataclass(eq=False)
 class Candidates:
-    """The rows in a scope that may have the terms of a query, page by page.
+    """The rows in a scope that may have the terms of a query, page by page."""
 
-    Args:
-        reader: Open; used by this thread alone.
-        compiled: The query.
-        scope: On `messages m`: other rows are no candidates.
-        oldest: The oldest first.
-        stopped: Called between statements; True stops the search.
-        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
-            1.
-    """
+    reader: Reader
+    """Open; used by this thread alone."""
+    compiled: CompiledQuery
+    scope: Condition
+    """On `messages m`: other rows are no candidates."""
+    oldest: bool
+    """The oldest first."""
+    stopped: Stopped
+    """Called between statements; True stops the search."""
+    progress: Callable[[float], None]
+    """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
+    is_stopped: bool = False
+    """It was stopped before its end."""
+    _scanned: int = 0
+    _block: int = 0
+    """Candidates that are brought into the order of time together; 0 where ids follow time."""
 
-    def __init__(
-        self,
-        reader: Reader,
-        compiled: CompiledQuery,
-        scope: Condition = EVERYTHING,
-        *,
-        oldest: bool = False,
-        stopped: Callable[[], bool] = lambda: False,
-        progress: Callable[[float], None] = lambda share: None,
-    ) -> None:
-        self.sources = Sources(reader, compiled, oldest=oldest)
-        self._reader, self._scope, self._oldest = reader, scope, oldest
-        self._stopped, self._progress = stopped, progress
-        self._edges = self.sources.edges
-        self._block = 0
-        """Candidates that are brought into the order of time together; 0 where ids follow time."""
-        self._scanned = 0
-        self.is_stopped = False
-        """It was stopped before its end."""
+    def __post_init__(self) -> None:
+        self.sources = Sources(self.reader, self.compiled, oldest=self.oldest)
 
     @property
     def is_long(self) -> bool:
@@ -293,7 +277,7 @@ class Candidates:
         waits_for = after if self._block else None
         pages = self._blocks(self.pages()) if self._block else self.pages(after)
         for page in pages:
-            ids = [each.id for each in sorted(page, reverse=not self._oldest)]
+            ids = [each.id for each in sorted(page, reverse=not self.oldest)]
             if waits_for is None:
                 yield ids
             elif waits_for in ids:
@@ -306,26 +290,26 @@ class Candidates:
 
         Asked once while the store does not change, so that all pages of a search agree.
         """
-        sizes = self._reader.cache().block_sizes
-        if self._oldest not in sizes:
+        sizes = self.reader.cache().block_sizes
+        if self.oldest not in sizes:
             size = _LARGE_BLOCK
-            if ids_follow_time(self._reader):
+            if ids_follow_time(self.reader):
                 size = _SMALL_BLOCK if self._has_late_rows() else 0
-            sizes[self._oldest] = size
-        return sizes[self._oldest]
+            sizes[self.oldest] = size
+        return sizes[self.oldest]
 
     def _has_late_rows(self) -> bool:
         """Whether a row near the end at which the search begins is older than the one before."""
-        low, high = self._edges
-        near = low + _SMALL_BLOCK if self._oldest else high - _SMALL_BLOCK
+        low, high = self.sources.edges
+        near = low + _SMALL_BLOCK if self.oldest else high - _SMALL_BLOCK
         if high - low < _SMALL_BLOCK:
             return True
-        stamp = f"COALESCE({self._reader.schema.message('timestamp')}, {FIRST_TIME})"
+        stamp = f"COALESCE({self.reader.schema.message('timestamp')}, {FIRST_TIME})"
         late = (
             f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
-            f"WHERE m.id {'<' if self._oldest else '>'} ?) WHERE here < before LIMIT 1"
+            f"WHERE m.id {'<' if self.oldest else '>'} ?) WHERE here < before LIMIT 1"
         )
-        return bool(self._reader.rows(late, [near]))
+        return bool(self.reader.rows(late, [near]))
 
     def _blocks(self, pages: Iterable[list[Candidate]]) -> Iterator[list[Candidate]]:
         block: list[Candidate] = []
@@ -341,13 +325,13 @@ class Candidates:
 
         Pages may be empty: between two of them nothing is open, and the caller may do anything.
         """
-        low, high = self._edges
+        low, high = self.sources.edges
         total = max(high - low + 1, 1)
         if after is not None:
-            low, high = (after + 1, high) if self._oldest else (low, after - 1)
+            low, high = (after + 1, high) if self.oldest else (low, after - 1)
         sizes = [_FIRST] * len(self.sources.all)
         while low <= high:
-            if self._stopped():
+            if self.stopped():
                 self.is_stopped = True
                 return
             first, last = low, high  # the part of the rows that all sources have looked at
@@ -356,32 +340,32 @@ class Candidates:
                 begin, end = max(first, source.low), min(last, source.high)
                 if begin <= end:
                     page, reached = self._page(source, begin, end, sizes[number])
-                    first, last = (first, reached) if self._oldest else (reached, last)
+                    first, last = (first, reached) if self.oldest else (reached, last)
                     found |= {
                         each.id: each for each in page if each.is_certain or each.id not in found
                     }
                     sizes[number] = min(sizes[number] * 2, _MOST)
             yield [each for each in found.values() if first <= each.id <= last]
-            low, high = (last + 1, high) if self._oldest else (low, first - 1)
+            low, high = (last + 1, high) if self.oldest else (low, first - 1)
             if self._scanned:
-                self._progress(1 - max(high - low + 1, 0) / total)
+                self.progress(1 - max(high - low + 1, 0) / total)
 
     def _page(self, source: _Source, low: int, high: int, size: int) -> tuple[list[Candidate], int]:
         """Return the candidates among the next ids of a source, and the last id it has looked
         at."""
-        order, reached = ("ASC", high) if self._oldest else ("DESC", low)
+        order, reached = ("ASC", high) if self.oldest else ("DESC", low)
         sql = f"{source.ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT ?"
         ids = [
-            as_int(row[0]) for row in self._reader.rows(sql, [*source.ids.values, low, high, size])
+            as_int(row[0]) for row in self.reader.rows(sql, [*source.ids.values, low, high, size])
         ]
-        self._scanned += len(ids) * source.is_scan
+        self._scanned += len(ids) * (source.ids is _ALL_ROWS)
         if len(ids) == size:
             reached = ids[-1]
-        where = all_of([Condition(SHOWN), self._scope, source.where])
+        where = all_of([Condition(SHOWN), self.scope, source.where])
         # The time is behind long texts: it is read only where it is needed.
         stamp = "m.timestamp" if self._block else "0"
-        rows = self._reader.rows(
-            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self._reader.schema)} "
+        rows = self.reader.rows(
+            f"SELECT {stamp}, m.id, m.session_id FROM {rows_sql(self.reader.schema)} "
             f"WHERE m.id IN (SELECT value FROM json_each(?)) AND {where.sql}",
             [json.dumps(ids), *where.values],
         )

@@ -77,11 +77,9 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
         return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
     if damage is Damage.MALFORMED or kind is FtsKind.EXTERNAL:
-        return _("End Hermes and run: {command}").format(command=rebuild)
+        return _("End Hermes and run: {command}", command=rebuild)
     drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")
-    return _("End Hermes and run: {command} ; then start Hermes: it fills the index").format(
-        command=drop
-    )
+    return _("End Hermes and run: {command} ; then start Hermes: it fills the index", command=drop)
 
 
 _SLICE = 2000
@@ -101,7 +99,7 @@ class Coverage:
         """Return it as text for the status line."""
         if self.reason:
             return self.reason
-        return _("all {count:,} messages indexed").format(count=self.messages)
+        return _("all {count:,} messages indexed", count=self.messages)
 
 
 def read_coverage(reader: Reader) -> Coverage:

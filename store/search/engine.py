@@ -6,13 +6,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ..connection.reader import Reader, chunks
+from ..connection.reader import Reader, Stopped, chunks
 from ..connection.stored_values import as_int
 from ..errors import StoreError
 from ..messages.chat_message import Hit
+from ..trash.progress import never
 from ..wording import _
 from .candidates import Candidates, moment_of
 from .coverage import damage_of, is_of_index, remedy
@@ -67,56 +67,47 @@ class Total:
     """The sessions of the counted hits."""
 
 
-def until(stopped: Callable[[], bool], seconds: float) -> Callable[[], bool]:
+def until(stopped: Stopped, seconds: float) -> Stopped:
     """Return a function that tells whether another one says so, or so many seconds have gone by."""
     deadline = time.monotonic() + seconds
     return lambda: stopped() or time.monotonic() > deadline
 
 
+@dataclass(eq=False)
 class Search:
     """One query on one store: its pages, and the number of its hits.
-
-    Args:
-        reader: Open; used by this thread alone.
-        query: Parsed.
-        scope: Which rows may be hits, the query's filters included.
-        sort: `newest`, `relevance` or `oldest`.
-        prefix_last: The last word is still being typed.
-        edits_first: In a search for a file: first the rows that edit it, then those that mention
-            it.
-        stopped: Called between statements; True stops the search.
-        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
-            1.
 
     Methods raise StoreError if the store cannot be read, and QueryInterruptedError if
     `Reader.interrupt` was called.
     """
 
-    def __init__(
-        self,
-        reader: Reader,
-        query: Query,
-        scope: Scope,
-        *,
-        sort: str = "newest",
-        prefix_last: bool = False,
-        edits_first: bool = False,
-        stopped: Callable[[], bool] = lambda: False,
-        progress: Callable[[float], None] = lambda share: None,
-    ) -> None:
-        self._reader, self.query, self._sort, self._stopped = reader, query, sort, stopped
-        self.compiled: CompiledQuery = compile_query(query, prefix_last=prefix_last)
-        self._candidates = partial(
-            Candidates,
-            reader,
-            self.compiled,
-            scope.condition(),
-            oldest=sort == "oldest",
-            stopped=stopped,
-            progress=progress,
-        )
-        self._files = tuple(map(fold, query.files)) if edits_first else ()
+    reader: Reader
+    """Open; used by this thread alone."""
+    query: Query
+    scope: Scope
+    """Which rows may be hits, the query's filters included."""
+    sort: str = "newest"
+    """`newest`, `relevance` or `oldest`."""
+    prefix_last: bool = False
+    """The last word is still being typed."""
+    edits_first: bool = False
+    """In a search for a file: first the rows that edit it, then those that mention it."""
+    stopped: Stopped = never
+    """Called between statements; True stops the search."""
+    progress: Callable[[float], None] = lambda share: None
+    """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
+
+    def __post_init__(self) -> None:
+        self.compiled: CompiledQuery = compile_query(self.query, prefix_last=self.prefix_last)
+        self._among = self.scope.condition()
+        self._files = tuple(map(fold, self.query.files)) if self.edits_first else ()
         self._notes: list[str] = []
+
+    def _candidates(self) -> Candidates:
+        oldest = self.sort == "oldest"
+        return Candidates(
+            self.reader, self.compiled, self._among, oldest, self.stopped, self.progress
+        )
 
     # Pages
 
@@ -138,29 +129,31 @@ class Search:
         most = limit if limit > 0 else _ENDLESS
         candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
         more = len(rows) > most
-        hits = tuple(map(self._to_hit, rows[:most]))
+        shown = rows[:most]
         # A full page from the newest rows needs no index, and ends before one is named.
-        engines = candidates.sources.engines or ({"scan"} if hits else {"none"})
+        engines = candidates.sources.engines or ({"scan"} if shown else {"none"})
         is_complete = not (candidates.is_stopped or candidates.sources.is_partial)
-        return Answer(
-            query=self.query,
-            hits=hits,
-            engine=next(iter(engines)) if len(engines) == 1 else "mixed",
+        return self._answer(
+            shown,
+            next(iter(engines)) if len(engines) == 1 else "mixed",
             complete=is_complete,
-            total=len(hits) if is_complete and not more and after is None else None,
+            total=len(shown) if is_complete and not more and after is None else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
             notes=tuple(dict.fromkeys([*self._notes, *candidates.sources.notes])),
             stopped=candidates.is_stopped,
             more=more or candidates.is_stopped,
-            matchers=tuple(self.compiled.matchers),
         )
+
+    def _answer(self, rows: Sequence[StoredRow], engine: str, **facts: Any) -> Answer:
+        hits = tuple(map(self._to_hit, rows))
+        return Answer(self.query, hits, engine, matchers=tuple(self.compiled.matchers), **facts)
 
     def _read(
         self, most: int, after: Hit | None, portion: Callable[[Answer], None]
     ) -> tuple[Candidates, list[StoredRow]]:
         """Return the rows of a page, and one more where there are more."""
         candidates = self._candidates()
-        is_ranked = self._sort == "relevance" and "fts5" in candidates.sources.engines
+        is_ranked = self.sort == "relevance" and "fts5" in candidates.sources.engines
         wanted = max(_RELEVANT, most + 1) if is_ranked else most + 1
         place = after.message_id if after is not None else None
         rows: list[StoredRow] = []
@@ -170,24 +163,16 @@ class Search:
                 rows.append(row)
             elif candidates.is_long and not is_ranked and reported < len(rows):
                 reported = len(rows)
-                so_far = Answer(
-                    self.query,
-                    tuple(map(self._to_hit, rows)),
-                    "scan",
-                    complete=False,
-                    total=None,
-                    stopped=True,
-                    more=True,
-                    matchers=tuple(self.compiled.matchers),
+                portion(
+                    self._answer(rows, "scan", complete=False, total=None, stopped=True, more=True)
                 )
-                portion(so_far)
             if len(rows) == wanted:
                 break
         if is_ranked:
             return candidates, self._ranked(candidates, rows, wanted)[: most + 1]
         if after is None and len(rows) < wanted:
             # What the order of ids hides is put in its place.
-            is_newest = self._sort != "oldest"
+            is_newest = self.sort != "oldest"
             rows.sort(key=lambda row: (self._is_edit(row) is is_newest, *_moment(row)))
             rows = rows[::-1] if is_newest else rows
         return candidates, rows
@@ -203,7 +188,7 @@ class Search:
         for edits, place in passes:
             for ids in candidates.in_time(place):
                 for number, chunk in enumerate(chunks(ids, batch)):
-                    if number and self._stopped():
+                    if number and self.stopped():
                         candidates.is_stopped = True
                         return
                     for row in self._rows(chunk):
@@ -212,7 +197,7 @@ class Search:
                 yield None
 
     def _rows(self, ids: Sequence[int]) -> list[StoredRow]:
-        return read_rows(self._reader, ids, in_reasoning=self.compiled.in_reasoning)
+        return read_rows(self.reader, ids, in_reasoning=self.compiled.in_reasoning)
 
     def _is_edit(self, row: StoredRow) -> bool:
         """Whether a row edits one of the files that are looked for."""
@@ -224,13 +209,13 @@ class Search:
 
     def _ranked(self, candidates: Candidates, rows: list[StoredRow], most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
-        index = self._reader.schema.fts
+        index = self.reader.schema.fts
         if index is None or not rows:
             return rows
         if len(rows) == most:
-            note = _("Ranked among the newest {count:,} hits.").format(count=len(rows))
+            note = _("Ranked among the newest {count:,} hits.", count=len(rows))
             candidates.sources.notes.append(note)
-        ranked = self._reader.rows(
+        ranked = self.reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
             [self.compiled.match, min(row.id for row in rows)],
         )
@@ -242,7 +227,7 @@ class Search:
     def _without_broken_index(self, work: Callable[[], _T]) -> _T:
         """Do some work; if the index is at fault, do it again without: the rows themselves are
         still there."""
-        reader = self._reader
+        reader = self.reader
         try:
             return work()
         except StoreError as error:
@@ -250,8 +235,13 @@ class Search:
                 raise
             reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
-            note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
-            self._notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
+            self._notes.append(
+                _(
+                    "Hermes' search index cannot be used ({reason}): {remedy}.",
+                    reason=error.sentence,
+                    remedy=reader.index_remedy,
+                )
+            )
             return work()
 
     # Counting
@@ -276,7 +266,7 @@ class Search:
             for ids in chunks([each.id for each in page if not each.is_certain], _BATCH):
                 accepted = (row for row in self._rows(ids) if row.is_accepted(self.compiled))
                 sessions += [row.session_id for row in accepted]
-                candidates.is_stopped = candidates.is_stopped or self._stopped()
+                candidates.is_stopped = candidates.is_stopped or self.stopped()
                 if candidates.is_stopped:
                     break
             if candidates.is_stopped or len(sessions) > most:

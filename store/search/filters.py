@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..ages import day_of, parse_when
+from ..ages import When, day_of, parse_when
 from ..amounts import parse_bytes, parse_count, parse_money
 from ..connection.reader import Reader
 from ..connection.stored_values import FIRST_TIME, LAST_TIME, first_texts
@@ -108,120 +108,108 @@ def _frequent(values: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(value for value, _count in Counter(values).most_common() if value)[:_MOST]
 
 
-# The conditions: each raises ValueError, with a sentence, for a value it cannot take.
+# What a typed value is compared with: each function returns alternatives, each with the values for
+# the placeholders of a condition, and raises ValueError, with a sentence, for what it cannot read.
 
-_Condition = Callable[[Filter, float], Condition]
+_Values = Sequence[tuple[object, ...]]
+_Read = Callable[[Filter, float], _Values]
 """Takes the time in Unix seconds, for dates."""
 
 
-def _role(typed: Filter, now: float) -> Condition:
-    return Condition("COALESCE(CAST(m.role AS TEXT), 'unknown') = ?", (typed.value.lower(),))
+def _word(typed: Filter, now: float) -> _Values:
+    return [(typed.value.lower(),)]
 
 
-def _whole(column: str) -> _Condition:
-    """Look for the value, or one of several between commas, among texts of a conversation."""
-
-    def condition(typed: Filter, now: float) -> Condition:
-        values = [each for each in typed.value.split(",") if each.strip()] or [typed.value]
-        lines = [f"\n{fold(each)}\n" for each in values]
-        return any_of([Condition(f"instr(c.{column}, ?) > 0", (line,)) for line in lines])
-
-    return condition
+def _part(typed: Filter, now: float) -> _Values:
+    return [(fold(typed.value),)]
 
 
-def _part(column: str) -> _Condition:
-    """Look for the value in the texts of all segments of a conversation."""
-    return lambda typed, now: Condition(f"instr(c.{column}, ?) > 0", (fold(typed.value),))
+def _lines(typed: Filter, now: float) -> _Values:
+    """Read a whole line of a text, or one of several between commas."""
+    values = [each for each in typed.value.split(",") if each.strip()] or [typed.value]
+    return [(f"\n{fold(each)}\n",) for each in values]
 
 
 _FROM_THE_TOP = re.compile(r"/|\\|[A-Za-z]:[/\\]")
 
 
-def _folder(typed: Filter, now: float) -> Condition:
-    """Look for a part of a path; a whole path with a slash at its end means that folder and those
-    below it."""
+def _folder(typed: Filter, now: float) -> _Values:
+    """Read a part of a path; a whole path with a slash at its end means that folder and those below
+    it."""
     path = os.path.expanduser(typed.value)
     is_whole = _FROM_THE_TOP.match(path) is not None and path.endswith(("/", "\\"))
-    return Condition("instr(c.folders, ?) > 0", (("\n" if is_whole else "") + fold(path),))
+    return [("\n" * is_whole + fold(path),)]
 
+
+def _span(typed: Filter, now: float) -> When:
+    try:
+        return parse_when(typed.value, now)
+    except ValueError as error:
+        raise ValueError(f"{typed.key}: {error}") from error
+
+
+def _start(typed: Filter, now: float) -> _Values:
+    return [(_span(typed, now).start,)]
+
+
+def _end(typed: Filter, now: float) -> _Values:
+    return [(_span(typed, now).end,)]
+
+
+def _day(typed: Filter, now: float) -> _Values:
+    span = _span(typed, now)
+    start, end, _age = span if span.start < span.end else day_of(span.start)  # of an age
+    return [(start, end)]
+
+
+def _number(parse: Callable[[str], float], example: str = "1") -> _Read:
+    def read(typed: Filter, now: float) -> _Values:
+        try:
+            return [(parse(typed.value),)]
+        except ValueError as error:
+            text = _(
+                "{filter} needs a number, e.g. {filter}{example}",
+                filter=f"{typed.key}{typed.op}",
+                example=example,
+            )
+            raise ValueError(text) from error
+
+    return read
+
+
+def goal_of(value: str, used: int) -> int:
+    """Return how many bytes a share such as `50%` of those that are used means, or a size.
+
+    Raises:
+        ValueError: It is neither, or a share that is not between 0 and 100 per cent.
+    """
+    if not value.endswith("%"):
+        return parse_bytes(value)
+    share = parse_money(value[:-1]) / 100
+    if not 0 < share <= 1:
+        raise ValueError(value)
+    return round(used * share)
+
+
+def _goal(typed: Filter, now: float) -> _Values:
+    try:
+        return [(goal_of(typed.value, 0),)]
+    except ValueError as error:
+        text = _("free: wants a share or a size, e.g. free:50% or free:2GB")
+        raise ValueError(text) from error
+
+
+# The conditions
 
 _CALLS = (
     "SELECT 1 FROM json_each(m.tool_calls) t WHERE lower(COALESCE("
     "json_extract(m.tool_calls, t.fullkey || '.function.name'), json_extract(m.tool_calls, t.fullkey || '.name'))) = ?"
 )
 """The calls of one tool in a message; only for valid JSON."""
-
-
-def _tool(typed: Filter, now: float) -> Condition:
-    name = typed.value.lower()
-    called = f"CASE WHEN json_valid(m.tool_calls) THEN EXISTS ({_CALLS}) END"
-    return Condition(
-        f"lower(m.tool_name) = ? OR (instr(lower(m.tool_calls), ?) > 0 AND {called})",
-        (name, name, name),
-    )
-
-
-def _file(typed: Filter, now: float) -> Condition:
-    name = typed.value.lower()
-    return Condition(
-        "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", (name, name)
-    )
-
-
-def _time(typed: Filter, now: float) -> tuple[float, float]:
-    """Return the span of time that a value means."""
-    try:
-        start, end, _age = parse_when(typed.value, now)
-    except ValueError as error:
-        raise ValueError(f"{typed.key}: {error}") from error
-    return start, end
-
-
-def _dated(typed: Filter, now: float) -> Condition:
-    """Compare the time of a row: before the beginning of a span, from its end on, or in it."""
-    start, end = _time(typed, now)
-    if typed.key == "before":
-        start, end = FIRST_TIME, start
-    elif typed.key == "after":
-        start, end = end, LAST_TIME
-    elif end == start:  # "on:3d" means that day
-        start, end, _age = day_of(start)
-    return Condition("m.timestamp >= ? AND m.timestamp < ?", (start, end))
-
-
-def _idle(typed: Filter, now: float) -> Condition:
-    """Compare the last activity in any segment with a moment; a conversation without any time is
-    never old."""
-    return Condition("c.used < ?", (_time(typed, now)[0],))
-
-
-def _compared(column: str, parse: Callable[[str], float] = parse_count) -> _Condition:
-    """Compare a number of a conversation with the value; an unknown number never matches."""
-
-    def condition(typed: Filter, now: float) -> Condition:
-        try:
-            value = parse(typed.value)
-        except ValueError as error:
-            written, example = f"{typed.key}{typed.op}", "10M" if parse is parse_bytes else "1"
-            text = _("{filter} needs a number, e.g. {filter}{example}")
-            raise ValueError(text.format(filter=written, example=example)) from error
-        sign = "=" if typed.op == ":" else typed.op
-        return Condition(f"c.{column} {sign} ?", (value,))
-
-    return condition
-
-
-def _one_of(conditions: Mapping[str, str]) -> _Condition:
-    def condition(typed: Filter, now: float) -> Condition:
-        sql = conditions.get(typed.value.lower())
-        if sql is None:
-            text = _("{key}: knows {values}")
-            raise ValueError(text.format(key=typed.key, values=", ".join(conditions)))
-        return Condition(sql)
-
-    return condition
-
-
+_USES = (
+    "lower(m.tool_name) = ? OR (instr(lower(m.tool_calls), ?) > 0 AND "
+    f"CASE WHEN json_valid(m.tool_calls) THEN EXISTS ({_CALLS}) END)"
+)
 _CONTINUED = (
     "m.session_id IN (SELECT s.id FROM sessions s WHERE s.end_reason = 'compression' AND EXISTS "
     "(SELECT 1 FROM sessions n WHERE n.parent_session_id = s.id AND n.started_at >= s.ended_at))"
@@ -267,44 +255,23 @@ _LEFT_OUT = dict.fromkeys(("archived", "stale", "open"), EVERYTHING.sql)
 """What a clean-up leaves out unless a filter names it."""
 
 
-def share_of(value: str) -> float | None:
-    """Parse a share such as `50%`, 0 to 1; None for anything else.
-
-    Raises:
-        ValueError: It is not between 0 and 100 per cent.
-    """
-    if not value.endswith("%"):
-        return None
-    share = parse_money(value[:-1]) / 100
-    if not 0 < share <= 1:
-        raise ValueError(value)
-    return share
-
-
-def _freed(typed: Filter, now: float) -> Condition:
-    try:
-        if share_of(typed.value) is None:
-            parse_bytes(typed.value)
-    except ValueError as error:
-        text = _("free: wants a share or a size, e.g. free:50% or free:2GB")
-        raise ValueError(text) from error
-    return EVERYTHING
-
-
 @dataclass(frozen=True)
 class FilterKind:
     """One kind of filter."""
 
     key: str
-    condition: _Condition
-    """Returns the condition, or raises ValueError with a sentence that says what is wrong."""
+    sql: str | Mapping[str, str]
+    """Its condition, with `?` for values and `{sign}` for a comparison; or one for each word that it
+    knows. A placeholder more than there are values begins them anew."""
+    read: _Read
+    """Reads the values for the condition."""
     example: str
     help: str
     """What it means, shown through `_`; filters with the same text share a line of the help."""
     also_called: tuple[str, ...] = ()
     """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
     choices: tuple[str, ...] = ()
-    """The values it can be completed to."""
+    """The values it can be completed to, beside the words that it knows."""
     stored: str = ""
     """The field of `Vocabulary` with further ones."""
     sign: str = ":"
@@ -318,10 +285,27 @@ class FilterKind:
     is_cleanup_only: bool = False
     """It chooses among what the other filters of a clean-up mean; it has no condition."""
 
+    @property
+    def known(self) -> Mapping[str, str]:
+        """The condition for each word that it knows; empty if it takes any value."""
+        return {} if isinstance(self.sql, str) else self.sql
+
+    def condition(self, typed: Filter, now: float) -> Condition:
+        """Return its condition; ValueError, with a sentence, for a value it cannot take."""
+        sql = self.known.get(typed.value.lower(), "") if self.known else str(self.sql)
+        if not sql:
+            raise ValueError(
+                _("{key}: knows {values}", key=typed.key, values=", ".join(self.known))
+            )
+        sql = sql.format(sign="=" if typed.op == ":" else typed.op)
+        alternatives = self.read(typed, now)
+        times = sql.count("?") // len(alternatives[0])
+        return any_of([Condition(sql, values * times) for values in alternatives])
+
     def reason(self, typed: Filter, now: float) -> str:
         """Return what is wrong with a value, a sentence; empty for a valid value."""
         if not typed.value.strip() and self.sign == ":":
-            return _("{key}: wants a value").format(key=typed.key)
+            return _("{key}: wants a value", key=typed.key)
         try:
             self.condition(typed, now)
         except ValueError as error:
@@ -332,11 +316,12 @@ class FilterKind:
         """Return the values it can be completed to."""
         stored: Sequence[str] = getattr(vocabulary, self.stored) if self.stored else ()
         today = datetime.fromtimestamp(now)
-        return [f"{today:{each}}" if "%Y" in each else each for each in (*self.choices, *stored)]
+        given = (*self.known, *self.choices, *stored)
+        return [f"{today:{each}}" if "%Y" in each else each for each in given]
 
     def reads_messages(self, typed: Filter, now: float) -> bool:
         """Whether a valid filter is a condition on messages."""
-        return "c." not in self.condition(typed, now).sql and not self.is_cleanup_only
+        return "m." in self.condition(typed, now).sql
 
     def facet(self, value: str) -> str:
         """Return the same for values that are alternatives."""
@@ -355,54 +340,62 @@ _WHEN = N_("when; also 30min 5h 2w 6mo 1y, today, 2026-03-05")
 _SIZE = N_("size of the conversation")
 
 FILTERS = (
-    FilterKind("source", _whole("source"), "source:cli", _WHO, ("platform", "channel"), stored="sources"),
-    FilterKind("role", _role, "role:user", _WHO, ("author", "by"), ("user", "assistant", "tool", "system"),
-               of_messages=True),
-    FilterKind("tool", _tool, "tool:terminal", _WHO, stored="tools", of_messages=True),
-    FilterKind("file", _file, "file:src/auth.py",
+    FilterKind("source", "instr(c.source, ?) > 0", _lines, "source:cli", _WHO, ("platform", "channel"),
+               stored="sources"),
+    FilterKind("role", "COALESCE(CAST(m.role AS TEXT), 'unknown') = ?", _word, "role:user", _WHO,
+               ("author", "by"), ("user", "assistant", "tool", "system"), of_messages=True),
+    FilterKind("tool", _USES, _word, "tool:terminal", _WHO, stored="tools", of_messages=True),
+    FilterKind("file", "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", _word,
+               "file:src/auth.py",
                N_("conversations that edited this file, then those that mention it"), ("path",), of_messages=True),
     # `compile_query` makes the search read reasoning instead
-    FilterKind("in", _one_of({"reasoning": HAS_REASONING}), "in:reasoning",
-               N_("look in reasoning instead: it is in no index, so this scans"),
-               choices=("reasoning",), of_messages=True),
-    FilterKind("title", _part("title"), "title:x", _WHAT, ("name", "subject")),
-    FilterKind("id", _part("id"), "id:x", _WHAT, ("session",)),
-    FilterKind("cwd", _folder, "cwd:x", _WHAT, ("dir", "folder", "repo"), stored="folders"),
-    FilterKind("model", _part("model"), "model:x", _WHAT, stored="models"),
-    FilterKind("tag", _whole("tags"), "tag:urgent", _WHAT, ("label", "group", "hashtag"), stored="tags"),
-    FilterKind("user", _whole("users"), "user:42", _FROM, ("user_id",)),
-    FilterKind("chat", _whole("chats"), "chat:group", _FROM, ("chat_id", "chat_type")),
-    FilterKind("branch", _whole("git_branch"), "branch:main", _FROM, ("git",), stored="branches"),
-    FilterKind("provider", _whole("providers"), "provider:openai", _FROM),
-    FilterKind("ended", _whole("ended"), "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
-    FilterKind("after", _dated, "after:3d", _WHEN, ("since", "from", "newer"), _DATES,
-               is_value=True, is_limit=True, of_messages=True),
-    FilterKind("before", _dated, "before:2026-03", _WHEN, ("until", "to"), _DATES,
-               is_value=True, is_limit=True, of_messages=True),
-    FilterKind("on", _dated, "on:mon", _WHEN, ("date", "day", "when"), _DATES, is_value=True, of_messages=True),
-    FilterKind("older", _idle, "older:30d",
+    FilterKind("in", {"reasoning": HAS_REASONING}, _word, "in:reasoning",
+               N_("look in reasoning instead: it is in no index, so this scans"), of_messages=True),
+    FilterKind("title", "instr(c.title, ?) > 0", _part, "title:x", _WHAT, ("name", "subject")),
+    FilterKind("id", "instr(c.id, ?) > 0", _part, "id:x", _WHAT, ("session",)),
+    FilterKind("cwd", "instr(c.folders, ?) > 0", _folder, "cwd:x", _WHAT, ("dir", "folder", "repo"),
+               stored="folders"),
+    FilterKind("model", "instr(c.model, ?) > 0", _part, "model:x", _WHAT, stored="models"),
+    FilterKind("tag", "instr(c.tags, ?) > 0", _lines, "tag:urgent", _WHAT, ("label", "group", "hashtag"),
+               stored="tags"),
+    FilterKind("user", "instr(c.users, ?) > 0", _lines, "user:42", _FROM, ("user_id",)),
+    FilterKind("chat", "instr(c.chats, ?) > 0", _lines, "chat:group", _FROM, ("chat_id", "chat_type")),
+    FilterKind("branch", "instr(c.git_branch, ?) > 0", _lines, "branch:main", _FROM, ("git",), stored="branches"),
+    FilterKind("provider", "instr(c.providers, ?) > 0", _lines, "provider:openai", _FROM),
+    FilterKind("ended", "instr(c.ended, ?) > 0", _lines, "ended:cli_close", _FROM, ("end_reason",), stored="ends"),
+    FilterKind("after", f"m.timestamp >= ? AND m.timestamp < {LAST_TIME}", _end, "after:3d", _WHEN,
+               ("since", "from", "newer"), _DATES, is_value=True, is_limit=True, of_messages=True),
+    FilterKind("before", f"m.timestamp >= {FIRST_TIME} AND m.timestamp < ?", _start, "before:2026-03", _WHEN,
+               ("until", "to"), _DATES, is_value=True, is_limit=True, of_messages=True),
+    FilterKind("on", "m.timestamp >= ? AND m.timestamp < ?", _day, "on:mon", _WHEN, ("date", "day", "when"), _DATES,
+               is_value=True, of_messages=True),
+    # of the last activity in any segment; a conversation without any time is never old
+    FilterKind("older", "c.used < ?", _start, "older:30d",
                N_("no activity for so long, or since a date; -older:7d: used since then"), ("idle",), _DATES,
                is_value=True, is_limit=True),
-    FilterKind("is", _one_of(_STATES), "is:live is:archived -is:rewound …",
+    FilterKind("is", _STATES, _word, "is:live is:archived -is:rewound …",
                N_("live open stale (open, silent for a week) ended empty "
                   "new (not read yet) waiting (for you) "
                   "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
                   "forgotten (compressed: the model has them no longer)"),
-               ("state", "status", "type"), tuple(_STATES)),
-    FilterKind("has", _one_of(_CONTENTS), "has:image has:error has:code",
-               N_("also has:tool has:branch has:subagent"), ("contains",), tuple(_CONTENTS)),
-    FilterKind("cost", _compared("tree_cost_usd", parse_money), "cost>1", N_("US dollars, with all subagents"),
-               ("price", "usd"), sign=">", is_value=True),
-    FilterKind("msgs", _compared("messages"), "msgs>100", _SIZE, ("messages",), sign=">", is_value=True),
-    FilterKind("tokens", _compared("tokens"), "tokens>1m", _SIZE, sign=">", is_value=True),
-    FilterKind("tools", _compared("tool_call_count"), "tools>20", _SIZE, ("calls",), sign=">", is_value=True),
-    FilterKind("size", _compared("size", parse_bytes), "size>10M",
+               ("state", "status", "type")),
+    FilterKind("has", _CONTENTS, _word, "has:image has:error has:code",
+               N_("also has:tool has:branch has:subagent"), ("contains",)),
+    # an unknown number never matches
+    FilterKind("cost", "c.tree_cost_usd {sign} ?", _number(parse_money), "cost>1",
+               N_("US dollars, with all subagents"), ("price", "usd"), sign=">", is_value=True),
+    FilterKind("msgs", "c.messages {sign} ?", _number(parse_count), "msgs>100", _SIZE, ("messages",),
+               sign=">", is_value=True),
+    FilterKind("tokens", "c.tokens {sign} ?", _number(parse_count), "tokens>1m", _SIZE, sign=">", is_value=True),
+    FilterKind("tools", "c.tool_call_count {sign} ?", _number(parse_count), "tools>20", _SIZE, ("calls",),
+               sign=">", is_value=True),
+    FilterKind("size", "c.size {sign} ?", _number(parse_bytes, "10M"), "size>10M",
                N_("bytes with their share of the search index, without subagents: they are measured first"),
                ("bytes",), sign=">", is_value=True),
-    FilterKind("include", _one_of(_LEFT_OUT), "include:archived include:stale",
+    FilterKind("include", _LEFT_OUT, _word, "include:archived include:stale",
                N_("a clean-up leaves out archived and open conversations; these go as well (also include:open)"),
-               choices=tuple(_LEFT_OUT), is_value=True, is_cleanup_only=True),
-    FilterKind("free", _freed, "free:50% free:2GB",
+               is_value=True, is_cleanup_only=True),
+    FilterKind("free", EVERYTHING.sql, _goal, "free:50% free:2GB",
                N_("of a clean-up, the longest idle until this share of the used bytes, or so many, is given back"),
                choices=("10%", "25%", "50%", "1GB"), is_value=True, is_cleanup_only=True),
 )  # fmt: skip

@@ -1,16 +1,16 @@
-"""What a search shows: hits with their conversations, matching titles; how many there are; and wider
-queries that find something."""
+"""What a search shows: hits with their conversations, matching titles and context; how many there
+are; and wider queries that find something."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Stopped
 from ..messages.chat_message import Hit
 from ..messages.preview import with_names
 from ..sessions.catalog import Catalog, read_catalog
@@ -18,10 +18,12 @@ from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
 from ..trash.progress import never
 from ..wording import _
+from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
-from .filters import EVERYTHING
-from .query import Query, like_filters, parse, query_word
+from .filters import EVERYTHING, Filter
+from .query import Query, parse, query_word, unknown_filters
 from .scope import Conditions, Scope, compile_filters, make_scope, roots_in
+from .snippets import read_context
 from .terms import Term, TermKind
 
 _PATIENCE = 120.0
@@ -52,7 +54,7 @@ def find_hits(
     titles: int = 0,
     is_typed: bool = False,
     after: Hit | None = None,
-    stopped: Callable[[], bool] = never,
+    stopped: Stopped = never,
     tell: Callable[[float], None] = lambda share: None,
     portion: Callable[[Found], None] = lambda found: None,
 ) -> Found:
@@ -75,8 +77,9 @@ def find_hits(
     """
     now = time.time() if now is None else now
     query = parse(query, now=now) if isinstance(query, str) else query
-    whole = whole_catalog(reader, catalog, view, query, now)
-    scope = make_scope(reader, compile_filters(query, now), whole, view)
+    conditions = compile_filters(query, now, view)
+    whole = _whole(reader, catalog, conditions, now)
+    scope = make_scope(reader, conditions, whole)
     search = Search(
         reader,
         query,
@@ -96,12 +99,11 @@ def find_hits(
     return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
 
 
-def whole_catalog(
-    reader: Reader, catalog: Catalog | None, view: View, query: Query, now: float
+def _whole(
+    reader: Reader, catalog: Catalog | None, conditions: Conditions, now: float
 ) -> Catalog | None:
-    """Return the catalog, read in full if a search in this view needs that."""
-    is_exact = catalog is not None and catalog.exact
-    if is_exact or (view is View.ALL and not compile_filters(query, now).needs_catalog):
+    """Return the catalog, read in full if the conditions need that."""
+    if (catalog is not None and catalog.exact) or not conditions.needs_catalog:
         return catalog
     return read_catalog(reader, now)
 
@@ -122,20 +124,14 @@ def conversations_of(
 ) -> dict[str, Conversation]:
     """Return the conversations of hits by session id, with names; those that the catalog lacks are
     read."""
-    unique = list(dict.fromkeys(hit.session_id for hit in hits))
-    known = catalog.sessions if catalog is not None else {}
-    unknown = [each for each in unique if each not in known]
-    read = read_neighbourhood(reader, unknown, now) if unknown else None
-    roots: dict[str, str] = {}
-    conversations: dict[str, Conversation] = {}
-    for session_id in unique:
-        source = catalog if session_id in known else read
-        conversation = source.of_session(session_id) if source is not None else None
-        if conversation is not None:
-            roots[session_id] = conversation.root_id
-            conversations[conversation.root_id] = conversation
-    named = {each.root_id: each for each in with_names(reader, list(conversations.values()))}
-    return {session_id: named[root] for session_id, root in roots.items()}
+    unique = dict.fromkeys(hit.session_id for hit in hits)
+    known = {} if catalog is None else {each: catalog.of_session(each) for each in unique}
+    unknown = [each for each in unique if known.get(each) is None]
+    if unknown:
+        read = read_neighbourhood(reader, unknown, now)
+        known |= {each: read.of_session(each) for each in unknown}
+    found = {key: each for key, each in known.items() if each is not None}
+    return dict(zip(found, with_names(reader, list(found.values())), strict=True))
 
 
 def count(
@@ -145,12 +141,12 @@ def count(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool] = never,
+    stopped: Stopped = never,
     seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
-    whole = whole_catalog(reader, catalog, view, query, now)
-    scope = make_scope(reader, compile_filters(query, now), whole, view)
+    conditions = compile_filters(query, now, view)
+    scope = make_scope(reader, conditions, _whole(reader, catalog, conditions, now))
     ends = until(stopped, seconds)
     return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
@@ -172,45 +168,42 @@ class Suggestion:
 def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
     """Whether a query only narrows the list: it has no terms, and all its filters test
     conversations."""
-    return not query.groups and conditions.rows == EVERYTHING and conditions.needs_catalog
+    return not query.groups and bool(query.filters) and conditions.rows == EVERYTHING
 
 
 def count_matches(
     reader: Reader,
     query: Query,
-    catalog: Catalog | None,
+    catalog: Catalog,
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool] = never,
-    sources: Collection[str] = (),
-    roles: Collection[str] = (),
-    is_typed: bool = True,
-    text: str = "",
+    stopped: Stopped = never,
 ) -> Suggestion | None:
-    """Count the hits of a query for a second, or its conversations if it is typed and only narrows
-    the list; None for none.
+    """Count the hits of a query that is typed for a second, or its conversations if it only narrows
+    the list; None for none."""
+    conditions = compile_filters(query, now, view)
+    whole = _whole(reader, catalog, conditions, now)
+    return _counted(reader, query, conditions, whole, stopped)
 
-    Args:
-        reader: An open reader.
-        query: Parsed.
-        catalog: Of the store; a part of it is enough where nothing asks for conversations.
-        view: The view to search.
-        now: Unix seconds.
-        stopped: Polled; True ends the count.
-        sources: Of the roots of conversations; empty admits all, as for `roles`.
-        roles: Of messages.
-        is_typed: The query stands in the search box.
-        text: What is different from another query.
-    """
-    conditions = compile_filters(query, now)
-    scope = make_scope(reader, conditions, catalog, view, sources=sources, roles=roles)
+
+def _counted(
+    reader: Reader,
+    query: Query,
+    conditions: Conditions,
+    catalog: Catalog | None,
+    stopped: Stopped,
+    text: str = "",
+    *,
+    is_typed: bool = True,
+) -> Suggestion | None:
+    """Count what a query finds; `text` is what is different from another one."""
     if is_typed and catalog is not None and asks_for_conversations(query, conditions):
-        number = len(roots_in(reader, conditions, catalog, view))
+        number = len(roots_in(reader, conditions, catalog))
         return Suggestion(text, query.text, number, False, of_list=True) if number else None
+    scope, ends = make_scope(reader, conditions, catalog), until(stopped, _SECONDS)
     is_open = is_typed and not text  # what is suggested is taken with a space behind it
-    search = Search(reader, query, scope, prefix_last=is_open, stopped=until(stopped, _SECONDS))
-    total = search.count()
+    total = Search(reader, query, scope, prefix_last=is_open, stopped=ends).count()
     return Suggestion(text, query.text, total.count, total.at_least) if total.count else None
 
 
@@ -221,64 +214,121 @@ def suggest(
     view: View,
     now: float,
     *,
-    stopped: Callable[[], bool] = lambda: False,
-    sources: Collection[str] = (),
-    roles: Collection[str] = (),
+    stopped: Stopped = never,
+    sources: Sequence[str] = (),
+    roles: Sequence[str] = (),
     is_typed: bool = True,
 ) -> tuple[Suggestion, ...]:
-    """Return wider queries that find something; arguments as of `count_matches`.
+    """Return wider queries that find something in the same view, sources and roles.
 
-    View, sources and roles stay as they are.
+    Args:
+        reader: An open reader.
+        query: Parsed.
+        catalog: Of the store, as far as it has been read.
+        view: The view to search.
+        now: Unix seconds.
+        stopped: Polled; True ends the count.
+        sources: Of the roots of conversations; empty admits all, as for `roles`.
+        roles: Of messages.
+        is_typed: The query stands in the search box.
     """
     found = []
     for wider, text in _variants(query).items():
         if stopped():
             break
         parsed = parse(wider, now=now)
-        catalog = whole_catalog(reader, catalog, view, parsed, now)
+        conditions = compile_filters(parsed, now, view, sources=sources, roles=roles)
+        catalog = _whole(reader, catalog, conditions, now)
         found.append(
-            count_matches(
-                reader,
-                parsed,
-                catalog,
-                view,
-                now,
-                stopped=stopped,
-                sources=sources,
-                roles=roles,
-                is_typed=is_typed,
-                text=text,
-            )
+            _counted(reader, parsed, conditions, catalog, stopped, text, is_typed=is_typed)
         )
     return tuple(filter(None, found))
+
+
+class HitPage(NamedTuple):
+    """The first hits of a search, with what a script asks for beside them."""
+
+    answer: Answer
+    total: Total | None
+    """None where it is neither known nor quickly counted."""
+    conversations: Mapping[str, Conversation]
+    """By session id."""
+    contexts: list[list[tuple[int, str, str]]]
+    """Of each hit: id, role and text of the messages around it, itself included; empty if not asked
+    for."""
+    suggestions: tuple[Suggestion, ...]
+    """Where nothing was found: wider queries that find something."""
+    uncovered: str
+    """Where nothing was found: what the index lacks."""
+
+
+def read_hit_page(
+    reader: Reader,
+    query: Query,
+    now: float,
+    view: View = View.ALL,
+    *,
+    sources: Sequence[str] = (),
+    roles: Sequence[str] = (),
+    sort: str = "newest",
+    limit: int = 50,
+    context: int = 0,
+) -> HitPage:
+    """Search; `limit` is the most hits (0 for all), `context` the messages before and after each."""
+    conditions = compile_filters(query, now, view, sources=sources, roles=roles)
+    catalog = _whole(reader, None, conditions, now)
+    search = Search(reader, query, make_scope(reader, conditions, catalog), sort=sort)
+    answer = search.page(limit)
+    suggestions: tuple[Suggestion, ...] = ()
+    uncovered = ""
+    if not answer.hits:
+        suggestions = suggest(
+            reader, query, catalog, view, now, sources=sources, roles=roles, is_typed=False
+        )
+        uncovered = read_coverage(reader).reason if query.groups else ""
+    return HitPage(
+        answer,
+        _total(search, answer),
+        conversations_of(reader, catalog, answer.hits, now),
+        [read_context(reader, hit, context) if context else [] for hit in answer.hits],
+        suggestions,
+        uncovered,
+    )
+
+
+def _total(search: Search, answer: Answer) -> Total | None:
+    """Return the number of hits where it is known or quickly counted."""
+    if answer.total is not None:
+        return Total(answer.total, False)
+    if not answer.more:
+        return Total(len(answer.hits), True)
+    return search.count() if search.counts_quickly and not answer.stopped else None
 
 
 def _variants(query: Query) -> dict[str, str]:
     """Return wider queries, each with what is different; the closest first."""
     text, terms = query.text, query.terms
-    variants: list[tuple[str, str]] = []
-    for term, _reason, meant in like_filters(query):
-        dash = "-" if text[term.start] == "-" else ""
-        wider = f"{text[: term.start]}{dash}{meant}{text[term.end :]}"
-        variants.append((wider if meant else text, _("with {part}").format(part=meant)))
-    spans = [(each.start, each.end) for each in query.filters]
-    spans += [(each.start, each.end) for each in query.excluded]
-    for start, end in spans:
-        wider = " ".join(f"{text[:start]} {text[end:]}".split())
-        variants.append((wider, _("without {part}").format(part=text[start:end])))
-    rest = [*(f"-{_written(term)}" for term in query.excluded)]
+    variants: dict[str, str] = {}
+    for problem in unknown_filters(query):
+        start, meant = problem.start + (text[problem.start] == "-"), problem.meant
+        if meant:
+            variants[f"{text[:start]}{meant}{text[problem.end :]}"] = _("with {part}", part=meant)
+    narrowing: list[Filter | Term] = [*query.filters, *query.excluded]
+    for each in narrowing:
+        wider = " ".join(f"{text[: each.start]} {text[each.end :]}".split())
+        part = text[each.start : each.end]
+        variants.setdefault(wider, _("without {part}", part=part))
+    rest = [f"-{_written(term)}" for term in query.excluded]
     rest += [text[each.start : each.end] for each in query.filters]
     if any(term.kind is TermKind.WORD for term in terms):
         starred = [_written(term) + "*" * (term.kind is TermKind.WORD) for term in terms]
-        variants.append((" ".join([*starred, *rest]), _("as the beginnings of words")))
+        variants.setdefault(" ".join([*starred, *rest]), _("as the beginnings of words"))
     if len(query.groups) == 1 and len(terms) > 1:
         wider = " ".join([" OR ".join(map(_written, terms)), *rest])
-        variants.append((wider, _("any of the words")))
-    unique: dict[str, str] = {}
-    for wider, what in variants:
-        if wider not in (text, ""):  # without its only filter the query would be empty
-            unique.setdefault(wider, what)
-    return unique
+        variants.setdefault(wider, _("any of the words"))
+    for same in (text, ""):  # without its only filter the query would be empty
+        variants.pop(same, None)
+    return variants
 
 
 def _written(term: Term) -> str:

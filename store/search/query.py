@@ -11,7 +11,6 @@ import re
 import time
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import NamedTuple
 
 from ..wording import _
 from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter
@@ -39,6 +38,8 @@ class QueryProblem:
     text: str
     is_value: bool = False
     """A filter lacks its number or date: the query cannot be run without it."""
+    meant: str = ""
+    """The filter that a word may mean, with the value; empty if it is like none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
             kind = BY_KEY[typed.key]
             reason = kind.reason(typed, moment)
             if kind.is_cleanup_only and not for_cleanup:
-                reason = _("{key}: works in a clean-up only").format(key=typed.key)
+                reason = _("{key}: works in a clean-up only", key=typed.key)
             if reason:
                 problems.append(QueryProblem(token.start, token.end, reason, kind.is_value))
             else:
@@ -244,20 +245,11 @@ def compile_query(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
     return CompiledQuery(groups, tuple(map(matcher, query.excluded)), query.in_reasoning)
 
 
-class LikeFilter(NamedTuple):
-    """A word that is written like a filter but is none."""
-
-    term: Term
-    reason: str
-    meant: str
-    """The filter that may be meant, with the value; empty if it is like none."""
-
-
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
 
-def like_filters(query: Query) -> list[LikeFilter]:
-    """Return the words that are written like a filter.
+def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
+    """Return a problem for each word that is written like a filter and is none.
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
@@ -275,8 +267,8 @@ def like_filters(query: Query) -> list[LikeFilter]:
             reason = _("{written} is no filter (is {meant} meant?): looked for as text")
             meant = name + (op if name in NUMBER_KEYS and op != ":" else BY_KEY[name].sign)
         reason = reason.format(written=match[0].lower(), meant=meant)
-        found.append(LikeFilter(term, reason, meant and meant + value))
-    return found
+        found.append(QueryProblem(term.start, term.end, reason, meant=meant and meant + value))
+    return tuple(found)
 
 
 def _name_meant(word: str, *, is_port: bool) -> str | None:
@@ -288,13 +280,6 @@ def _name_meant(word: str, *, is_port: bool) -> str | None:
     if name is not None or is_port or not word.islower():
         return name
     return next(iter(get_close_matches(word, BY_KEY, 1, 0.7)), "")
-
-
-def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
-    """Return a problem for each word that is written like a filter."""
-    return tuple(
-        QueryProblem(term.start, term.end, reason) for term, reason, _meant in like_filters(query)
-    )
 
 
 def query_word(text: str) -> str:

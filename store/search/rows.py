@@ -15,7 +15,7 @@ from sys import getsizeof
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.store_cache import StoreCache
-from ..connection.stored_values import as_int, as_time, read_json
+from ..connection.stored_values import as_int, as_mapping, as_time
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, state_of
 from ..text import as_text, text_of
@@ -128,11 +128,7 @@ def edits_file(tool_calls: str, needle: str) -> bool:
     for call in decode_tool_calls(tool_calls):
         if not _CHANGES.search(call.name.lower()):
             continue
-        try:
-            arguments = read_json(call.arguments)
-        except ValueError:
-            arguments = None
-        values = arguments.values() if isinstance(arguments, dict) else [call.arguments]
+        values = as_mapping(call.arguments).values() or [call.arguments]
         if any(_names_file(value, needle) for value in values):
             return True
     return False

@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-import time
-from collections.abc import Collection, Iterable, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..cleanup.sizes import Sizes, forget_changed, measure
+from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog
@@ -37,14 +36,15 @@ _TEXTS = ("source", "title", "id", "model", "git_branch")
 _LATER = ("messages", "size", "users", "chats", "providers", "unread", "waiting")
 """Columns that are read from the store when a filter asks for them."""
 _COLUMNS = (
-    "root TEXT PRIMARY KEY", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", "tags", *_LATER,
+    "root TEXT PRIMARY KEY", "root_source", *_PLAIN, "stale", "used", "tokens", *_TEXTS, "folders", "ended", "tags",
+    *_LATER,
 )  # fmt: skip
 _COUNTED = ("c.messages", "c.size")
 _GATEWAY = ("c.users", "c.chats", "c.providers")
 _ATTENTION = ("c.unread", "c.waiting")
+_ROLE = "COALESCE(CAST(m.role AS TEXT), 'unknown')"
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
-_Known = MutableMapping[str, Sizes]
 
 
 class Conditions(NamedTuple):
@@ -63,29 +63,38 @@ class Conditions(NamedTuple):
         return self.conversations != EVERYTHING or self.costly != EVERYTHING
 
 
-def compile_filters(query: Query, now: float | None = None) -> Conditions:
-    """Return the conditions for the filters of a query; `now` is in Unix seconds, for dates.
+def compile_filters(
+    query: Query,
+    now: float,
+    view: View = View.ALL,
+    *,
+    sources: Collection[str] = (),
+    roles: Collection[str] = (),
+) -> Conditions:
+    """Return the conditions for the filters of a query, in a view, in conversations whose roots have
+    a source, and for roles; `now` is in Unix seconds, for dates.
 
     Filters of one key are alternatives (`source:cli source:tui`), and so are states of one kind
     (`is:live is:open`). Filters of different keys and negated filters (`-source:cron -source:tool`)
     must all hold.
     """
-    moment = time.time() if now is None else now
-    groups: dict[object, list[Condition]] = {}
+    groups: dict[tuple[int, object], list[Condition]] = {}
     for each in query.filters:
         kind = BY_KEY[each.key]
         if kind.is_cleanup_only:
             continue
-        condition = kind.condition(each, moment)
+        condition = kind.condition(each, now)
         if each.negated:  # what is unknown is not excluded
             condition = condition._replace(sql=f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END")
         # Alternatives share a group; a limit or an exclusion is a group of its own.
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
         group = (each.key, kind.facet(each.value)) if is_alternative else each
         groups.setdefault((_place(condition), group), []).append(condition)
-    places: list[list[Condition]] = [[], [], []]
-    for alternatives in groups.values():
-        places[_place(alternatives[0])].append(any_of(alternatives))
+    places: list[list[Condition]] = [_among(_ROLE, roles), _among("c.root_source", sources), []]
+    if view is not View.ALL:
+        places[1].append(Condition("c.view = ?", (view.value,)))
+    for (place, _group), alternatives in groups.items():
+        places[place].append(any_of(alternatives))
     return Conditions(*map(all_of, places))
 
 
@@ -94,6 +103,14 @@ def _place(condition: Condition) -> int:
     if "c." not in condition.sql:
         return 0
     return 2 if any(column in condition.sql for column in _COUNTED) else 1
+
+
+def _among(column: str, values: Collection[str]) -> list[Condition]:
+    """Return a condition that admits some values; none if there are none."""
+    if not values:
+        return []
+    listed = json.dumps([as_text(each) for each in values])  # a lone surrogate cannot be bound
+    return [Condition(f"{column} IN (SELECT value FROM json_each(?))", (listed,))]
 
 
 class Scope(NamedTuple):
@@ -113,46 +130,26 @@ class Scope(NamedTuple):
         return all_of([self.rows, inside])
 
 
-def make_scope(
-    reader: Reader,
-    conditions: Conditions,
-    catalog: Catalog | None,
-    view: View = View.ALL,
-    *,
-    sources: Collection[str] = (),
-    roles: Collection[str] = (),
-) -> Scope:
-    """Return the scope of some conditions, in a view, in conversations whose roots have a source,
-    and for roles.
+def make_scope(reader: Reader, conditions: Conditions, catalog: Catalog | None) -> Scope:
+    """Return the scope of some conditions.
 
-    The catalog is of the whole store; it may be None if conditions, view and sources need none.
+    The catalog is of the whole store; it may be None if the conditions need none.
     """
-    rows = conditions.rows
-    if roles:
-        names = json.dumps([as_text(each) for each in roles])  # a lone surrogate cannot be bound
-        among = "COALESCE(CAST(m.role AS TEXT), 'unknown') IN (SELECT value FROM json_each(?))"
-        rows = all_of([rows, Condition(among, (names,))])
-    if catalog is None or (not conditions.needs_catalog and view is View.ALL and not sources):
-        return Scope(rows)
-    chosen = map(catalog.conversation, roots_in(reader, conditions, catalog, view))
-    admitted = (each for each in chosen if not sources or each.source in sources)
-    return Scope(rows, frozenset(segment.id for each in admitted for segment in each.segments))
+    if catalog is None or not conditions.needs_catalog:
+        return Scope(conditions.rows)
+    chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
+    ids = frozenset(segment.id for each in chosen for segment in each.segments)
+    return Scope(conditions.rows, ids)
 
 
 def roots_in(
-    reader: Reader,
-    conditions: Conditions,
-    catalog: Catalog,
-    view: View = View.ALL,
-    known: _Known | None = None,
+    reader: Reader, conditions: Conditions, catalog: Catalog, *, known: KnownSizes | None = None
 ) -> list[str]:
-    """Return the root ids of the conversations of a view that pass the filters of a query.
+    """Return the root ids of the conversations that meet some conditions.
 
     `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
     """
-    shown = EVERYTHING if view is View.ALL else Condition("c.view = ?", (view.value,))
-    condition = all_of([conditions.conversations, shown])
-    return table_of(catalog).roots(condition, reader, conditions.costly, known)
+    return table_of(catalog).roots(conditions.conversations, reader, conditions.costly, known)
 
 
 class ConversationTable:
@@ -171,7 +168,7 @@ class ConversationTable:
         self._table.execute("COMMIT")
 
     def roots(
-        self, condition: Condition, reader: Reader, costly: Condition, known: _Known | None
+        self, condition: Condition, reader: Reader, costly: Condition, known: KnownSizes | None
     ) -> list[str]:
         """Return the root ids of the conversations that meet two conditions on `conversations c`.
 
@@ -195,10 +192,10 @@ class ConversationTable:
         return [row[0] for row in self._table.execute(sql, condition.values).fetchall()]
 
     def _count(
-        self, column: str, roots: Sequence[str], reader: Reader, known: _Known | None
+        self, column: str, roots: Sequence[str], reader: Reader, known: KnownSizes | None
     ) -> None:
         """Count or measure some conversations; what was done stays if it is interrupted."""
-        sizes: _Known = {} if known is None else known
+        sizes: KnownSizes = {} if known is None else known
         for batch in chunks(roots, _BATCH):
             chains = [self._catalog.conversation(root).segments for root in batch]
             segments = [segment for chain in chains for segment in chain]
@@ -247,6 +244,7 @@ class ConversationTable:
         segments = chat.segments
         return (
             root,
+            chat.source,
             *(getattr(chat, name) for name in _PLAIN),
             is_stale(chat, self._catalog.now),
             chat.root.started_at if chat.last_active is None else chat.last_active,

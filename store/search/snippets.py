@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 
 from ..connection.reader import Reader
@@ -19,7 +19,7 @@ from ..messages.decode import decode_tool_calls
 from ..messages.transcript import read_messages_of
 from ..text import one_line, text_of
 from .rows import IS_JSON, SHOWN, StoredRow, rows_sql, unescaped
-from .terms import Matcher, fold
+from .terms import Group, Span, fold
 
 WIDTH = 160
 """Code points of a snippet."""
@@ -33,18 +33,16 @@ _SPACE = re.compile(r"\s+")
 
 def _splits_character(text: str, position: int) -> bool:
     """Whether a cut at the position would part a character from its marks or joiners."""
-    here, before = text[position : position + 1], text[position - 1 : position]
-    if not here or not before:
-        return False
+    here, before = text[position], text[position - 1]
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
-def find_ranges(text: str, matchers: Sequence[Matcher]) -> list[tuple[int, int]]:
+def find_ranges(text: str, matchers: Group) -> list[Span]:
     """Return the half-open ranges of a text that match, in code points, in order, overlaps
     merged."""
     folded = fold(text)
     matches = [span for each in matchers for span in each.find(folded)]
-    merged: list[tuple[int, int]] = []
+    merged: list[Span] = []
     for start, end in sorted(matches):
         if merged and start <= merged[-1][1]:
             start, end = merged[-1][0], max(end, merged.pop()[1])
@@ -57,9 +55,7 @@ def _on_one_line(text: str) -> str:
     return _SPACE.sub(" ", text)
 
 
-def _cut(
-    text: str, first: int, matchers: Sequence[Matcher], lead: str
-) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _cut(text: str, first: int, matchers: Group, lead: str) -> tuple[str, tuple[Span, ...]]:
     """Return the line around a position, and the ranges of the terms in it.
 
     The text begins with the lead, and so does the line, even where the text between them is cut.
@@ -152,9 +148,7 @@ def _readable_texts(row: StoredRow) -> Iterator[tuple[str, str]]:
             yield lead, lead + arguments
 
 
-def make_snippet(
-    row: StoredRow, matchers: Sequence[Matcher]
-) -> tuple[str, tuple[tuple[int, int], ...]]:
+def make_snippet(row: StoredRow, matchers: Group) -> tuple[str, tuple[Span, ...]]:
     """Return one line around the first match, and the half-open ranges of all matches in it; not
     yet printable.
 

@@ -17,7 +17,7 @@ from itertools import product
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, FtsKind
 from .filters import Condition, all_of, any_of
-from .terms import Matcher, fold, fts_string, words_of
+from .terms import Group, Matcher, fold, fts_string, words_of
 
 _LINES = "ntr"
 """Letters of the escapes of JSON that the index joins to the word behind them."""
@@ -97,12 +97,12 @@ def _phrase(words: Sequence[str], *, is_open: bool) -> str:
     return fts_string(" ".join(words)) + "*" * is_open
 
 
-def plain_match(group: Sequence[Matcher]) -> str:
+def plain_match(group: Group) -> str:
     """Return for MATCH on the word index: rows that have the words of a group as words."""
     return " AND ".join(each.match for each in group if each.words)
 
 
-def joined_match(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
+def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have a term of a group with a word behind a
     line end, a tab or a sign in JSON, or in escapes, and the others in any spelling."""
     starts = [*_LINES, *_escapes(reader, index, _SIGNS)]
@@ -127,7 +127,7 @@ def _joined(each: Matcher, starts: Sequence[str]) -> Iterator[str]:
         yield f"({' AND '.join([_word(each, place, starts), *rest])})"
 
 
-def loose_match(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
+def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that have the words of a group in any spelling and
     any order, prefixes aside; empty where there is nothing else."""
     starts = ["", *_LINES, *_escapes(reader, index, _SIGNS)]
@@ -163,7 +163,7 @@ def _in_escapes(each: Matcher) -> Iterator[str]:
             yield _phrase([start + first, *others], is_open=each.is_prefix)
 
 
-def escapes_match(reader: Reader, index: FtsIndex, group: Sequence[Matcher]) -> str:
+def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     """Return for MATCH on the word index: rows that may have the substrings of a group in escapes;
     empty where there are none."""
     accents = list(_escapes(reader, index, _ACCENTED))

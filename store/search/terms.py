@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
 
+Span = tuple[int, int]
+"""A half-open range of a text, in code points."""
 _MARKS = "\u0300-\u0304\u0306-\u030c\u030f\u0311\u031b\u0323-\u0328\u032d\u032e\u0330\u0331"
 """The combining marks unicode61 drops from inside a word, for a character class."""
 _HAS_MARKS = re.compile(f"[{_MARKS}]")
@@ -135,12 +137,12 @@ class Matcher:
         is_open = self.is_prefix or self.is_anywhere or not parts[-1][-1].isalnum()
         return re.compile(body if is_open else f"{body}(?!{letter})")
 
-    def find(self, folded: str) -> Iterator[tuple[int, int]]:
+    def find(self, folded: str) -> Iterator[Span]:
         """Yield where a text from `fold` contains the term: half-open ranges in order."""
         pattern = self._marked_pattern if _has_marks(folded) else self._pattern
         yield from (match.span() for match in pattern.finditer(folded))
 
-    def first(self, folded: str) -> tuple[int, int] | None:
+    def first(self, folded: str) -> Span | None:
         """Return the first range of `find`; None where there is none."""
         return next(self.find(folded), None)
 
@@ -159,6 +161,10 @@ class Matcher:
         """Whether it matches the mark of a stored message with images in the index."""
         is_start = self.is_prefix and _SENTINEL_WORD.startswith(self.words[-1])
         return is_start or _SENTINEL_WORD in self.words
+
+
+Group = Sequence[Matcher]
+"""Terms that must all match."""
 
 
 @lru_cache(maxsize=128)

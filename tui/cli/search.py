@@ -14,8 +14,7 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.engine import Total
-from hermes_browse.store.search.found import Suggestion
-from hermes_browse.store.search.hit_page import HitPage
+from hermes_browse.store.search.found import HitPage, Suggestion
 from hermes_browse.store.search.query import Query, parse, unknown_filters
 from hermes_browse.store.sessions.models import FAR_PAST, View
 from hermes_browse.store.text import one_line

@@ -24,7 +24,7 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts import codec, remote
-from hermes_browse.store.hosts.failures import Failure
+from hermes_browse.store.hosts.codec import Failure
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import AnswerLine, Hello, Link, Links
 from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there, store_at

@@ -17,8 +17,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search.engine import Total
-from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope
+from hermes_browse.store.search.query import EMPTY, parse
+from hermes_browse.store.search.scope import compile_filters, make_scope
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.search.run import PAGE, SearchRequest, run
 from hermes_browse.tui.browser.search.scan import Scan
@@ -145,7 +145,7 @@ async def test_another_view_does_not_wait_for_a_count(
         await browser.press("2")
         catalog = browser.screen.catalog
         with Store(large).reader() as reader:
-            scope = make_scope(reader, Conditions(), catalog, View.AUTOMATION)
+            scope = make_scope(reader, compile_filters(EMPTY, NOW, View.AUTOMATION), catalog)
             total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=scope)
         assert f"{total.count:,} hits in" in browser.text("#status")
 

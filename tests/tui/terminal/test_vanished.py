@@ -149,7 +149,7 @@ def test_plain_ends_while_it_works(
 ) -> None:
     """It searches, and reads no line."""
     monkeypatch.chdir(tmp_path)
-    code = _reading_for_ever("hermes_browse.store.search.hit_page", "make_scope")
+    code = _reading_for_ever("hermes_browse.store.search.found", "make_scope")
     terminal = Detached(["--home", str(hermes_home), "--plain"], code=code)
     terminal.wait_for("h: help.")
     terminal.send("/walrus\n")

@@ -44,10 +44,10 @@ _MOST_PROFILES = 20
 
 
 def whole_catalog(
-    store: OpenStore, catalog: Catalog, view: View, conditions: Conditions, now: float
+    store: OpenStore, catalog: Catalog, conditions: Conditions, now: float
 ) -> Catalog:
     """Return the catalog, read in full if the search needs that; on a reading thread."""
-    if catalog.exact or (view is View.ALL and not conditions.needs_catalog):
+    if catalog.exact or not conditions.needs_catalog:
         return catalog
     return store.catalog(now)
 

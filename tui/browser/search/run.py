@@ -43,8 +43,8 @@ def find(
     store: OpenStore, request: SearchRequest, scan: Scan, order: Order, details: RowDetails
 ) -> SearchResults | CatalogRows:
     """Search, on a reading thread: for words, or for conversations in the order of the list."""
-    conditions = compile_filters(request.query, request.now)
-    catalog = whole_catalog(store, request.catalog, request.view, conditions, request.now)
+    conditions = compile_filters(request.query, request.now, request.view)
+    catalog = whole_catalog(store, request.catalog, conditions, request.now)
     request = request._replace(catalog=catalog)
     if not asks_for_conversations(request.query, conditions):
         return run(store, request, scan)

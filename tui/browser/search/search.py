@@ -240,13 +240,13 @@ class LiveSearch:
         await asyncio.sleep(_REST)
         main, cached, now = self._main, self._coverage, self._main.clock()
         catalog, store, location = main.catalog, main.store, main.location
-        conditions = compile_filters(found.query, now)
+        conditions = compile_filters(found.query, now, view)
 
         def count(opened: OpenStore) -> HitCounts:
             nonlocal cached
             stamp = store.fingerprint()
             coverage = cached[1] if cached is not None and cached[0] == stamp else None
-            whole = whole_catalog(opened, catalog, view, conditions, now)
+            whole = whole_catalog(opened, catalog, conditions, now)
             counts = count_hits(opened, found, whole, view, location, now, coverage)
             cached = stamp, counts.coverage
             return counts
