@@ -42,7 +42,7 @@ from ..sessions.models import Conversation, Lineage
 from ..sessions.session import Session
 from ..trash.shelf import Bundle
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -35,17 +35,16 @@ class RunMark(NamedTuple):
 
 def find_marks(reader: Reader, run: Run) -> tuple[RunMark, ...]:
     """Find what stands out in a run; results are read where calls are repeated."""
-    marks = [*_loops(reader, run), *_cache_falls(run), *_gaps(run), *_slowest(run), *_dearest(run)]
-    return tuple(marks)
+    finders = _cache_falls, _gaps, _slowest, _dearest
+    return (*_loops(reader, run), *(mark for find in finders for mark in find(run)))
 
 
 def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
-    turn_of = {row.id: turn[0].id for turn in run.turns for row in turn}
-    calls: dict[tuple[object, ...], list[ToolUse]] = {}
+    turn_of = {row.id: row.turn for row in run.rows}
+    calls: defaultdict[tuple[object, ...], list[ToolUse]] = defaultdict(list)
     for use in run.tools:
         if use.result_id is not None:
-            key = turn_of.get(use.message_id), use.name, use.arguments
-            calls.setdefault(key, []).append(use)
+            calls[turn_of.get(use.message_id), use.name, use.arguments].append(use)
     for uses in calls.values():
         results = read_results(reader, uses) if len(uses) >= _LOOP else {}
         for result, count in Counter(results.values()).items():
@@ -82,7 +81,7 @@ def _reason(before: Stretch, after: Stretch) -> str:
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:
-    times = [(row.at, row) for turn in run.turns for row in turn if row.at is not None]
+    times = [(row.at, row) for row in run.rows if row.at is not None]
     gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
     for seconds, row in sorted(gaps, key=lambda gap: -gap[0])[:_MOST_GAPS]:
         if seconds >= _GAP:
@@ -105,12 +104,14 @@ def _seconds(use: ToolUse) -> float:
 
 
 def _dearest(run: Run) -> Iterator[RunMark]:
-    counted = [(sum(row.tokens or 0 for row in turn), turn[0].id) for turn in run.turns]
-    turns = [turn for turn in counted if turn[0]]
-    if len(turns) > 1:
-        tokens, message_id = max(turns, key=lambda turn: turn[0])
+    counted: Counter[int] = Counter()
+    for row in run.rows:
+        counted[row.turn] += row.tokens or 0
+    known = +counted
+    if len(known) > 1:
+        ((turn, tokens),) = known.most_common(1)
         text = _("the most expensive turn: {count:,} tokens").format(count=tokens)
-        yield RunMark("dearest", message_id, text)
+        yield RunMark("dearest", run.turns[turn].id, text)
 
 
 def _span(seconds: float) -> str:

@@ -18,6 +18,12 @@ from ..messages.transcript import SLICE
 from ..sessions.models import Conversation
 from ..text import text_of
 
+_USAGES = (
+    "SELECT model, first_seen, estimated_cost_usd, input_tokens, cache_read_tokens, "
+    "cache_write_tokens FROM session_model_usage WHERE session_id = ? ORDER BY first_seen, rowid"
+)
+"""What a session used of each of its models, in time."""
+
 
 class RunRow(NamedTuple):
     """A message without its text."""
@@ -28,10 +34,8 @@ class RunRow(NamedTuple):
     at: float | None
     tokens: int | None
     """None if none are stored."""
-
-
-Turn = list[RunRow]
-"""A prompt and what follows it, up to the next one."""
+    turn: int = 0
+    """Index of its turn: a prompt and what follows it, up to the next one."""
 
 
 class Stretch(NamedTuple):
@@ -56,7 +60,9 @@ class Run(NamedTuple):
     conversation: Conversation
     subagents: tuple[Conversation, ...]
     """Also those that a subagent delegated; the cost of each is without those below it."""
-    turns: tuple[Turn, ...]
+    rows: tuple[RunRow, ...]
+    turns: tuple[RunRow, ...]
+    """The first row of each turn."""
     tools: tuple[ToolUse, ...]
     stretches: tuple[Stretch, ...]
     compressions: tuple[float, ...]
@@ -72,13 +78,22 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
     _catalog, (conversation, *subagents) = find_tree(reader, session_id, now)
     history = read_history(reader, conversation.segments)
     left_out = {*history.copies, *(done.summary for done in history.compactions)}
-    rows = [row for row in _read_rows(reader, conversation) if row.id not in left_out]
+    stored = [row for row in _read_rows(reader, conversation) if row.id not in left_out]
+    rows: list[RunRow] = []
+    turns: list[RunRow] = []
+    for row in stored:
+        if row.role == "session_meta":
+            continue
+        if row.role == "user" or not turns:  # what precedes the first prompt is a turn too
+            turns.append(row)
+        rows.append(row._replace(turn=len(turns) - 1))
     return Run(
         conversation,
         tuple(subagents),
-        tuple(_turns(rows)),
+        tuple(rows),
+        tuple(turns),
         tuple(read_tool_uses(reader, [conversation])),
-        tuple(_stretches(reader, conversation, rows)),
+        tuple(_stretches(reader, conversation, stored)),
         tuple(done.at for done in history.compactions if done.at is not None),
     )
 
@@ -93,18 +108,6 @@ def _read_rows(reader: Reader, conversation: Conversation) -> Iterator[RunRow]:
                 yield RunRow(as_int(message_id), segment.id, text_of(role), as_time(time), count)
 
 
-def _turns(rows: Sequence[RunRow]) -> list[Turn]:
-    """Return the turns; what precedes the first prompt is one too."""
-    turns: list[Turn] = []
-    for row in rows:
-        if row.role == "session_meta":
-            continue
-        if row.role == "user" or not turns:
-            turns.append([])
-        turns[-1].append(row)
-    return turns
-
-
 def _stretches(
     reader: Reader, conversation: Conversation, rows: Sequence[RunRow]
 ) -> Iterator[Stretch]:
@@ -114,33 +117,23 @@ def _stretches(
     for segment in conversation.segments:
         own = [row for row in rows if row.session_id == segment.id]
         ((prompt, tools),) = reader.rows(identities, [segment.id])
-        tokens = segment.tokens
-        usages: list[Row] = _usages(reader, segment.id)
+        usages: list[Row] = []
+        if "session_model_usage" in schema.tables:
+            usages = reader.rows(_USAGES, [segment.id])
         if len({usage[0] for usage in usages}) < 2:
+            tokens = segment.tokens
             counts = (tokens.input, tokens.cache_read, tokens.cache_write)
-            usages = [(segment.model, None, *counts, segment.cost_usd)]
-        for model, since, *tokens_of_model, cost in usages:
+            usages = [(segment.model, None, segment.cost_usd, *counts)]
+        for model, since, cost, *counted in usages:
             begin = as_time(since) or 0.0
-            after = (row.id for row in own if (row.at or 0.0) >= begin)
-            sent, cached = sum(map(as_count, tokens_of_model)), as_count(tokens_of_model[1])
+            after = [row.id for row in own if (row.at or 0.0) >= begin] or [row.id for row in own]
+            sent, cached = sum(map(as_count, counted)), as_count(counted[1])
             yield Stretch(
                 segment.id,
-                next(after, own[0].id if own else None),
+                after[0] if after else None,
                 text_of(model),
                 text_of(prompt),
                 text_of(tools),
                 cost if isinstance(cost, float) else None,
                 cached / sent if sent else None,
             )
-
-
-def _usages(reader: Reader, session_id: str) -> list[Row]:
-    """Return what a session used of each of its models, in time."""
-    if "session_model_usage" not in reader.schema.tables:
-        return []
-    return reader.rows(
-        "SELECT model, first_seen, input_tokens, cache_read_tokens, cache_write_tokens, "
-        "estimated_cost_usd FROM session_model_usage WHERE session_id = ? "
-        "ORDER BY first_seen, rowid",
-        [session_id],
-    )

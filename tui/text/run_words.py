@@ -40,4 +40,4 @@ def ended_at(subagent: Conversation) -> float | None:
 
 def has_tokens(run: Run) -> bool:
     """Whether Hermes stored tokens for single messages."""
-    return any(row.tokens for turn in run.turns for row in turn)
+    return any(row.tokens for row in run.rows)

@@ -62,9 +62,8 @@ _COLUMNS: Columns[RunEventRow] = Columns(
 
 def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunEventRow]:
     """Yield what stands out, then the parts, then the subagents."""
-    rows = [row for turn in run.turns for row in turn]
-    times: dict[int | None, float | None] = {row.id: row.at for row in rows}
-    sessions: dict[int | None, str] = {row.id: row.session_id for row in rows}
+    times: dict[int | None, float | None] = {row.id: row.at for row in run.rows}
+    sessions: dict[int | None, str] = {row.id: row.session_id for row in run.rows}
     for mark in marks:
         id = mark.message_id
         session_id = sessions.get(id, run.conversation.id)
