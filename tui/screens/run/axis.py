@@ -18,7 +18,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...text import formats
-from ...text.run_words import cache_share, ended_at, has_tokens
+from ...text.run_words import cache_share, ended_at, has_tokens, joined
 from ...widgets.stacked_columns import NOTHING, Cell, Picture, runs, stack
 
 _LEAD = 12
@@ -167,8 +167,8 @@ class RunAxis(Picture):
         columns = [self._column(begin, room) if begin is not None else 0 for begin in begins]
         yield Cell(" " * min(columns, default=room), "text")
         for part, column, end in zip(run.stretches, columns, [*columns[1:], room], strict=True):
-            words = (formats.dollars(part.cost_usd), cache_share(part), one_line(part.model, 60))
-            text = "│" + " · ".join(filter(None, words))
+            model = one_line(part.model, 60)
+            text = "│" + joined(formats.dollars(part.cost_usd), cache_share(part), model)
             yield Cell(formats.fit(text, max(end - column, 0)), "text")
 
 
