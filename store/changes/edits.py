@@ -125,7 +125,7 @@ class _FileCall:
 
     def edit_files(self, text: str) -> bool:
         """Do an edit; return whether it failed as its result says."""
-        result = self._result
+        result, tool = self._result, self._edit.tool
         has_error = bool(result.get("error")) or result.get("success") is False
         if has_error if result else has_failed(text, None):
             # A patch of several files may have changed some of them; its diff has those.
@@ -134,10 +134,8 @@ class _FileCall:
         if not result:
             self._edit = self._edit._replace(ok=False)
             self._change(self._arguments.get("path"), lambda *_facts: False)
-        elif self._edit.tool == "write_file":
-            self._write(self._arguments)
-        elif not self._apply_diff():
-            self._replace(self._arguments)
+        elif tool == "write_file" or not self._apply_diff():
+            self._do(tool, self._arguments)
         return False
 
     def run_program(self) -> None:
@@ -150,10 +148,23 @@ class _FileCall:
         self._result = {"_warning": _OUTSIDE}
         for name, arguments in calls:
             self._edit = edit._replace(tool=f"{edit.tool}: {name}")
-            if name == "patch":
-                self._replace(arguments)
-            elif name == "write_file":
-                self._write(arguments)
+            self._do(name, arguments)
+
+    def _do(self, tool: str, arguments: Json) -> None:
+        """Do an edit by its arguments; another tool does nothing."""
+        path = arguments.get("path")
+        if tool == "write_file":
+            text = str(arguments.get("content", ""))
+            size = self._result.get("bytes_written")
+            with_returns = text.replace("\n", "\r\n")
+            if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
+                text = with_returns
+            self._change(path, EditedFile.write, text, is_certain=size in (None, _size(text)))
+        elif tool == "patch":
+            old, new = (str(arguments.get(name, "")) for name in ("old_string", "new_string"))
+            everywhere = arguments.get("replace_all") is True
+            for name in [path] if path else self._modified:
+                self._change(name, EditedFile.replace, old, new, everywhere)
 
     def _change(self, path: object, step: Step, *facts: object, is_certain: bool = True) -> None:
         """Do a step of this edit; the warning in its result tells of edits by others."""
@@ -166,23 +177,6 @@ class _FileCall:
             is_certain = is_certain and not sessions <= {self._edit.session_id}
         is_certain = is_certain and _OUTSIDE not in warning
         self._replay.take(where, step, *facts, edit=self._edit, is_certain=is_certain)
-
-    def _write(self, arguments: Json) -> None:
-        text = str(arguments.get("content", ""))
-        size = self._result.get("bytes_written")
-        with_returns = text.replace("\n", "\r\n")
-        if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
-            text = with_returns
-        is_certain = size in (None, _size(text))
-        self._change(arguments.get("path"), EditedFile.write, text, is_certain=is_certain)
-
-    def _replace(self, arguments: Json) -> None:
-        """Do a `patch` by its arguments."""
-        old, new = (str(arguments.get(name, "")) for name in ("old_string", "new_string"))
-        everywhere = arguments.get("replace_all") is True
-        path = arguments.get("path")
-        for name in [path] if path else self._modified:
-            self._change(name, EditedFile.replace, old, new, everywhere)
 
     def _apply_diff(self) -> bool:
         """Do a `patch` by its diff; return whether it has one that can be read."""

@@ -106,7 +106,7 @@ def _seconds(use: ToolUse) -> float:
 def _dearest(run: Run) -> Iterator[RunMark]:
     counted: Counter[int] = Counter()
     for row in run.rows:
-        counted[row.turn] += row.tokens or 0
+        counted[row.turn] += row.tokens
     known = +counted
     if len(known) > 1:
         ((turn, tokens),) = known.most_common(1)

@@ -6,7 +6,8 @@ stores none, or a number of tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from ..changes.changes import find_tree
@@ -16,6 +17,7 @@ from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_count, as_int, as_time
 from ..messages.transcript import SLICE
 from ..sessions.models import Conversation
+from ..sessions.session import Session
 from ..text import text_of
 
 _USAGES = (
@@ -32,9 +34,9 @@ class RunRow(NamedTuple):
     session_id: str
     role: str
     at: float | None
-    tokens: int | None
-    """None if none are stored."""
-    turn: int = 0
+    tokens: int
+    """0 if none are stored."""
+    turn: int
     """Index of its turn: a prompt and what follows it, up to the next one."""
 
 
@@ -61,12 +63,15 @@ class Run(NamedTuple):
     subagents: tuple[Conversation, ...]
     """Also those that a subagent delegated; the cost of each is without those below it."""
     rows: tuple[RunRow, ...]
-    turns: tuple[RunRow, ...]
-    """The first row of each turn."""
     tools: tuple[ToolUse, ...]
     stretches: tuple[Stretch, ...]
     compressions: tuple[float, ...]
     """When it was compressed."""
+
+    @property
+    def turns(self) -> list[RunRow]:
+        """The first row of each turn."""
+        return [next(rows) for _turn, rows in groupby(self.rows, lambda row: row.turn)]
 
 
 def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
@@ -76,45 +81,44 @@ def read_run(reader: Reader, session_id: str, now: float = 0.0) -> Run:
         NotFoundError: There is no such session.
     """
     _catalog, (conversation, *subagents) = find_tree(reader, session_id, now)
-    history = read_history(reader, conversation.segments)
+    segments = conversation.segments
+    history = read_history(reader, segments)
     left_out = {*history.copies, *(done.summary for done in history.compactions)}
-    stored = [row for row in _read_rows(reader, conversation) if row.id not in left_out]
-    rows: list[RunRow] = []
-    turns: list[RunRow] = []
-    for row in stored:
-        if row.role == "session_meta":
-            continue
-        if row.role == "user" or not turns:  # what precedes the first prompt is a turn too
-            turns.append(row)
-        rows.append(row._replace(turn=len(turns) - 1))
+    rows = list(_read_rows(reader, segments, left_out))
     return Run(
         conversation,
         tuple(subagents),
-        tuple(rows),
-        tuple(turns),
+        tuple(row for row in rows if row.role != "session_meta"),
         tuple(read_tool_uses(reader, [conversation])),
-        tuple(_stretches(reader, conversation, stored)),
+        tuple(_stretches(reader, segments, rows)),
         tuple(done.at for done in history.compactions if done.at is not None),
     )
 
 
-def _read_rows(reader: Reader, conversation: Conversation) -> Iterator[RunRow]:
+def _read_rows(
+    reader: Reader, segments: Sequence[Session], left_out: Container[int | None]
+) -> Iterator[RunRow]:
     columns = ", ".join(map(reader.schema.message, ("role", "timestamp", "token_count")))
     statement = f"SELECT m.id, {columns} FROM messages m WHERE m.session_id = ? AND"
-    for segment in conversation.segments:
+    turn = -1
+    for segment in segments:
         for rows in reader.slices(statement, "m.id", SLICE, [segment.id]):
-            for message_id, role, time, tokens in rows:
-                count = None if tokens is None else as_count(tokens)
-                yield RunRow(as_int(message_id), segment.id, text_of(role), as_time(time), count)
+            for message_id, stored, time, tokens in rows:
+                id, role = as_int(message_id), text_of(stored)
+                if id in left_out:
+                    continue
+                # What precedes the first prompt is a turn too.
+                turn += role == "user" or (turn < 0 and role != "session_meta")
+                yield RunRow(id, segment.id, role, as_time(time), as_count(tokens), turn)
 
 
 def _stretches(
-    reader: Reader, conversation: Conversation, rows: Sequence[RunRow]
+    reader: Reader, segments: Sequence[Session], rows: Sequence[RunRow]
 ) -> Iterator[Stretch]:
     schema = reader.schema
     names = map(schema.session, ("system_prompt_hash", "system_prompt", "tool_names"))
     identities = "SELECT COALESCE({}, {}), {} FROM sessions s WHERE s.id = ?".format(*names)
-    for segment in conversation.segments:
+    for segment in segments:
         own = [row for row in rows if row.session_id == segment.id]
         ((prompt, tools),) = reader.rows(identities, [segment.id])
         usages: list[Row] = []
@@ -126,11 +130,11 @@ def _stretches(
             usages = [(segment.model, None, segment.cost_usd, *counts)]
         for model, since, cost, *counted in usages:
             begin = as_time(since) or 0.0
-            after = [row.id for row in own if (row.at or 0.0) >= begin] or [row.id for row in own]
+            after = (row.id for row in own if (row.at or 0.0) >= begin)
             sent, cached = sum(map(as_count, counted)), as_count(counted[1])
             yield Stretch(
                 segment.id,
-                after[0] if after else None,
+                next(after, own[0].id if own else None),
                 text_of(model),
                 text_of(prompt),
                 text_of(tools),

@@ -61,12 +61,15 @@ class Scale:
 def lanes(subagents: Sequence[Conversation]) -> list[list[tuple[float, float]]]:
     """Return the begins and ends of subagents in as few lanes as they need side by side."""
     found: list[list[tuple[float, float]]] = []
-    spans = [(each.root.started_at, ended_at(each)) for each in subagents]
-    for begin, end in sorted((begin, end or begin) for begin, end in spans if begin is not None):
-        free = next((lane for lane in found if lane[-1][1] <= begin), None)
-        if free is None:
-            found.append(free := [])
-        free.append((begin, end))
+    begins = [(each.root.started_at, each) for each in subagents]
+    spans = [(begin, ended_at(each) or begin) for begin, each in begins if begin is not None]
+    for span in sorted(spans):
+        for lane in found:
+            if lane[-1][1] <= span[0]:
+                lane.append(span)
+                break
+        else:
+            found.append([span])
     return found
 
 
@@ -103,7 +106,7 @@ class RunAxis(Picture):
         room = self.size.width - _LEAD - 1
         if self._still is None or room < 2:
             return []
-        first, last = formats.timestamp(self._scale.first), formats.timestamp(self._scale.last)
+        first, last = map(formats.timestamp, (self._scale.first, self._scale.last))
         rest = formats.fit(last, max(room - len(first), 0), right=True)
         pointed = self._painted(self._pointed, room)
         return [*self._still(room), _row(("", pointed)), _row(("", [Cell(first + rest, "text")]))]
@@ -116,16 +119,14 @@ class RunAxis(Picture):
         ]
         yield _("turns"), self._painted(turns, room)
         if run.tools:
-            counts = Counter(use.name for use in run.tools)
-            looks = {
-                name: look
-                for (name, _count), look in zip(counts.most_common(3), _TOOLS, strict=False)
-            }
+            most = Counter(use.name for use in run.tools).most_common(len(_TOOLS))
+            looks = {name: look for (name, _count), look in zip(most, _TOOLS, strict=False)}
             calls = [(use.at, looks.get(use.name, "others"), 1) for use in run.tools]
-            yield "", list(_legend(counts, looks))
+            counts = Counter(look for _at, look, _one in calls)
+            yield "", list(_legend([*looks.items(), (_("others"), "others")], counts))
             yield from self._columns(_("calls"), calls, room, 3)
         if has_tokens(run):
-            tokens = [(row.at, "series-1", row.tokens) for row in run.rows]
+            tokens = [(row.at, "series-1", row.tokens) for row in run.rows if row.tokens]
             yield from self._columns(_("tokens"), tokens, room, 2)
         yield _("parts"), list(self._parts(run, room))
         for number, lane in enumerate(lanes(run.subagents)[:_LANES]):
@@ -149,13 +150,13 @@ class RunAxis(Picture):
     def _columns(
         self,
         name: str,
-        values: Iterable[tuple[float | None, str, int | None]],
+        values: Iterable[tuple[float | None, str, int]],
         room: int,
         height: int,
     ) -> Iterator[NamedRow]:
         sums: list[Counter[str]] = [Counter() for _column in range(room)]
         for at, look, value in values:
-            if at is not None and value:
+            if at is not None:
                 sums[self._column(at, room)][look] += value
         rows = stack([sorted(each.items()) for each in sums], room, height)
         return zip((name, *[""] * height), rows, strict=False)
@@ -177,11 +178,9 @@ def _row(named: NamedRow) -> list[Cell]:
     return runs([Cell(f" {formats.fit(name, _LEAD - 1)}", "text"), *cells])
 
 
-def _legend(counts: Counter[str], looks: dict[str, str]) -> Iterator[Cell]:
+def _legend(looks: Iterable[tuple[str, str]], counts: Counter[str]) -> Iterator[Cell]:
     """Name the tools by their colours."""
-    others = counts.total() - sum(counts[name] for name in looks)
-    named = [(one_line(name, 30), counts[name], look) for name, look in looks.items()]
-    for name, count, look in [*named, (_("others"), others, "others")]:
-        if count:
+    for name, look in looks:
+        if counts[look]:
             yield Cell("█", look)
-            yield Cell(f" {name} {count:,}  ", "text")
+            yield Cell(f" {one_line(name, 30)} {counts[look]:,}  ", "text")
