@@ -88,9 +88,8 @@ def find_tree(
         raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
     tree = [conversation]
     for parent in tree:
-        for child in catalog.child_chains(parent):
-            if child.relation is Relation.DELEGATED and child not in tree:
-                tree.append(child)
+        below = catalog.child_chains(parent)
+        tree += [child for child in below if child.relation is Relation.DELEGATED]
     return catalog, tree
 
 

@@ -6,7 +6,6 @@ texts may not be known.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -54,9 +53,7 @@ def can_be_applied(lines: Sequence[SignedLine]) -> bool:
 def relative(path: str, directory: str) -> str:
     """Return a path relative to a directory, if it lies below that; else without its first
     slash."""
-    if directory and path.startswith(directory.rstrip("/") + "/"):
-        return os.path.relpath(path, directory)
-    return path.lstrip("/")
+    return path.removeprefix(directory.rstrip("/") + "/").lstrip("/")
 
 
 def unified_diff(

@@ -56,28 +56,25 @@ def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
-    known = [stretch for stretch in run.stretches if stretch.cache_share is not None]
-    for before, after in pairwise(known):
-        share, left = before.cache_share or 0.0, after.cache_share or 0.0
-        if share < _LEAST_SHARE or left > share / 2:
-            continue
-        text = _("the cache share fell from {before} % to {after} %: {reason}").format(
-            before=round(100 * share), after=round(100 * left), reason=_reason(before, after)
-        )
-        yield RunMark("cache", after.first_message_id, text)
+    known = [(part.cache_share, part) for part in run.stretches if part.cache_share is not None]
+    for (share, before), (left, after) in pairwise(known):
+        if share >= _LEAST_SHARE and left <= share / 2:
+            text = _("the cache share fell from {before} % to {after} %: {reason}").format(
+                before=round(100 * share), after=round(100 * left), reason=_reason(before, after)
+            )
+            yield RunMark("cache", after.first_message_id, text)
 
 
 def _reason(before: Stretch, after: Stretch) -> str:
     """Say what changed from one stretch to the next."""
-    reasons: list[str] = []
-    if before.model != after.model:
-        changed = _("the model changed from {before} to {after}")
-        reasons.append(changed.format(before=before.model, after=after.model))
-    if before.prompt != after.prompt:
-        reasons.append(_("the system prompt changed"))
-    if before.tools != after.tools:
-        reasons.append(_("the tools changed"))
-    return ", ".join(reasons) or _("nothing that is stored explains it")
+    model = _("the model changed from {before} to {after}")
+    changes = {
+        model.format(before=before.model, after=after.model): before.model != after.model,
+        _("the system prompt changed"): before.prompt != after.prompt,
+        _("the tools changed"): before.tools != after.tools,
+    }
+    found = [sentence for sentence, has_changed in changes.items() if has_changed]
+    return ", ".join(found) or _("nothing that is stored explains it")
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:

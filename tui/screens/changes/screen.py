@@ -165,8 +165,9 @@ class ChangesScreen(ConversationScreen):
         stem = file_stem(conversation.title or conversation.preview or conversation.id)
 
         def write() -> Path:
-            names = (f"{stem} {number}.diff" if number else f"{stem}.diff" for number in count())
-            path = next(path for path in map(Path, names) if not path.exists())
+            path, numbers = Path(f"{stem}.diff"), count(1)
+            while path.exists():
+                path = Path(f"{stem} {next(numbers)}.diff")
             write_file(path, [diff_text(files)])
             return path
 
