@@ -113,10 +113,9 @@ def _owners(file: TrackedFile, text: str | None) -> list[tuple[str, Edit | None]
         return left
     texts = [line for line, _edit in left] if text is None else split(text)
     owners = _owners_by_text(file, texts)
-    once = {line for line, count in Counter(texts).items() if count == 1}
+    there = Counter(texts)
     return [
-        (line, owners[line][0] if line in once and len(owners[line]) == 1 else None)
-        for line in texts
+        (line, owners[line][0] if there[line] == len(owners[line]) == 1 else None) for line in texts
     ]
 
 

@@ -118,8 +118,8 @@ def read_changes(
     files: list[FileChange] = []
     for path, file in sorted(replay.files.items()):
         if any(edit.ok for edit in file.edits):
-            names = {posixpath.basename(path), posixpath.basename(file.first_path)}
-            change = file_change(path, file, directory, is_touched=not touched.isdisjoint(names))
+            names = set(map(posixpath.basename, (path, file.first_path)))
+            change = file_change(path, file, directory, is_touched=bool(touched & names))
             by_subagents = sum(edit.session_id not in own for edit in file.edits)
             disk = _read_disk(path, file.versions[-1]) if is_here else None
             files.append(change._replace(by_subagents=by_subagents, disk=disk))

@@ -160,8 +160,9 @@ class EditedFile:
 
     def _takes(self, hunk: Hunk) -> bool:
         """Whether the lines of a hunk may stand at its place."""
+        before = [line[1:] for line in hunk.lines if not line.startswith("+")]
         signs = "".join(line[0] for line in hunk.lines)
-        return self._fits(hunk.start, hunk.before, is_end=not signs.endswith(_CONTEXT))
+        return self._fits(hunk.start, before, is_end=not signs.endswith(_CONTEXT))
 
     def replace(self, old: str, new: str, everywhere: bool, edit: Edit) -> bool:
         """A text was replaced by another, as the tool does where both stand there exactly."""

@@ -25,11 +25,6 @@ class Hunk(NamedTuple):
     lines: list[str]
     """With their ends, each behind its sign: blank, minus or plus."""
 
-    @property
-    def before(self) -> list[str]:
-        """The lines before the edit."""
-        return [line[1:] for line in self.lines if not line.startswith("+")]
-
 
 class FileDiff(NamedTuple):
     """What a diff says of one file."""
@@ -74,8 +69,9 @@ def _file(before: str, after: str, lines: deque[str]) -> FileDiff:
             hunks[0].lines.append(lines.popleft())
     while before and lines[0].startswith("@@ "):
         hunks.append(_hunk(lines))
-    if lines[0] not in ("", "\n") and hunks:  # the last line end only separates two files
-        hunks[-1].lines[-1:] = [line.removesuffix("\n") for line in hunks[-1].lines[-1:]]
+    told = hunks[-1].lines if hunks else []
+    if told and lines[0] not in ("", "\n"):  # the last line end only separates two files
+        told.append(told.pop().removesuffix("\n"))
     return FileDiff(before, after, hunks)
 
 

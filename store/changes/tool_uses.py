@@ -88,7 +88,7 @@ def _read_uses(reader: Reader, conversation: Conversation, naming: str) -> Itera
 
 def read_results(reader: Reader, uses: Sequence[ToolUse]) -> dict[int | None, str]:
     """Read the texts of results, by the id of their message."""
-    ids = [use.result_id for use in uses if use.result_id is not None]
     content = reader.schema.message("content")
-    rows = reader.rows_in(f"SELECT m.id, {content} FROM messages m WHERE m.id IN ({{keys}})", ids)
+    sql = f"SELECT m.id, {content} FROM messages m WHERE m.id IN ({{keys}})"
+    rows = reader.rows_in(sql, [use.result_id for use in uses])
     return {as_int(message_id): decode_content(text)[0] for message_id, text in rows}
