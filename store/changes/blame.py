@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections import Counter
-from collections.abc import Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int
+from ..connection.stored_values import as_int, first_texts
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
 from ..search.engine import Search
 from ..search.query import parse, query_word
 from ..search.scope import compile_filters, make_scope
 from ..sessions.first_page import read_neighbourhood
-from ..text import as_text
-from .edited_file import Edit, EditedFile, Line, split
+from ..sessions.session import Session
+from .edited_file import Edit, Line, split
 from .edits import FILE_TOOLS, replay_uses
-from .replay import Replay
-from .tool_uses import read_tool_uses
+from .replay import Replay, TrackedFile
+from .tool_uses import ToolUse, read_tool_uses
 
-_PROMPTS = 8
-"""Rows of a user that are read at once, to find one that is no summary."""
+_PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
+"""Text that stands in stored JSON as it is."""
+_PROMPTS = 800
+"""Messages of a user that are looked at, to find one that is no summary."""
 _TELLING = 12
 """Characters: a shorter line may well stand among the unknown ones too, unless the lines around it
 are those of the edit."""
@@ -61,23 +64,11 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     """
     path = posixpath.normpath(path)
     name = posixpath.basename(path)
-    query = parse(f"file:{query_word(name)}")
-    scope = make_scope(reader, compile_filters(query, now), None)
-    session_ids = sorted(Search(reader, query, scope).count(0).sessions)
-    catalog = read_neighbourhood(reader, session_ids, now)
-    conversations = {catalog.of_session(id): None for id in session_ids}
-    known = [conversation for conversation in conversations if conversation is not None]
-    escaped = json.dumps(name)[1:-1]
-    telling = [
-        use
-        for use in read_tool_uses(reader, known, name)
-        if use.name in ("terminal", *FILE_TOOLS)
-        if name in use.arguments or escaped in use.arguments
-    ]
+    uses, sessions = _read_uses(reader, name, now)
     replay = Replay(name)
     replay.file(path)
-    replay_uses(reader, replay, telling, catalog.sessions)
-    owners = _owners(replay.file(path).versions, text)
+    replay_uses(reader, replay, uses, sessions)
+    owners = _owners(replay.file(path), text)
     prompts = {
         edit: prompt_before(reader, edit.session_id, edit.message_id)
         for _line, edit in owners
@@ -89,79 +80,96 @@ def read_blame(reader: Reader, path: str, text: str | None, now: float = 0.0) ->
     ]
 
 
-def _owners(versions: Sequence[EditedFile], text: str | None) -> list[tuple[str, Edit | None]]:
+def _read_uses(
+    reader: Reader, name: str, now: float
+) -> tuple[list[ToolUse], Mapping[str, Session]]:
+    """Read the calls about files of a name, and the sessions of these calls and those above."""
+    query = parse(f"file:{query_word(name)}")
+    scope = make_scope(reader, compile_filters(query, now), None)
+    found = sorted(Search(reader, query, scope).count(0).sessions)
+    naming = name if _PLAIN.fullmatch(name) else ""
+    sql = (
+        f"SELECT DISTINCT m.session_id FROM messages m "
+        f"WHERE instr({reader.schema.message('tool_calls')}, ?) AND m.session_id IN ({{keys}})"
+    )
+    session_ids = first_texts(reader.rows_in(sql, found, [naming]))
+    catalog = read_neighbourhood(reader, session_ids, now)
+    conversations = {each: None for each in map(catalog.of_session, session_ids) if each}
+    uses = read_tool_uses(reader, conversations, naming)
+    names = name, json.dumps(name)[1:-1]
+    telling = [
+        use
+        for use in uses
+        if use.name in ("terminal", *FILE_TOOLS) and any(each in use.arguments for each in names)
+    ]
+    return telling, catalog.sessions
+
+
+def _owners(file: TrackedFile, text: str | None) -> list[tuple[str, Edit | None]]:
     """Return each line of the file, and the edit it comes from."""
-    last = versions[-1]
+    last = file.versions[-1]
     left = [(line.text, _owner(line)) for line in last.lines if line.text is not None]
-    if len(versions) == 1 and last.is_certain and text in (None, last.text()):
+    if file.is_certain and text in (None, last.text()):
         return left
     texts = [line for line, _edit in left] if text is None else split(text)
-    once = _owners_by_text(versions, texts)
-    return [(line, once.get(line)) for line in texts]
+    owners = _owners_by_text(file, texts)
+    there = Counter(texts)
+    return [
+        (line, owners[line][0] if there[line] == len(owners[line]) == 1 else None) for line in texts
+    ]
 
 
 def _owner(line: Line) -> Edit | None:
     return None if line.is_copied else line.added_by
 
 
-def _owners_by_text(versions: Sequence[EditedFile], texts: Sequence[str]) -> dict[str, Edit]:
-    """Return who wrote the lines that occur once in the file and once in what was left."""
-    there, around_there = Counter(texts), _neighbours(texts)
-    left: dict[str, list[Edit | None]] = {}
+def _owners_by_text(file: TrackedFile, texts: Sequence[str]) -> Mapping[str, list[Edit | None]]:
+    """Return who wrote the lines with a text that were left, as far as that is sure."""
+    around_there = _neighbours(texts)
+    left: defaultdict[str, list[Edit | None]] = defaultdict(list)
     unsure: set[str] = set()
-    for version in versions:
-        own: dict[str, list[Edit | None]] = {}
+    for version in file.versions:
+        own: defaultdict[str, list[Edit | None]] = defaultdict(list)
         for line in version.lines:
-            own.setdefault(line.text or "", []).append(_owner(line))
-        gone = {line.text for line in version.before if line.removed_by is not None}
-        is_whole = version.text() is not None
-        if not is_whole:
+            own[line.text or ""].append(_owner(line))
+        gone = {line.text or "" for line in version.before if line.removed_by is not None}
+        if version.text() is not None:
+            gone |= left.keys() - own.keys()
+        else:
             around = _neighbours([line.text for line in version.lines])
             unsure |= {
                 text
                 for text in own
                 if len(text.strip()) < _TELLING and around.get(text) != around_there.get(text)
             }
-        left = {
-            text: owners
-            for text, owners in left.items()
-            if text not in gone and (text in own or not is_whole)
-        }
+        for text in gone:
+            left.pop(text, None)
         for text, owners in own.items():
             if text not in left or owners != [None]:  # a line from before may be one of these
-                left[text] = [*left.get(text, ()), *owners]
-    return {
-        text: owners[0]
-        for text, owners in left.items()
-        if there[text] == 1 and len(owners) == 1 and owners[0] is not None
-        if text not in unsure
-    }
+                left[text] += owners
+    for text in unsure:
+        left[text] = []
+    return left
 
 
 def _neighbours(texts: Sequence[str | None]) -> dict[str | None, tuple[str | None, str | None]]:
     """Return the lines before and after each line; of equal ones, those around the last."""
-    lines = [None, *texts, None]
-    return {
-        line: (before, after) for before, line, after in zip(lines, texts, lines[2:], strict=False)
-    }
+    pairs = zip([None, *texts], [*texts[1:], None], strict=False)
+    return dict(zip(texts, pairs, strict=False))
 
 
 def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessage | None:
     """Return the last message of the user before another, in its session or in those above."""
-    schema = reader.schema
-    role, parent = schema.message("role"), schema.session("parent_session_id")
-    prompts = (
-        f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {role} = 'user' "
-        f"AND m.id < ? ORDER BY m.id DESC LIMIT {_PROMPTS}"
+    role = reader.schema.message("role")
+    parent = reader.schema.session("parent_session_id")
+    sql = (
+        f"WITH RECURSIVE above(id, depth) AS (SELECT ?, 0 UNION ALL SELECT {parent}, depth + 1 "
+        f"FROM above CROSS JOIN sessions s ON s.id = above.id WHERE depth < {_DEPTH}) "
+        f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
+        f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
-    above = f"SELECT {parent} FROM sessions s WHERE s.id = ?"
-    at: str | None = session_id
-    for _step in range(_DEPTH):
-        ids = [as_int(row[0]) for row in reader.rows(prompts, [at, message_id])]
-        for message in read_messages_of(reader, ids):
+    for (found,) in reader.rows(sql, [session_id, message_id]):
+        for message in read_messages_of(reader, [as_int(found)]):
             if message.said and not message.is_hidden:
                 return message
-        at = as_text(reader.value(above, [at]))
-        if at is None:
-            break
     return None

@@ -88,9 +88,8 @@ def find_tree(
         raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
     tree = [conversation]
     for parent in tree:
-        for child in catalog.child_chains(parent):
-            if child.relation is Relation.DELEGATED and child not in tree:
-                tree.append(child)
+        below = catalog.child_chains(parent)
+        tree += [child for child in below if child.relation is Relation.DELEGATED]
     return catalog, tree
 
 
@@ -119,10 +118,10 @@ def read_changes(
     files: list[FileChange] = []
     for path, file in sorted(replay.files.items()):
         if any(edit.ok for edit in file.edits):
-            names = {posixpath.basename(path), posixpath.basename(file.first_path)}
-            change = file_change(path, file, directory, is_touched=not touched.isdisjoint(names))
+            names = set(map(posixpath.basename, (path, file.first_path)))
+            change = file_change(path, file, directory, is_touched=bool(touched & names))
             by_subagents = sum(edit.session_id not in own for edit in file.edits)
-            disk = _read_disk(path, file.last) if is_here else None
+            disk = _read_disk(path, file.versions[-1]) if is_here else None
             files.append(change._replace(by_subagents=by_subagents, disk=disk))
     return Changes(session_id, tree[0].id, directory, tuple(files), failed, commands)
 
@@ -135,12 +134,13 @@ def _telling(uses: Sequence[ToolUse]) -> list[ToolUse]:
     def is_edited(name: str) -> bool:
         return name in edited
 
-    def is_telling(use: ToolUse) -> bool:
-        if use.name != "read_file":
-            return use.name in FILE_TOOLS
-        return is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
-
-    return list(filter(is_telling, uses))
+    return [
+        use
+        for use in uses
+        if use.name in FILE_TOOLS
+        if use.name != "read_file"
+        or is_edited(posixpath.basename(str(as_mapping(use.arguments).get("path"))))
+    ]
 
 
 def file_change(
@@ -148,16 +148,15 @@ def file_change(
 ) -> FileChange:
     """Return what became of a file; `is_touched` if a command names it to change it."""
     before, after = relative(file.first_path, directory), relative(path, directory)
+    is_known_before = all(version.is_known_before for version in file.versions)
+    is_exact = file.is_certain and is_known_before and not is_touched
     signs = ""
     diff: list[DiffLine] = []
-    is_exact = len(file.versions) == 1 and not is_touched
     for version in file.versions:
         lines = compare(version)
         signs += "".join(sign for sign, _line in lines)
         diff += unified_diff(version, lines, before, after)
-        is_exact = is_exact and version.is_certain and can_be_applied(lines)
-    is_known_before = all(version.is_known_before for version in file.versions)
-    is_exact = is_exact and is_known_before
+        is_exact = is_exact and can_be_applied(lines)
     if not is_exact:
         reason = _("not all that happened to this file is known")
         if not is_known_before:
@@ -165,9 +164,9 @@ def file_change(
         diff.insert(0, DiffLine(f"# {after}: {reason}\n"))
     is_counted = is_known_before and not file.is_unclear
     return FileChange(
-        path=path,
-        first_path=file.first_path,
-        edits=tuple(file.edits),
+        path,
+        file.first_path,
+        tuple(file.edits),
         added=signs.count("+") if is_counted else None,
         removed=signs.count("-") if is_counted else None,
         is_exact=is_exact,
@@ -178,15 +177,12 @@ def file_change(
 
 def diff_text(files: Iterable[FileChange]) -> str:
     """Return the diffs of files as text; one that is not known whole is commented out."""
-    text = "".join(map(_one_diff, files))
+    text = "".join(
+        line.text if change.is_exact or line.text.startswith("# ") else f"# {line.text}"
+        for change in files
+        for line in change.diff
+    )
     return text.encode("utf-8", "replace").decode("utf-8")  # JSON may hold lone surrogates
-
-
-def _one_diff(change: FileChange) -> str:
-    lines = [line.text for line in change.diff]
-    if not change.is_exact:
-        lines = [line if line.startswith("# ") else f"# {line}" for line in lines]
-    return "".join(lines)
 
 
 def _commands(uses: Sequence[ToolUse]) -> Iterator[ShellCommand]:
@@ -211,6 +207,7 @@ def _read_disk(path: str, left: EditedFile) -> str | None:
         return "gone" if left.exists else "same"
     except (OSError, ValueError):
         return None
-    if not left.may_be(text):
+    known = left.text()
+    if not left.read(text):
         return "changed"
-    return "same" if left.text() == text else None
+    return "same" if known == text else None

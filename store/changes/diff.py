@@ -6,22 +6,16 @@ texts may not be known.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
-from functools import partial
-from itertools import accumulate, takewhile
-from operator import is_not
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
-from .edited_file import EditedFile, Line
+from .edited_file import EditedFile, Line, SignedLine, signed
 
 _CONTEXT = 3
-_NO_END = "\\ No newline at end of file\n"
 _NOTHING = "/dev/null"
-
-SignedLine = tuple[str, Line]
-"""A line of a diff: blank if it is in both versions, minus or plus."""
+_QUOTED = re.compile(rb"[^ !#-\[\]-~]")
 
 
 class DiffLine(NamedTuple):
@@ -42,29 +36,16 @@ def compare(version: EditedFile) -> list[SignedLine]:
         if line.added_by is not None:
             added.append(line)
             continue
-        removed = list(takewhile(partial(is_not, line), before))
+        removed = list(iter(before.__next__, line))
         if removed or added:
-            lines += _changed(removed, added)
+            lines += signed(removed, added)
             added = []
         lines.append((" ", line))
-    return [*lines, *_changed(list(before), added)]
-
-
-def _changed(removed: Sequence[Line], added: Sequence[Line]) -> Iterator[SignedLine]:
-    old, new = [line.text for line in removed], [line.text for line in added]
-    for tag, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
-        if tag == "equal":
-            yield from ((" ", line) for line in removed[start:end])
-            continue
-        yield from (("-", line) for line in removed[start:end])
-        yield from (("+", line) for line in added[new_start:new_end])
+    return [*lines, *signed(list(before), added)]
 
 
 def can_be_applied(lines: Sequence[SignedLine]) -> bool:
-    """Whether all changed lines are known, and lines end as they do for Git: with a line feed,
-    except the last."""
-    if any(line.text is None and sign != " " for sign, line in lines):
-        return False
+    """Whether all lines end as they do for Git: with a line feed, except the last."""
     versions = ([line.text for sign, line in lines if sign != other] for other in "+-")
     return all(text is None or text.endswith("\n") for version in versions for text in version[:-1])
 
@@ -72,9 +53,7 @@ def can_be_applied(lines: Sequence[SignedLine]) -> bool:
 def relative(path: str, directory: str) -> str:
     """Return a path relative to a directory, if it lies below that; else without its first
     slash."""
-    if directory and path.startswith(directory.rstrip("/") + "/"):
-        return os.path.relpath(path, directory)
-    return path.lstrip("/")
+    return path.removeprefix(directory.rstrip("/") + "/").lstrip("/")
 
 
 def unified_diff(
@@ -98,63 +77,56 @@ def unified_diff(
         new = _NOTHING
     elif before != after:
         headers += [f"rename from {_quoted(before)}\n", f"rename to {_quoted(after)}\n"]
-    hunks = _hunks(lines)
-    if hunks:
+    if any(sign != " " for sign, _line in lines):
         headers += [f"--- {old}\n", f"+++ {new}\n"]
     if len(headers) > 1:
         yield from map(DiffLine, headers)
-        numbers = [
-            list(accumulate((sign != other for sign, _line in lines), initial=0)) for other in "+-"
-        ]
-        for start, end in hunks:
-            (old_start, old_end), (new_start, new_end) = ((at[start], at[end]) for at in numbers)
-            ranges = _range(old_start, old_end), _range(new_start, new_end)
-            yield DiffLine("@@ -{} +{} @@\n".format(*ranges))
-            for line in lines[start:end]:
-                yield from _printed(*line)
+        yield from _hunks(lines)
 
 
 def _quoted(path: str) -> str:
     """Return a path as Git writes it: quoted, with escapes, if it has signs that would mislead."""
-    if all(" " < letter <= "~" and letter not in '"\\' for letter in path):
-        return path
-    signs = (
-        f"\\{byte:03o}" if not 0x20 <= byte <= 0x7E or chr(byte) in '"\\' else chr(byte)
-        for byte in path.encode()
-    )
-    return f'"{"".join(signs)}"'
+    escaped = _QUOTED.sub(lambda sign: b"\\%03o" % ord(sign[0]), path.encode()).decode()
+    return path if escaped == path and " " not in path else f'"{escaped}"'
 
 
-def _hunks(lines: Sequence[SignedLine]) -> list[tuple[int, int]]:
-    """Return where hunks begin and end; changes that are near each other share one."""
-    hunks: list[tuple[int, int]] = []
-    for place, (sign, _line) in enumerate(lines):
-        if sign == " ":
-            continue
-        above, below = (
-            lines[max(0, place - _CONTEXT) : place],
-            lines[place + 1 : place + 1 + _CONTEXT],
-        )
-        start = place - len(list(takewhile(_is_known, reversed(above))))
-        end = place + 1 + len(list(takewhile(_is_known, below)))
-        if hunks and start <= hunks[-1][1]:
-            start, _end = hunks.pop()
-        hunks.append((start, end))
-    return hunks
+def _hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
+    """Yield the changes with the lines around them, as far as these are known; changes that are
+    near each other share a hunk."""
+    below = reversed(list(_are_near(reversed(lines))))
+    is_shown = map(max, _are_near(lines), below)
+    old = new = 0
+    for shown, group in groupby(zip(is_shown, lines, strict=True), key=lambda pair: pair[0]):
+        hunk = [line for _shown, line in group]
+        removed = sum(sign != "+" for sign, _line in hunk)
+        added = sum(sign != "-" for sign, _line in hunk)
+        if shown:
+            yield DiffLine(f"@@ -{_range(old, removed)} +{_range(new, added)} @@\n")
+            for line in hunk:
+                yield from _printed(*line)
+        old += removed
+        new += added
 
 
-def _is_known(signed: SignedLine) -> bool:
-    return signed[1].text is not None
+def _are_near(lines: Iterable[SignedLine]) -> Iterator[bool]:
+    """Tell of each line whether a change is above it, at most three known lines away."""
+    left = -1
+    for sign, line in lines:
+        left -= 1
+        if sign != " ":
+            left = _CONTEXT
+        elif line.text is None:
+            left = -1
+        yield left >= 0
 
 
-def _range(start: int, end: int) -> str:
-    return f"{start + (end > start)},{end - start}"
+def _range(start: int, count: int) -> str:
+    return f"{start + (count > 0)},{count}"
 
 
 def _printed(sign: str, line: Line) -> Iterator[DiffLine]:
     edit = {"+": line.added_by, "-": line.removed_by}.get(sign)
-    message_id = edit.message_id if edit is not None else None
-    text = f"{sign}{line.text or ''}"
-    yield DiffLine(text.removesuffix("\n") + "\n", message_id)
+    text = f"{sign}{line.text}"
+    yield DiffLine(text.removesuffix("\n") + "\n", edit and edit.message_id)
     if not text.endswith("\n"):
-        yield DiffLine(_NO_END)
+        yield DiffLine("\\ No newline at end of file\n")

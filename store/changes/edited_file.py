@@ -7,17 +7,16 @@ unknown: maybe only the lines around the edits are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from .hunks import Hunk
 
-_CONTEXT = 3
-"""Unchanged lines around a change in a diff of `difflib`, fewer at the end of the file."""
-_MOST_LINES = 500_000
-"""A hunk beyond that is taken for damage."""
+_CONTEXT = "   "
+"""Signs of the unchanged lines after a change in a diff of `difflib`; fewer at the end of the
+file."""
 
 
 class Edit(NamedTuple):
@@ -44,6 +43,27 @@ class Line:
     """Whether the model had been shown an added line, so that somebody else may have written it."""
 
 
+SignedLine = tuple[str, Line]
+"""A line of a diff: blank if it is in both versions, minus or plus."""
+
+
+def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
+    """Compare lines by their texts; yield those that stay as they were in the old version."""
+    old_texts, new_texts = [line.text for line in old], [line.text for line in new]
+    matcher = SequenceMatcher(None, old_texts, new_texts)
+    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+        if tag == "equal":
+            yield from ((" ", line) for line in old[start:end])
+            continue
+        yield from (("-", line) for line in old[start:end])
+        yield from (("+", line) for line in new[new_start:new_end])
+
+
+def split(text: str) -> list[str]:
+    """Split a text into lines with their ends."""
+    return text.splitlines(keepends=True)
+
+
 class EditedFile:
     """The text of a file through edits that fit each other.
 
@@ -60,8 +80,6 @@ class EditedFile:
         """The lines as they stand."""
         self.is_known_before = True
         """Whether it is known what stood where edits changed it."""
-        self.is_certain = True
-        """Whether nothing else has changed the file, as far as is known."""
         self.was_absent = False
         """Whether there was no such file before the first edit."""
         self.exists = True
@@ -73,38 +91,26 @@ class EditedFile:
         texts = [line.text for line in self.lines if line.text is not None]
         return None if self._is_open or len(texts) < len(self.lines) else "".join(texts)
 
-    def may_be(self, text: str) -> bool:
-        """Whether a text may be that of the file, as far as its lines are known."""
-        texts = split(text)
-        more = len(texts) - len(self.lines)
-        pairs = zip(self.lines, texts, strict=False)
-        has_length = more == 0 or (more > 0 and self._is_open)
-        return self.exists and has_length and all(line.text in (None, text) for line, text in pairs)
-
-    def _fits(self, place: int, texts: Sequence[str]) -> bool:
-        """Whether lines may have these texts; they are known to have them then."""
+    def _fits(self, place: int, texts: Sequence[str], *, is_end: bool) -> bool:
+        """Whether lines may have these texts, and be the last; that is known of them then."""
         end = place + len(texts)
         missing = end - len(self.lines)
-        if missing > 0:
-            if not self._is_open or end > _MOST_LINES:
-                return False
-            unknown = [Line(None) for _line in range(missing)]
-            self.before += unknown
-            self.lines += unknown
+        if not self.exists or (missing > 0 and not self._is_open) or (missing < 0 and is_end):
+            return False
+        unknown = [Line(None) for _line in range(missing)]
+        self.before += unknown
+        self.lines += unknown
         pairs = list(zip(self.lines[place:end], texts, strict=True))
         if any(line.text not in (None, text) for line, text in pairs):
             return False
         for line, text in pairs:
             line.text = text
+        self._is_open = self._is_open and not is_end
         return True
 
     def read(self, text: str) -> bool:
         """The whole text was read."""
-        texts = split(text)
-        if not (self.exists and self._fits(0, texts) and len(self.lines) == len(texts)):
-            return False
-        self._is_open = False
-        return True
+        return self._fits(0, split(text), is_end=True)
 
     def show(self, texts: Iterable[str]) -> bool:
         """The model was shown lines, of this file or about it."""
@@ -120,79 +126,56 @@ class EditedFile:
 
     def write(self, text: str, edit: Edit) -> bool:
         """The whole text was written; lines that stay keep who wrote them."""
-        texts = split(text)
-        old = [line.text for line in self.lines]
-        if self._is_open or None in old:
+        if self.text() is None:
             self.is_known_before = False
-            self.before, self.lines, old = [], [], []
-        lines: list[Line] = []
-        for tag, start, end, new_start, new_end in SequenceMatcher(None, old, texts).get_opcodes():
-            if tag == "equal":
-                lines += self.lines[start:end]
-            else:
-                lines += self._added(texts[new_start:new_end], edit)
-                _remove(self.lines[start:end], edit)
-        self.lines = lines
+            self.before, self.lines = [], []
+        new = [self._added(line, edit) for line in split(text)]
+        self._change(0, list(signed(self.lines, new)), edit)
         self._is_open, self.exists = False, True
         return True
 
-    def _added(self, texts: Sequence[str], edit: Edit) -> list[Line]:
-        return [Line(text, edit, is_copied=text in self.shown) for text in texts]
+    def _added(self, text: str, edit: Edit) -> Line:
+        return Line(text, edit, is_copied=text in self.shown)
+
+    def _change(self, start: int, lines: Sequence[SignedLine], edit: Edit) -> None:
+        """Put the lines of a diff in the place of those that it is of."""
+        for sign, line in lines:
+            if sign == "-":
+                line.removed_by = edit
+        end = start + sum(sign != "+" for sign, _line in lines)
+        self.lines[start:end] = [line for sign, line in lines if sign != "-"]
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit) -> bool:
         """All hunks of a diff were applied."""
         if not (self.exists and all(map(self._takes, hunks))):
             return False
         for hunk in reversed(hunks):  # so that the places above stay
-            self._change(hunk, edit)
+            old = iter(self.lines[hunk.start :])
+            lines = [
+                (line[0], self._added(line[1:], edit) if line.startswith("+") else next(old))
+                for line in hunk.lines
+            ]
+            self._change(hunk.start, lines, edit)
         return True
 
     def _takes(self, hunk: Hunk) -> bool:
         """Whether the lines of a hunk may stand at its place."""
-        end = hunk.start + len(hunk.before)
-        signs = "".join(sign for sign, _text in hunk.lines)
-        is_last = not signs.endswith(" " * _CONTEXT)
-        if (is_last and len(self.lines) > end) or not self._fits(hunk.start, hunk.before):
-            return False
-        self._is_open = self._is_open and not is_last
-        return True
+        before = [line[1:] for line in hunk.lines if not line.startswith("+")]
+        signs = "".join(line[0] for line in hunk.lines)
+        return self._fits(hunk.start, before, is_end=not signs.endswith(_CONTEXT))
 
-    def _change(self, hunk: Hunk, edit: Edit) -> None:
-        lines: list[Line] = []
-        place = hunk.start
-        for sign, text in hunk.lines:
-            if sign == "+":
-                lines += self._added([text], edit)
-                continue
-            if sign == "-":
-                _remove(self.lines[place : place + 1], edit)
-            else:
-                lines.append(self.lines[place])
-            place += 1
-        self.lines[hunk.start : place] = lines
-
-    def replace(self, old: str, new: str, edit: Edit, *, everywhere: bool) -> bool:
+    def replace(self, old: str, new: str, everywhere: bool, edit: Edit) -> bool:
         """A text was replaced by another, as the tool does where both stand there exactly."""
-        text = self.text() if self.exists else None
-        count = text.count(old) if text and old else 0
-        if text is None or not count or (count > 1 and not everywhere):
+        text = self.text() or ""
+        count = text.count(old) if old else 0
+        if not count or (count > 1 and not everywhere):
             return False
         return self.write(text.replace(old, new), edit)
 
     def delete(self, hunks: Sequence[Hunk], edit: Edit) -> bool:
         """The file was deleted; without hunks it was empty."""
-        if not (self.patch(hunks, edit) if hunks else self.read("")):
+        is_done = self.patch(hunks, edit) if hunks else self.read("")
+        if not is_done or self.lines:
             return False
-        self.lines = []
         self._is_open = self.exists = False
         return True
-
-
-def _remove(lines: Sequence[Line], edit: Edit) -> None:
-    for line in lines:
-        line.removed_by = edit
-
-
-def split(text: str) -> list[str]:
-    """Split a text into lines with their ends."""
-    return text.splitlines(keepends=True)

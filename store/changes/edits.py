@@ -15,7 +15,7 @@ from ..connection.stored_values import Json, as_mapping
 from ..messages.decode import has_failed
 from ..sessions.session import Session
 from .edited_file import Edit, EditedFile, split
-from .hunks import DiffError, FileDiff, parse_diff
+from .hunks import parse_diff
 from .programs import read_program
 from .replay import Replay, Step
 from .tool_uses import ToolUse, json_at_start, read_results
@@ -41,41 +41,38 @@ def replay_uses(
     `sessions` has the sessions of the calls and those above them, by id.
     """
     results = read_results(reader, uses)
-    failed = 0
-    for use in uses:
-        directory = _directory(sessions, use.session_id)
-        failed += replay_call(replay, use, results.get(use.result_id), directory)
-    return failed
+    directories = {use.session_id: _directory(sessions, use.session_id) for use in uses}
+    return sum(
+        replay_call(replay, use, results.get(use.result_id, ""), directories[use.session_id])
+        for use in uses
+    )
 
 
 def _directory(sessions: Mapping[str, Session], session_id: str) -> str:
     """Return the directory of a session, or else that of the nearest one above it."""
-    session = sessions.get(session_id)
     for _step in range(_DEPTH):
-        if session is None or session.cwd:
+        session = sessions.get(session_id)
+        if session is None:
             break
-        session = sessions.get(session.parent_id or "")
-    return session.cwd or "" if session is not None else ""
+        if session.cwd:
+            return session.cwd
+        session_id = session.parent_id or ""
+    return ""
 
 
-def replay_call(replay: Replay, use: ToolUse, text: str | None, directory: str) -> bool:
+def replay_call(replay: Replay, use: ToolUse, text: str, directory: str) -> bool:
     """Do what a tool call did to files, and tell whether it is an edit that failed.
 
     Args:
         replay: Of the files.
         use: The call.
-        text: Its result; None if none is stored: whether it was done is not known.
+        text: Its result; empty if none is stored: whether it was done is not known.
         directory: Where relative paths begin; empty if not known.
     """
-    call = _FileCall(replay, use, text, directory)
-    if use.name == "terminal":
-        call.show()
-    elif use.name == "read_file":
-        call.read()
-    elif use.name == "execute_code":
-        call.run_program()
-    elif use.name in EDITORS:
-        return call.edit_files()
+    call = _FileCall(replay, use, json_at_start(text), directory)
+    if use.name in EDITORS:
+        return call.edit_files(text)
+    {"terminal": call.show, "read_file": call.read, "execute_code": call.run_program}[use.name]()
     return False
 
 
@@ -83,76 +80,62 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _unclear(_version: EditedFile) -> bool:
-    """It was changed, and what changed is not stored."""
-    return False
-
-
 class _FileCall:
     """A tool call that is done again."""
 
-    def __init__(self, replay: Replay, use: ToolUse, text: str | None, directory: str) -> None:
-        self._replay = replay
-        self._text = text
-        self._directory = directory
+    def __init__(self, replay: Replay, use: ToolUse, result: Json, directory: str) -> None:
+        self._replay, self._result, self._directory = replay, result, directory
         self._arguments = as_mapping(use.arguments)
-        self._result = json_at_start(text or "")
         self._edit = Edit(use.message_id, use.session_id, use.name, use.at)
-        modified = self._result.get("files_modified")
+        modified = result.get("files_modified")
         self._modified = list(map(str, modified)) if isinstance(modified, list) else []
 
-    def _resolve(self, path: object) -> str:
+    def _resolve(self, path: str) -> str:
         """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
-        path = str(path)
+        plain = posixpath.normpath(posixpath.join(self._directory, path))
+        end = f"/{posixpath.normpath(path)}"
         if path.startswith("/"):
-            return posixpath.normpath(path)
-        is_of_home = path.startswith("~")
-        end = path.lstrip("~") if is_of_home else f"/{posixpath.normpath(path)}"
+            return plain
+        if path.startswith("~"):
+            plain, end = path, path.lstrip("~")
         names = [str(self._result.get("resolved_path")), *self._modified]
         named = [name for name in names if name.startswith("/") and name.endswith(end)]
         # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
-        plain = path if is_of_home else posixpath.normpath(posixpath.join(self._directory, path))
         return min(named, key=len, default=plain)
 
     def show(self) -> None:
         """Take down what a terminal printed: what is written after that may be a copy."""
         output = str(self._result.get("output") or "").splitlines()
         for file in self._replay.files.values():
-            file.last.show([*output, *(f"{line}\n" for line in output)])
+            file.versions[-1].show([*output, *(f"{line}\n" for line in output)])
 
     def read(self) -> None:
         """Take over what `read_file` showed."""
-        path, content = self._arguments.get("path"), self._result.get("content")
-        error = str(self._result.get("error") or "")
-        if not isinstance(path, str):
-            return
-        where = self._resolve(path)
-        if error.startswith(_NOT_FOUND):
+        where = self._resolve(str(self._arguments.get("path")))
+        content, error = self._result.get("content"), self._result.get("error")
+        if str(error).startswith(_NOT_FOUND):
             self._replay.take(where, EditedFile.miss)
         elif isinstance(content, str) and not error:
             text = _LINE_NUMBER.sub("", content)
             # Long lines are cut and secrets are masked, so that the size differs.
-            is_whole = _size(text) == self._result.get("file_size")
-            self._replay.take(
-                where,
-                lambda version: version.read(text) if is_whole else version.show(split(text)),
-            )
+            if _size(text) == self._result.get("file_size"):
+                self._replay.take(where, EditedFile.read, text)
+            else:
+                self._replay.take(where, EditedFile.show, split(text))
 
-    def edit_files(self) -> bool:
-        """Do an edit; return whether it failed."""
-        result = self._result
+    def edit_files(self, text: str) -> bool:
+        """Do an edit; return whether it failed as its result says."""
+        result, tool = self._result, self._edit.tool
         has_error = bool(result.get("error")) or result.get("success") is False
-        if self._text is not None and (has_error if result else has_failed(self._text, None)):
+        if has_error if result else has_failed(text, None):
             # A patch of several files may have changed some of them; its diff has those.
             self._apply_diff()
             return True
         if not result:
             self._edit = self._edit._replace(ok=False)
-            self._change(self._arguments.get("path"), _unclear)
-        elif self._edit.tool == "write_file":
-            self._write(self._arguments)
-        elif not self._apply_diff():
-            self._replace(self._arguments)
+            self._change(self._arguments.get("path"), lambda *_facts: False)
+        elif tool == "write_file" or not self._apply_diff():
+            self._do(tool, self._arguments)
         return False
 
     def run_program(self) -> None:
@@ -165,66 +148,50 @@ class _FileCall:
         self._result = {"_warning": _OUTSIDE}
         for name, arguments in calls:
             self._edit = edit._replace(tool=f"{edit.tool}: {name}")
-            if name == "patch":
-                self._replace(arguments)
-            elif name == "write_file":
-                self._write(arguments)
+            self._do(name, arguments)
 
-    def _change(self, path: object, step: Step, *, is_certain: bool = True) -> None:
+    def _do(self, tool: str, arguments: Json) -> None:
+        """Do an edit by its arguments; another tool does nothing."""
+        path = arguments.get("path")
+        if tool == "write_file":
+            text = str(arguments.get("content", ""))
+            size = self._result.get("bytes_written")
+            with_returns = text.replace("\n", "\r\n")
+            if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
+                text = with_returns
+            self._change(path, EditedFile.write, text, is_certain=size in (None, _size(text)))
+        elif tool == "patch":
+            old, new = (str(arguments.get(name, "")) for name in ("old_string", "new_string"))
+            everywhere = arguments.get("replace_all") is True
+            for name in [path] if path else self._modified:
+                self._change(name, EditedFile.replace, old, new, everywhere)
+
+    def _change(self, path: object, step: Step, *facts: object, is_certain: bool = True) -> None:
         """Do a step of this edit; the warning in its result tells of edits by others."""
-        if not isinstance(path, str) or not path:
+        if not path:
             return
-        where = self._resolve(path)
+        where = self._resolve(str(path))
         warning = str(self._result.get("_warning"))
         if _SIBLING in warning:  # is the edit of the other agent known?
-            own, known = self._edit.session_id, self._replay.file(where).edits
-            is_certain = is_certain and any(edit.session_id != own for edit in known)
+            sessions = {edit.session_id for edit in self._replay.file(where).edits}
+            is_certain = is_certain and not sessions <= {self._edit.session_id}
         is_certain = is_certain and _OUTSIDE not in warning
-        self._replay.take(where, step, self._edit, is_certain=is_certain)
-
-    def _write(self, arguments: Json) -> None:
-        path, text = arguments.get("path"), arguments.get("content")
-        if not isinstance(text, str):
-            self._change(path, _unclear)
-            return
-        size = self._result.get("bytes_written")
-        with_returns = text.replace("\n", "\r\n")
-        if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
-            text = with_returns
-        is_certain = size in (None, _size(text))
-        self._change(path, lambda version: version.write(text, self._edit), is_certain=is_certain)
-
-    def _replace(self, arguments: Json) -> None:
-        """Do a `patch` by its arguments."""
-        old, new = arguments.get("old_string"), arguments.get("new_string")
-        everywhere = arguments.get("replace_all") is True
-        path = arguments.get("path")
-
-        def step(version: EditedFile) -> bool:
-            if not (isinstance(old, str) and isinstance(new, str)):
-                return False
-            return version.replace(old, new, self._edit, everywhere=everywhere)
-
-        for name in [path] if path else self._modified:
-            self._change(name, step)
+        self._replay.take(where, step, *facts, edit=self._edit, is_certain=is_certain)
 
     def _apply_diff(self) -> bool:
         """Do a `patch` by its diff; return whether it has one that can be read."""
         try:
             files = parse_diff(str(self._result.get("diff") or ""))
-        except DiffError:
+        except ValueError:
             return False
-        for file in files:
-            self._apply(file)
+        for before, after, hunks in files:
+            if not before:
+                text = "".join(line[1:] for line in hunks[0].lines)
+                self._change(after, EditedFile.write, text)
+            elif not after:
+                self._change(before, EditedFile.delete, hunks)
+            elif before == after:
+                self._change(before, EditedFile.patch, hunks)
+            else:
+                self._replay.move(self._resolve(before), self._resolve(after), self._edit)
         return bool(files)
-
-    def _apply(self, file: FileDiff) -> None:
-        edit = self._edit
-        if not file.before:
-            self._change(file.after, lambda version: version.write(file.text, edit))
-        elif not file.after:
-            self._change(file.before, lambda version: version.delete(file.hunks, edit))
-        elif file.before == file.after:
-            self._change(file.before, lambda version: version.patch(file.hunks, edit))
-        else:
-            self._replay.move(self._resolve(file.before), self._resolve(file.after), edit)

@@ -6,14 +6,18 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import dropwhile, groupby, pairwise
 from typing import NamedTuple
 
 from ..connection.stored_values import Json
 
 _FOLDER = r"(?:\S*/)?"
 _READER = re.compile(
-    rf"""{_FOLDER}(?:
+    rf"""{_FOLDER}(?!
+    awk\ .*(?:-i|>) | fd\ .*(?:-[xX]|--exec) | find\ .*-(?:delete|exec|ok|fprint|fls)
+    | git\ .*--(?:output|ext-diff) | sed\ (?:.*\ )?(?:-[A-Za-z]*i|--in-place)
+    | sort\ .*(?:-o|--output)
+    )(?:
     \[ | awk | basename | cat | cd | cmp | column | comm | cut | date | df | diff | dirname | du
     | echo | egrep | false | fd | fgrep | file | find | free | grep | head | hexdump | hostname | id
     | jq | less | ls | lsof | md5sum | more | nl | nproc | od | pgrep | ping | printenv | printf
@@ -25,15 +29,7 @@ _READER = re.compile(
     )(?:\ |$)""",
     re.VERBOSE,
 )
-"""Commands that only read, unless they are among the next or their output goes into a file."""
-_CHANGING = re.compile(
-    rf"""{_FOLDER}(?:
-    awk\ .*(?:-i|>) | fd\ .*(?:-[xX]|--exec) | find\ .*-(?:delete|exec|ok|fprint|fls)
-    | git\ .*--(?:output|ext-diff) | sed\ (?:.*\ )?(?:-[A-Za-z]*i|--in-place)
-    | sort\ .*(?:-o|--output)
-    )""",
-    re.VERBOSE,
-)
+"""Commands that only read, unless their options say otherwise or their output goes into a file."""
 _WRITER = re.compile(
     rf"""{_FOLDER}(?:
     cp | dd | ed | ex | install | ln | mv | patch | rm | rsync | shred | tee | truncate | unlink
@@ -42,6 +38,7 @@ _WRITER = re.compile(
     re.VERBOSE,
 )
 """Commands that change the files they are given."""
+_SUBSTITUTION = re.compile(r"`|\$\(|<\(")
 _OPERATOR = re.compile(r"[;&|()]+")
 _TOOLS = re.compile(r"read_file|search_files|write_file|patch|terminal|web_search|web_extract")
 """What a program of `execute_code` can import (0.14 to 0.19)."""
@@ -55,46 +52,35 @@ _HARMLESS = re.compile(
 )
 
 
-def _commands(line: str) -> list[list[str]]:
-    """Return the simple commands of a shell line as words; ValueError if it cannot be split."""
+def _commands(line: str) -> Iterator[list[str]]:
+    """Yield the simple commands of a shell line as words; an empty word if it cannot be split."""
     lexer = shlex.shlex(line.replace("\n", " ; "), posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
-    commands: list[list[str]] = [[]]
-    for word in lexer:
-        if _OPERATOR.fullmatch(word):
-            commands.append([])
-        elif commands[-1] or "=" not in word.partition("/")[0]:  # a variable for this command
-            commands[-1].append(word)
-    return commands
+    try:
+        words = list(lexer)
+    except ValueError:
+        words = [""]
+    for is_operator, command in groupby(words, lambda word: bool(_OPERATOR.fullmatch(word))):
+        if not is_operator:  # a variable for this command is left out
+            yield list(dropwhile(lambda word: "=" in word.partition("/")[0], command))
 
 
 def may_change_files(line: str) -> bool:
     """Whether a shell line may have changed files: all do that are not known to only read."""
-    if "`" in line or "$(" in line or "<(" in line:
-        return True
-    try:
-        return any(map(_changes, _commands(line)))
-    except ValueError:
-        return True
+    return bool(_SUBSTITUTION.search(line)) or any(map(_changes, _commands(line)))
 
 
 def _changes(words: list[str]) -> bool:
-    command = " ".join(words)
-    is_reader = _READER.match(command) and not _CHANGING.match(command)
-    return bool(words) and (not is_reader or bool(_targets(words)))
+    return bool(words) and (not _READER.match(" ".join(words)) or bool(_targets(words)))
 
 
 def written_names(line: str) -> set[str]:
     """Return the names of files, without folders, that a shell line surely names to change them."""
-    try:
-        commands = _commands(line)
-    except ValueError:
-        return set()
-    names: set[str] = set()
-    for words in commands:
-        named = words[1:] if _WRITER.match(" ".join(words)) else _targets(words)
-        names |= {name.rpartition("/")[2] for name in named}
-    return names
+    return {
+        name.rpartition("/")[2]
+        for words in _commands(line)
+        for name in (words[1:] if _WRITER.match(" ".join(words)) else _targets(words))
+    }
 
 
 def _targets(words: list[str]) -> list[str]:
@@ -127,22 +113,19 @@ def read_program(code: str) -> Program:
     calls = tuple(_fixed_calls(tree))
     if len(calls) != sum(bool(_TOOLS.fullmatch(name)) for name in called):
         calls = ()
-    edits = [arguments for name, arguments in calls if name in _PARAMETERS and "path" in arguments]
-    is_known = len(edits) == sum(name in _PARAMETERS for name in called)
+    known = sum(name in _PARAMETERS and "path" in arguments for name, arguments in calls)
+    is_known = known == sum(name in _PARAMETERS for name in called)
     return Program(calls, not (is_known and all(map(_HARMLESS.fullmatch, called))))
 
 
 def _called(call: ast.Call) -> str:
     """Return the name that a call names last: `write_file` of `hermes_tools.write_file(…)`."""
-    function = call.func
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
+    return str(getattr(call.func, "attr", getattr(call.func, "id", "")))
 
 
 def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
     """Yield the calls of tools at the top of a program whose edits have fixed arguments."""
-    values: dict[str, object] = {}
+    values: Json = {}
     for statement in tree.body:
         if not isinstance(statement, ast.Expr | ast.Assign | ast.Import | ast.ImportFrom):
             values = {}  # any name may have another value now
@@ -160,7 +143,7 @@ def _fixed_calls(tree: ast.Module) -> Iterator[tuple[str, Json]]:
             values[statement.targets[0].id] = _value(statement.value, values)
 
 
-def _value(node: ast.expr, values: dict[str, object]) -> object:
+def _value(node: ast.expr, values: Json) -> object:
     """Return the value of a constant, or of a name that has one; None for any other."""
     if isinstance(node, ast.Name):
         return values.get(node.id)

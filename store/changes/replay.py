@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from .edited_file import Edit, EditedFile
 
-Step = Callable[[EditedFile], bool]
-"""Something that happened to a file, or was seen of it; False if it does not fit to what is known
-of the file."""
+Step = Callable[..., bool]
+"""A method of `EditedFile`: something that happened to a file, or was seen of it; False if it does
+not fit to what is known of the file."""
 
 
 class TrackedFile:
@@ -21,21 +21,10 @@ class TrackedFile:
         self.edits: list[Edit] = []
         self.versions = [EditedFile(set())]
         """Another one begins where an edit does not fit: somebody else has changed the file."""
+        self.is_certain = True
+        """Whether nothing else has changed it, as far as is known."""
         self.is_unclear = False
         """Whether it is not known what an edit changed."""
-
-    @property
-    def last(self) -> EditedFile:
-        """The file as it was left."""
-        return self.versions[-1]
-
-    def take(self, step: Step, *, is_certain: bool) -> None:
-        """Do a step."""
-        if not step(self.last):
-            self.versions.append(EditedFile(self.last.shown))
-            if not step(self.last):
-                self.is_unclear, is_certain = True, False
-        self.last.is_certain = self.last.is_certain and is_certain
 
 
 class Replay:
@@ -55,18 +44,38 @@ class Replay:
         return self.files.setdefault(path, TrackedFile(path))
 
     def take(
-        self, path: str, step: Step, edit: Edit | None = None, *, is_certain: bool = True
+        self,
+        path: str,
+        step: Step,
+        *facts: object,
+        edit: Edit | None = None,
+        is_certain: bool = True,
     ) -> None:
-        """Do a step; without an edit, it only looks."""
-        if self._is_followed(path):
-            file = self.file(path)
-            if edit is not None:
-                file.edits.append(edit)
-            file.take(step, is_certain=is_certain)
+        """Do a step of an edit, or one that only looks.
+
+        Args:
+            path: Of the file.
+            step: What happened.
+            facts: Arguments of the step; the edit is its last one.
+            edit: If it is one.
+            is_certain: Whether nothing else has changed the file, as far as is known.
+        """
+        if not self._is_followed(path):
+            return
+        file = self.file(path)
+        if edit is not None:
+            file.edits.append(edit)
+            facts = *facts, edit
+        file.is_certain = file.is_certain and is_certain
+        if not step(file.versions[-1], *facts):
+            file.versions.append(EditedFile(file.versions[-1].shown))
+            file.is_certain = False
+            if not step(file.versions[-1], *facts):
+                file.is_unclear = True
 
     def move(self, path: str, to: str, edit: Edit) -> None:
         """Move a file."""
-        self.take(path, lambda version: True, edit)
+        self.take(path, lambda *_facts: True, edit=edit)
         if self._is_followed(to):
             self.files[to] = self.files.pop(path, TrackedFile(path))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -15,8 +14,6 @@ from ..messages.transcript import SLICE
 from ..sessions.models import Conversation
 from ..text import text_of
 
-_PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
-"""Text that stands in stored JSON as it is."""
 _DECODER = json.JSONDecoder()
 
 
@@ -54,26 +51,14 @@ def read_tool_uses(
     """Read the tool calls of conversations in the order of their results: rows are numbered as they
     are written.
 
-    Rows that a compression wrote again are left out; `naming` is a text that the calls contain.
+    Rows that a compression wrote again are left out; `naming` is a text that the calls contain, as
+    it stands in JSON.
     """
-    text = naming if _PLAIN.fullmatch(naming) else ""
-    looked_at = _naming(reader, list(conversations), text) if text else conversations
-    uses = [use for each in looked_at for use in _read_uses(reader, each, text)]
+    uses = [use for each in conversations for use in _read_uses(reader, each, naming)]
     return sorted(uses, key=lambda use: (use.result_id or use.message_id, use.message_id))
 
 
-def _naming(reader: Reader, conversations: Sequence[Conversation], text: str) -> list[Conversation]:
-    """Return the conversations with a call that contains a text, found in few statements."""
-    ids = [segment.id for each in conversations for segment in each.segments]
-    sql = (
-        f"SELECT DISTINCT m.session_id FROM messages m "
-        f"WHERE instr({reader.schema.message('tool_calls')}, ?) AND m.session_id IN ({{keys}})"
-    )
-    found = {text_of(row[0]) for row in reader.rows_in(sql, ids, [text])}
-    return [each for each in conversations if any(part.id in found for part in each.segments)]
-
-
-def _read_uses(reader: Reader, conversation: Conversation, text: str) -> Iterator[ToolUse]:
+def _read_uses(reader: Reader, conversation: Conversation, naming: str) -> Iterator[ToolUse]:
     segments = conversation.segments
     copies = read_history(reader, segments).copies if is_compressed(reader, segments) else {}
     message = reader.schema.message
@@ -84,7 +69,7 @@ def _read_uses(reader: Reader, conversation: Conversation, text: str) -> Iterato
     )
     for segment in segments:
         waiting: dict[str, ToolUse] = {}
-        for rows in reader.slices(statement, "m.id", SLICE, [text, segment.id]):
+        for rows in reader.slices(statement, "m.id", SLICE, [naming, segment.id]):
             for message_id, kind, call_id, stored, time in rows:
                 id, at = as_int(message_id), as_time(time)
                 if id in copies:
@@ -103,7 +88,7 @@ def _read_uses(reader: Reader, conversation: Conversation, text: str) -> Iterato
 
 def read_results(reader: Reader, uses: Sequence[ToolUse]) -> dict[int | None, str]:
     """Read the texts of results, by the id of their message."""
-    ids = [use.result_id for use in uses if use.result_id is not None]
     content = reader.schema.message("content")
-    rows = reader.rows_in(f"SELECT m.id, {content} FROM messages m WHERE m.id IN ({{keys}})", ids)
+    sql = f"SELECT m.id, {content} FROM messages m WHERE m.id IN ({{keys}})"
+    rows = reader.rows_in(sql, [use.result_id for use in uses])
     return {as_int(message_id): decode_content(text)[0] for message_id, text in rows}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
@@ -35,17 +35,16 @@ class RunMark(NamedTuple):
 
 def find_marks(reader: Reader, run: Run) -> tuple[RunMark, ...]:
     """Find what stands out in a run; results are read where calls are repeated."""
-    marks = [*_loops(reader, run), *_cache_falls(run), *_gaps(run), *_slowest(run), *_dearest(run)]
-    return tuple(marks)
+    finders = _cache_falls, _gaps, _slowest, _dearest
+    return (*_loops(reader, run), *(mark for find in finders for mark in find(run)))
 
 
 def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
-    turn_of = {row.id: turn[0].id for turn in run.turns for row in turn}
-    calls: dict[tuple[object, ...], list[ToolUse]] = {}
+    turn_of = {row.id: row.turn for row in run.rows}
+    calls: defaultdict[tuple[object, ...], list[ToolUse]] = defaultdict(list)
     for use in run.tools:
         if use.result_id is not None:
-            key = turn_of.get(use.message_id), use.name, use.arguments
-            calls.setdefault(key, []).append(use)
+            calls[turn_of.get(use.message_id), use.name, use.arguments].append(use)
     for uses in calls.values():
         results = read_results(reader, uses) if len(uses) >= _LOOP else {}
         for result, count in Counter(results.values()).items():
@@ -57,32 +56,29 @@ def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
 
 
 def _cache_falls(run: Run) -> Iterator[RunMark]:
-    known = [stretch for stretch in run.stretches if stretch.cache_share is not None]
-    for before, after in pairwise(known):
-        share, left = before.cache_share or 0.0, after.cache_share or 0.0
-        if share < _LEAST_SHARE or left > share / 2:
-            continue
-        text = _("the cache share fell from {before} % to {after} %: {reason}").format(
-            before=round(100 * share), after=round(100 * left), reason=_reason(before, after)
-        )
-        yield RunMark("cache", after.first_message_id, text)
+    known = [(part.cache_share, part) for part in run.stretches if part.cache_share is not None]
+    for (share, before), (left, after) in pairwise(known):
+        if share >= _LEAST_SHARE and left <= share / 2:
+            text = _("the cache share fell from {before} % to {after} %: {reason}").format(
+                before=round(100 * share), after=round(100 * left), reason=_reason(before, after)
+            )
+            yield RunMark("cache", after.first_message_id, text)
 
 
 def _reason(before: Stretch, after: Stretch) -> str:
     """Say what changed from one stretch to the next."""
-    reasons: list[str] = []
-    if before.model != after.model:
-        changed = _("the model changed from {before} to {after}")
-        reasons.append(changed.format(before=before.model, after=after.model))
-    if before.prompt != after.prompt:
-        reasons.append(_("the system prompt changed"))
-    if before.tools != after.tools:
-        reasons.append(_("the tools changed"))
-    return ", ".join(reasons) or _("nothing that is stored explains it")
+    model = _("the model changed from {before} to {after}")
+    changes = {
+        model.format(before=before.model, after=after.model): before.model != after.model,
+        _("the system prompt changed"): before.prompt != after.prompt,
+        _("the tools changed"): before.tools != after.tools,
+    }
+    found = [sentence for sentence, has_changed in changes.items() if has_changed]
+    return ", ".join(found) or _("nothing that is stored explains it")
 
 
 def _gaps(run: Run) -> Iterator[RunMark]:
-    times = [(row.at, row) for turn in run.turns for row in turn if row.at is not None]
+    times = [(row.at, row) for row in run.rows if row.at is not None]
     gaps = [(later - earlier, row) for (earlier, _row), (later, row) in pairwise(times)]
     for seconds, row in sorted(gaps, key=lambda gap: -gap[0])[:_MOST_GAPS]:
         if seconds >= _GAP:
@@ -105,12 +101,14 @@ def _seconds(use: ToolUse) -> float:
 
 
 def _dearest(run: Run) -> Iterator[RunMark]:
-    counted = [(sum(row.tokens or 0 for row in turn), turn[0].id) for turn in run.turns]
-    turns = [turn for turn in counted if turn[0]]
-    if len(turns) > 1:
-        tokens, message_id = max(turns, key=lambda turn: turn[0])
+    counted: Counter[int] = Counter()
+    for row in run.rows:
+        counted[row.turn] += row.tokens
+    known = +counted
+    if len(known) > 1:
+        ((turn, tokens),) = known.most_common(1)
         text = _("the most expensive turn: {count:,} tokens").format(count=tokens)
-        yield RunMark("dearest", message_id, text)
+        yield RunMark("dearest", run.turns[turn].id, text)
 
 
 def _span(seconds: float) -> str:

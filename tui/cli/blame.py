@@ -53,7 +53,7 @@ def _columns() -> list[TableColumn[BlameLine]]:
     return [
         TableColumn(_("line"), lambda line: str(line.number), True),
         TableColumn(
-            _("message"), lambda line: str(line.edit.message_id) if line.edit else "", True
+            _("message"), lambda line: str(line.edit.message_id if line.edit else ""), True
         ),
         TableColumn(_("asked for"), lambda line: one_line(_said(line) or "", 40), dropped=1),
         TableColumn(_("text"), lambda line: line.text, is_flexible=True),
@@ -84,12 +84,12 @@ def _line_json(line: BlameLine) -> Json:
     return {
         "line": line.number,
         "text": line.text,
-        "message_id": edit.message_id if edit is not None else None,
-        "session_id": edit.session_id if edit is not None else None,
-        "prompt_id": prompt.id if prompt is not None else None,
+        "message_id": edit and edit.message_id,
+        "session_id": edit and edit.session_id,
+        "prompt_id": prompt and prompt.id,
         "prompt": _said(line),
     }
 
 
 def _said(line: BlameLine) -> str | None:
-    return line.prompt.said if line.prompt is not None else None
+    return line.prompt and line.prompt.said

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.changes.changes import Changes, FileChange, diff_text
+from hermes_browse.store.changes.changes import Changes, FileChange, ShellCommand, diff_text
 from hermes_browse.store.changes.diff import relative
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
@@ -80,59 +80,50 @@ def _changes_json(changes: Changes) -> Json:
 
 def _file_json(change: FileChange) -> Json:
     names = ("path", "first_path", "added", "removed", "by_subagents", "disk")
-    return fields(change, *names) | {
-        "exact": change.is_exact,
-        "edits": [
-            fields(edit, "message_id", "session_id", "tool", "at", "ok") for edit in change.edits
-        ],
-    }
+    edits = [edit._asdict() for edit in change.edits]
+    return fields(change, *names) | {"exact": change.is_exact, "edits": edits}
 
 
 def _diff_text(changes: Changes, only: str | None) -> str:
     """Return the diffs of all files, or of one."""
-    files = [each for each in changes.files if only is None or _is_named(each, only, changes)]
+    files = [
+        each
+        for each in changes.files
+        if only in (None, each.path, relative(each.path, changes.directory))
+    ]
     if only is not None and not files:
         raise NotFoundError(_("This conversation did not change {path}.").format(path=only))
     return diff_text(files)
 
 
-def _is_named(change: FileChange, name: str, changes: Changes) -> bool:
-    return name in (change.path, relative(change.path, changes.directory))
-
-
 def _give(text: str, output: str | None) -> None:
-    """Print a diff, or write it to a file; only a terminal gets it made printable."""
-    if output is None and sys.stdout.isatty():
+    """Print a diff, or write it to a new file; only a terminal gets it made printable."""
+    if output is not None:
+        path = Path(output)
+        try:
+            write_whole(path, [text.encode("utf-8")], replace=False)
+        except FileExistsError as error:
+            sentence = _("{path} is there already; name another file.")
+            raise RefusedError(sentence.format(path=path)) from error
+        print(one_line(str(path)))
+    elif sys.stdout.isatty():
         print_text(text.removesuffix("\n"))
-    elif output is None:
+    else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8"))
-    else:
-        _write_new(Path(output), text)
-
-
-def _write_new(path: Path, text: str) -> None:
-    try:
-        write_whole(path, [text.encode("utf-8")], replace=False)
-    except FileExistsError as error:
-        sentence = _("{path} is there already; name another file.")
-        raise RefusedError(sentence.format(path=path)) from error
-    print(one_line(str(path)))
 
 
 def _print_changes(changes: Changes) -> None:
     print_lines([OutputLine("title", summary(changes))])
     print_table(_columns(changes.directory), changes.files)
-    if not changes.commands:
-        return
-    lines = [
-        OutputLine("said", ""),
-        OutputLine("other", _("These commands may have changed files:")),
-    ]
-    for command in changes.commands:
-        text = _("message {id}: {text}").format(id=command.message_id, text=command.text)
-        lines.append(OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2))
-    print_lines(lines)
+    if changes.commands:
+        head = OutputLine("other", _("These commands may have changed files:"))
+        print_lines([OutputLine("said", ""), head, *map(_command_line, changes.commands)])
+
+
+def _command_line(command: ShellCommand) -> OutputLine:
+    text = _("message {id}: {text}").format(id=command.message_id, text=command.text)
+    return OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
 
 
 def _columns(directory: str) -> list[TableColumn[FileChange]]:
@@ -141,11 +132,9 @@ def _columns(directory: str) -> list[TableColumn[FileChange]]:
 
     return [
         TableColumn(_("file"), lambda row: relative(row.path, directory), is_flexible=True),
-        TableColumn(_("edits"), lambda row: count(len(row.edits)), True),
+        TableColumn(_("edits"), lambda row: str(len(row.edits)), True),
         TableColumn(_("added"), lambda row: count(row.added), True),
         TableColumn(_("removed"), lambda row: count(row.removed), True),
-        TableColumn(
-            _("by subagents"), lambda row: count(row.by_subagents or None), True, dropped=1
-        ),
+        TableColumn(_("by subagents"), lambda row: count(row.by_subagents or None), True, 1),
         TableColumn(_("notes"), lambda row: ", ".join(notes(row))),
     ]

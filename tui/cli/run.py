@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..text.formats import dollars
-from ..text.run_words import cache_share, ended_at, facts, has_tokens, span
+from ..text.run_words import cache_share, ended_at, facts, has_tokens, joined, span
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, print_json, print_lines
 from .parser import add_id
@@ -65,8 +65,8 @@ def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
 def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
     yield OutputLine("title", facts(run))
     for part in run.stretches:
-        words = (part.session_id, part.model, dollars(part.cost_usd), cache_share(part))
-        yield OutputLine("said", one_line(" · ".join(filter(None, words))), 2)
+        words = joined(part.session_id, part.model, dollars(part.cost_usd), cache_share(part))
+        yield OutputLine("said", one_line(words), 2)
     if not has_tokens(run):
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
     for subagent in run.subagents:

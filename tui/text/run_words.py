@@ -10,17 +10,22 @@ from hermes_browse.store.wording import _
 from .formats import cost_below, counted, dollars, timestamp
 
 
+def joined(*facts: str) -> str:
+    """Join the facts that are known."""
+    return " · ".join(filter(None, facts))
+
+
 def facts(run: Run) -> str:
     """Return when it went, its turns and calls, and its cost without and with all subagents."""
     conversation = run.conversation
     cost, tree_cost = conversation.cost_usd, conversation.tree_cost_usd
-    parts = (
+    parts = joined(
         span(conversation.root.started_at, conversation.last_active),
         counted(len(run.turns), "turn"),
         counted(len(run.tools), "call"),
         f"{dollars(cost)} {cost_below(cost, tree_cost, dollars)}".strip(),
     )
-    return one_line(" · ".join(filter(None, parts)))
+    return one_line(parts)
 
 
 def span(start: float | None, end: float | None) -> str:
@@ -40,4 +45,4 @@ def ended_at(subagent: Conversation) -> float | None:
 
 def has_tokens(run: Run) -> bool:
     """Whether Hermes stored tokens for single messages."""
-    return any(row.tokens for turn in run.turns for row in turn)
+    return any(row.tokens for row in run.rows)

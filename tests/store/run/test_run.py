@@ -145,5 +145,5 @@ def test_gaps_the_slowest_and_the_dearest(tmp_path: Path) -> None:
 
 def test_turns_begin_with_a_prompt(tmp_path: Path) -> None:
     run, _marks = run_of(_two_parts(tmp_path / "state.db", 1, 1))
-    assert [turn[0].id for turn in run.turns] == [1, 2]
+    assert [turn.id for turn in run.turns] == [1, 2]
     assert [part.first_message_id for part in run.stretches] == [1, 2]

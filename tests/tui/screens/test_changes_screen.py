@@ -52,10 +52,10 @@ async def _open(browser: Browser) -> ChangesScreen:
 
 async def _to(browser: Browser, screen: ChangesScreen, path: str) -> FileRow:
     """Put the cursor on a file."""
-    for index in range(len(screen.files)):
-        row = screen.files.source.row(index)
+    for index in range(len(screen.rows)):
+        row = screen.rows.source.row(index)
         if isinstance(row, FileRow) and row.change.path.endswith(path):
-            screen.files.cursor = index
+            screen.rows.cursor = index
             await browser.settle()
             return row
     raise AssertionError(path)
@@ -73,7 +73,7 @@ async def test_files_and_the_diff_of_one(store: Path, size: tuple[int, int]) -> 
         assert f"+{row.change.added}" in line and f"-{row.change.removed}" in line
         drawn = browser.text("#diff")
         assert "+++ b/src/app.py" in drawn and "@@ " in drawn
-        files, diff = screen.files.region, screen.diff.region
+        files, diff = screen.rows.region, screen.diff.region
         assert (files.right <= diff.x) is (size[0] >= 100)
         assert (files.bottom <= diff.y) is (size[0] < 100)
 
@@ -140,8 +140,8 @@ async def test_commands_are_listed_and_read(store: Path) -> None:
         await browser.press("end", "up", "up")
         assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
         await browser.press("down")
-        row = screen.files.current
-        assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.whole
+        row = screen.rows.current
+        assert isinstance(row, PlaceRow) and "sed -i s/old/new/ sedded.txt" in row.command
         assert "These commands may have changed files" in browser.text("#files")
         assert "sed -i" in browser.text("#diff")
         await browser.press("enter")
@@ -231,7 +231,7 @@ def test_each_line_leads_to_a_message(release: str, tmp_path: Path) -> None:
     for change in _changes(release, tmp_path / "state.db").files:
         edits = {edit.message_id: edit.session_id for edit in change.edits}
         hunk: set[int | None] = set()
-        behind = messages_behind(change.diff)
+        behind = list(messages_behind(change.diff))
         for line, message_id in zip(change.diff, behind, strict=True):
             assert line.message_id in (None, message_id)
         texts = [line.text for line in change.diff]

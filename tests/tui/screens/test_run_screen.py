@@ -59,7 +59,7 @@ async def test_enter_reads_there_and_escape_comes_back(tmp_path: Path) -> None:
         await browser.press("B", "down")
         screen = browser.app.screen
         assert isinstance(screen, RunScreen)
-        row = screen.marks.current
+        row = screen.rows.current
         assert isinstance(row, RunEventRow) and row.text in browser.text("#status")
         await browser.press("enter")
         assert browser.screen.transcript.current_id == row.message_id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from hermes_browse.store.changes.changes import FileChange, ShellCommand
@@ -14,6 +15,7 @@ from ...browser.transcript.tool_text import diff_lines
 from ...text.change_words import author
 from ...text.styled import Line, Span, line_width, row_line, safe_text, wrap_spans
 from ...widgets.columns import Column, Columns
+from ...widgets.list_rows import ListRow, NoteRow
 
 Place = tuple[str, int]
 """Ids of a session and of a message in it."""
@@ -48,10 +50,14 @@ class FileRow(NamedTuple):
         return list(dict.fromkeys(names))
 
     def spans(self, width: int, now: float) -> Line:
-        is_exact = self.change.is_exact
-        mark = (" · ", "dim") if is_exact else (" ? ", "accent")
+        mark = (" · ", "dim") if self.change.is_exact else (" ? ", "accent")
         path = one_line(relative(self.change.path, self.directory), 400)
         return row_line(mark, (path, "title"), COLUMNS.text(self, width, now), width)
+
+    def whole(self, width: int) -> Sequence[ListRow]:
+        """Return the rows of its diff."""
+        nothing = NoteRow(_("what it changed, it changed back"))
+        return list(diff_rows(self.change, width)) or [nothing]
 
 
 def _authors(row: FileRow) -> str:
@@ -84,7 +90,7 @@ class PlaceRow(NamedTuple):
     text: Span
     place: Place
     """The message, or one near the line."""
-    whole: str = ""
+    command: str = ""
     """The whole command."""
 
     @property
@@ -94,6 +100,11 @@ class PlaceRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         return row_line((self.lead, "dim"), self.text, "", width)
 
+    def whole(self, width: int) -> Sequence[ListRow]:
+        """Return the rows of the whole command."""
+        lines: list[Line] = [[(line, "output")] for line in safe_text(self.command).split("\n")]
+        return list(_text_rows(self.key, lines, self.place, width))
+
 
 def command_row(command: ShellCommand) -> PlaceRow:
     """Return the row of a command that may have changed files."""
@@ -102,35 +113,27 @@ def command_row(command: ShellCommand) -> PlaceRow:
     return PlaceRow(key, " $ ", (text, "plain"), place, command.text)
 
 
-def messages_behind(diff: Sequence[DiffLine]) -> list[int | None]:
-    """Return the message behind each line of a diff: of lines around a change, that of the change
+def messages_behind(diff: Sequence[DiffLine]) -> Iterator[int | None]:
+    """Yield the message behind each line of a diff: of lines around a change, that of the change
     above, or at the start of a hunk the one below."""
-    messages: list[int | None] = []
-    for line in diff:
-        above = messages[-1] if messages and not line.text.startswith("@@") else None
-        messages.append(line.message_id or above)
-    below: int | None = None
-    for number in reversed(range(len(messages))):
-        below = messages[number] = messages[number] or below
-    return messages
+    near: int | None = None
+    for number, line in enumerate(diff):
+        if near is None or line.text.startswith("@@"):
+            below = (each.message_id for each in islice(diff, number, None))
+            near = next(filter(None, below), None)
+        near = line.message_id or near
+        yield near
 
 
 def diff_rows(change: FileChange, width: int) -> Iterator[PlaceRow]:
     """Yield the rows of the diff of a file; long lines take several of `width` cells."""
     sessions = {edit.message_id: edit.session_id for edit in change.edits}
     last = change.edits[-1].message_id
-    for number, (line, behind) in enumerate(
-        zip(change.diff, messages_behind(change.diff), strict=True)
-    ):
-        message_id = behind or last
+    behind = messages_behind(change.diff)
+    for number, (line, near) in enumerate(zip(change.diff, behind, strict=True)):
+        message_id = near or last
         place = sessions[message_id], message_id
         yield from _text_rows(f"d{number}", diff_lines(line.text.removesuffix("\n")), place, width)
-
-
-def whole_rows(row: PlaceRow, width: int) -> Iterator[PlaceRow]:
-    """Yield the rows of a whole command."""
-    lines = [[(line, "output")] for line in safe_text(row.whole).split("\n")]
-    return _text_rows(row.key, lines, row.place, width)
 
 
 def _text_rows(key: str, lines: Sequence[Line], place: Place, width: int) -> Iterator[PlaceRow]:

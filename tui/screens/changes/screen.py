@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import ClassVar
@@ -27,8 +28,8 @@ from ...text.styled import line_text, row_line
 from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
-from ..sub_screen import SubScreen
-from .rows import COLUMNS, DIFF_LOOKS, FileRow, Place, PlaceRow, command_row, diff_rows, whole_rows
+from ..conversation_screen import ConversationScreen
+from .rows import COLUMNS, DIFF_LOOKS, FileRow, Place, PlaceRow, command_row
 
 _LONGEST_PROMPT = 300
 
@@ -39,18 +40,17 @@ class DiffList(ConversationList):
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in DIFF_LOOKS}
 
 
-class ChangesScreen(SubScreen):
+class ChangesScreen(ConversationScreen):
     """What the current conversation did to files."""
 
     ENTER = N_("To the diff; there, read the message that made this change")
     HELP_TITLE = N_("Changes of files")
     KEYS = FILE_CHANGES
+    TITLE = N_("changes")
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
-        assert main.current is not None
-        self._conversation = main.current
-        self._own = frozenset(segment.id for segment in main.current.segments)
+        self._own = frozenset(segment.id for segment in self.conversation.segments)
         self._changes: Changes | None = None
         self._asked: Place | None = None
         """The message whose prompt is shown."""
@@ -67,51 +67,31 @@ class ChangesScreen(SubScreen):
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
-    def on_mount(self) -> None:
-        self.show_title(_("changes"), one_line(formats.name(self._conversation), 200))
-        self.set_focus(self.files)
-        self.files.show(FixedRows([NoteRow(_("looking …"))]))
-        self.catalog_changed()
-
-    @property
-    def files(self) -> ConversationList:
-        return self.query_one("#files", ConversationList)
-
     @property
     def diff(self) -> DiffList:
         return self.query_one("#diff", DiffList)
 
-    def catalog_changed(self) -> None:
-        """Read the changes again."""
-        self.start("files", self._read)
-
-    async def _read(self) -> None:
-        session_id, now = self._conversation.id, self.main.clock()
+    async def read_rows(self) -> None:
+        session_id, now = self.conversation.id, self.main.clock()
         changes = await self.read(lambda store: store.file_changes(session_id, now))
         if changes == self._changes:
             return
         self._changes = changes
-        name = one_line(formats.name(self._conversation), 200)
-        self.show_title(_("changes"), f"{summary(changes)} · {name}")
-        rows = self._rows(changes)
-        self.files.show(FixedRows(rows))
+        self.show_title(_("changes"), f"{summary(changes)} · {self.title_of_it}")
+        files = [FileRow(change, changes.directory, self._own) for change in changes.files]
+        heads: list[ListRow] = []
+        if not files:
+            heads.append(NoteRow(_("No edit of a file is stored in this conversation.")))
+        if changes.commands:
+            heads.append(NoteRow(_("These commands may have changed files:")))
+        self.rows.show(FixedRows([*files, *heads, *map(command_row, changes.commands)]))
         self._show_diff()
         self.query_one("#side").display = bool(changes.files or changes.commands)
-
-    def _rows(self, changes: Changes) -> Sequence[ListRow]:
-        rows: list[ListRow] = [
-            FileRow(change, changes.directory, self._own) for change in changes.files
-        ]
-        if not rows:
-            rows.append(NoteRow(_("No edit of a file is stored in this conversation.")))
-        if changes.commands:
-            rows.append(NoteRow(_("These commands may have changed files:")))
-        return [*rows, *map(command_row, changes.commands)]
 
     @on(ConversationList.Shown, "#files")
     def files_shown(self) -> None:
         """Align the heads of the columns."""
-        width = self.files.scrollable_content_region.width
+        width = self.rows.scrollable_content_region.width
         head = row_line(("   ", "dim"), (_("file"), "dim"), COLUMNS.head(width), width)
         self.line("files-head").update(Content.styled(line_text(head), "dim"))
 
@@ -136,14 +116,10 @@ class ChangesScreen(SubScreen):
 
     async def _lay_out(self, top: bool) -> None:
         """Lay the diff out on a thread, as it may have very many lines."""
-        row, width = self.files.current, self.diff.scrollable_content_region.width
+        row, width = self.rows.current, self.diff.scrollable_content_region.width
         rows: Sequence[ListRow] = []
-        if isinstance(row, FileRow):
-            change, nothing = row.change, NoteRow(_("what it changed, it changed back"))
-            rows = await self.call(lambda: list(diff_rows(change, width))) or [nothing]
-        elif isinstance(row, PlaceRow):
-            command = row
-            rows = await self.call(lambda: list(whole_rows(command, width)))
+        if isinstance(row, FileRow | PlaceRow):
+            rows = await self.call(partial(row.whole, width))
         self.diff.show(FixedRows(rows), top=top)
         if not isinstance(self.diff.current, PlaceRow):
             self._asked = None
@@ -175,7 +151,7 @@ class ChangesScreen(SubScreen):
             self.read_message(*event.row.place)
 
     def action_pane(self) -> None:
-        self.set_focus(self.files if self.diff.has_focus else self.diff)
+        self.set_focus(self.rows if self.diff.has_focus else self.diff)
 
     def action_export(self) -> None:
         """Save the diffs of all files as one new file."""
@@ -185,12 +161,13 @@ class ChangesScreen(SubScreen):
             self.say(_("there is no diff to save"))
 
     async def _export(self, files: Sequence[FileChange]) -> None:
-        conversation = self._conversation
+        conversation = self.conversation
         stem = file_stem(conversation.title or conversation.preview or conversation.id)
 
         def write() -> Path:
-            names = (f"{stem} {number}.diff" if number else f"{stem}.diff" for number in count())
-            path = next(path for path in map(Path, names) if not path.exists())
+            path, numbers = Path(f"{stem}.diff"), count(1)
+            while path.exists():
+                path = Path(f"{stem} {next(numbers)}.diff")
             write_file(path, [diff_text(files)])
             return path
 

@@ -16,16 +16,15 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList
-from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import RUN
 from ...text import formats
-from ...text.run_words import cache_share, ended_at, facts, has_tokens
+from ...text.run_words import cache_share, ended_at, facts, has_tokens, joined
 from ...text.styled import Line, row_line
 from ...widgets.columns import Column, Columns
 from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine
-from ...widgets.list_rows import FixedRows, NoteRow
-from ..sub_screen import SubScreen
+from ...widgets.list_rows import FixedRows
+from ..conversation_screen import ConversationScreen
 from .axis import RunAxis
 
 
@@ -62,39 +61,30 @@ _COLUMNS: Columns[RunEventRow] = Columns(
 
 def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunEventRow]:
     """Yield what stands out, then the parts, then the subagents."""
-    rows = [row for turn in run.turns for row in turn]
-    times: dict[int | None, float | None] = {row.id: row.at for row in rows}
-    sessions: dict[int | None, str] = {row.id: row.session_id for row in rows}
+    times: dict[int | None, float | None] = {row.id: row.at for row in run.rows}
+    sessions: dict[int | None, str] = {row.id: row.session_id for row in run.rows}
     for mark in marks:
         id = mark.message_id
         session_id = sessions.get(id, run.conversation.id)
         yield RunEventRow("!", mark.text, session_id, id, times.get(id))
     for part in run.stretches:
-        words = _("part: {facts}").format(facts=_joined(part.model, cache_share(part)))
+        words = _("part: {facts}").format(facts=joined(part.model, cache_share(part)))
         id = part.first_message_id
         yield RunEventRow("│", words, part.session_id, id, times.get(id), part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
-        words = _("subagent: {facts}").format(facts=_joined(took, formats.name(subagent)))
+        words = _("subagent: {facts}").format(facts=joined(took, formats.name(subagent)))
         yield RunEventRow("█", words, subagent.id, None, begin, subagent.cost_usd)
 
 
-def _joined(*facts: str) -> str:
-    return " · ".join(filter(None, facts))
-
-
-class RunScreen(SubScreen):
+class RunScreen(ConversationScreen):
     """How the current conversation went."""
 
     ENTER = N_("Read it where it happened")
     HELP_TITLE = N_("The run")
     KEYS = RUN
-
-    def __init__(self, main: MainScreen) -> None:
-        super().__init__(main)
-        assert main.current is not None
-        self._conversation = main.current
+    TITLE = N_("run")
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="header")
@@ -104,26 +94,12 @@ class RunScreen(SubScreen):
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
-    def on_mount(self) -> None:
-        self.show_title(_("run"), one_line(formats.name(self._conversation), 200))
-        self.set_focus(self.marks)
-        self.marks.show(FixedRows([NoteRow(_("looking …"))]))
-        self.catalog_changed()
-
-    @property
-    def marks(self) -> ConversationList:
-        return self.query_one("#marks", ConversationList)
-
     @property
     def axis(self) -> RunAxis:
         return self.query_one("#axis", RunAxis)
 
-    def catalog_changed(self) -> None:
-        """Read the run again."""
-        self.start("run", self._read)
-
-    async def _read(self) -> None:
-        session_id, now = self._conversation.id, self.main.clock()
+    async def read_rows(self) -> None:
+        session_id, now = self.conversation.id, self.main.clock()
 
         def read(store: OpenStore) -> tuple[Run, list[RunEventRow]]:
             run, marks = store.run(session_id, now)
@@ -138,7 +114,7 @@ class RunScreen(SubScreen):
             Content.assemble((facts(run), ""), (f" · {missing}", "dim")), layout=True
         )
         self.axis.show(run)
-        self.marks.show(FixedRows(rows))
+        self.rows.show(FixedRows(rows))
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:
