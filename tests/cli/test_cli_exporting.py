@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import sys
 from pathlib import Path
 
 import contract
@@ -321,80 +320,6 @@ def test_the_users_own_env_counts_for_any_store(
     assert "zucchini" in call(capsys, "--db", str(loose), "export", "s1", "--output", "-").out
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     assert "zucchini" not in call(capsys, "--db", str(loose), "export", "s1", "--output", "-").out
-
-
-def test_hostile_titles_name_files_here(capsys: Capture, root: Path) -> None:
-    """No title leaves the folder."""
-    (root / "state.db").unlink()
-    titles = [
-        "../../evil",
-        "/etc/passwd",
-        "-rf",
-        "con",
-        ".hidden",
-        "a\nb",
-        "x" * 300,
-        "Case",
-        "case",
-    ]
-    rows = [{"id": f"s{number}", "title": title} for number, title in enumerate(titles)]
-    make_store(
-        root / "state.db",
-        "22",
-        sessions=rows,
-        messages=[{"session_id": row["id"], "content": "x"} for row in rows],
-    )
-    found = ask(
-        capsys, "--home", str(root), "export", *(str(row["id"]) for row in rows), "--output", "out"
-    )
-    assert sorted(os.listdir("out")) == sorted(
-        os.path.basename(file["path"]) for file in found["files"]
-    )
-    assert len(os.listdir("out")) == len(titles) and os.listdir() == ["out"]
-    assert {
-        "evil.md",
-        "etc passwd.md",
-        "rf.md",
-        "_con.md",
-        "hidden.md",
-        "a b.md",
-        "Case (s7).md",
-    } <= set(os.listdir("out"))
-
-
-def test_the_demo_and_a_closed_pipe(capsys: Capture, root: Path) -> None:
-    """The sample store is exported like any other; a reader that goes away is no failure."""
-    found = ask(capsys, "--demo", "export", "Fix auth bug", "--format", "html")
-    assert found["files"][0]["sessions"] == 3
-    if sys.platform != "win32":
-        read, write = os.pipe()
-        os.close(read)
-        ended = spawn("--demo", "export", "Fix auth bug", "--output", "-", stdout=write)
-        os.close(write)
-        assert ended.code == 0 and "Traceback" not in ended.err
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-def test_a_full_disk(root: Path) -> None:
-    """A sentence and an exit code."""
-    with open("/dev/full", "wb") as full:
-        ended = spawn("--home", str(root), "export", CHAIN, "--output", "-", stdout=full)
-    assert (
-        ended.code == 1 and "No space left on device" in ended.err and "Traceback" not in ended.err
-    )
-
-
-def test_it_imports_neither_textual_nor_rich(root: Path) -> None:
-    """Like every command."""
-    import subprocess
-
-    program = (
-        "import sys\nfrom hermes_browse.tui.cli import main\n"
-        "assert main(sys.argv[1:]) == 0\n"
-        "assert not {name.split('.')[0] for name in sys.modules} & {'textual', 'rich', 'asyncio', 'markdown_it'}"
-    )
-    command = ["--home", str(root), "export", CHAIN, "--format", "html"]
-    subprocess.run([sys.executable, "-c", program, *command], check=True, capture_output=True)
 
 
 def test_a_query_chooses_what_is_exported(capsys: Capture, root: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ for line in sys.stdin.read().splitlines():
     slow = roots.intersection(sys.argv[1:])
     assert not slow, (line, slow)
 """
-_SLOW = ("textual", "rich", "asyncio", "importlib_metadata")
+_SLOW = ("textual", "rich", "asyncio", "importlib_metadata", "markdown_it")
 
 
 def do_without(packages: Sequence[str], lines: Sequence[str]) -> None:
@@ -44,6 +44,7 @@ def test_no_command_imports_textual(tmp_path: Path, options: str) -> None:
         "lineage Rewound",
         "compactions Rewound --lost",
         "context Rewound",
+        f"export Rewound --format html --output {tmp_path / 'page.html'} --force",
         "resume Rewound --print",
         "profiles",
         "doctor",

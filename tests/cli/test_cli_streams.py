@@ -24,6 +24,7 @@ COMMANDS = [
     "list --json",
     "search the",
     "show 20260115_090000_999001",
+    "export 20260115_090000_999001 --output -",
     "doctor",
     "profiles",
     "--help",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import ask, call, spawn
+from commandline import ask, call
 from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
 from trashing import FAMILY, NOW, dump, family, health, opened
 
@@ -200,33 +199,6 @@ def test_usage(capsys: Capture, home: Path, words: list[str]) -> None:
     assert ended.code == 2 and "--help" in ended.err and "Traceback" not in ended.err
 
 
-def test_what_is_protected(capsys: Capture, home: Path) -> None:
-    """Even with a yes."""
-    with opened(home / "state.db") as connection:
-        connection.execute("UPDATE sessions SET pinned = 1 WHERE id = 'next'")
-    before = dump(home / "state.db")
-    ended = call(capsys, "--home", str(home), "delete", "tip", "--yes", "--json")
-    assert ended.code == 5 and "“Harbour #3” (tip) stays: " in ended.err and "pinned" in ended.err
-    assert dump(home / "state.db") == before
-
-
-def test_ids_that_look_like_options_or_paths(capsys: Capture, home: Path) -> None:
-    """`--` ends the options; nothing but their rows is touched."""
-    with opened(home / "state.db") as connection:
-        for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
-            connection.execute(
-                "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', 1.0)", [name]
-            )
-    before = dump(home / "state.db")
-    for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
-        gone = call(capsys, "--home", str(home), "delete", "--json", "--yes", "--", name).document
-        assert gone["deleted"] == [name]
-        assert re.fullmatch(r"[0-9a-f-]+", gone["bundle"]["name"])
-    for bundle in run(capsys, home, "trash", "list")["bundles"]:
-        run(capsys, home, "trash", "restore", bundle["name"])
-    assert dump(home / "state.db") == before
-
-
 def test_titles_are_made_harmless(capsys: Capture, home: Path) -> None:
     """What was called with an escape sequence acts on no terminal; the document has it as it
     was."""
@@ -301,14 +273,6 @@ def test_the_sample_store_keeps_its_own_trash(capsys: Capture) -> None:
     named = next(each for each in listed if each["status"] == "ended" and not each["pinned"])
     gone = ask(capsys, "--demo", "delete", named["id"], "--yes")
     assert named["id"] in gone["deleted"] and not trash_of().exists()
-
-
-def test_in_a_process_of_its_own(home: Path) -> None:
-    """Neither Textual nor the network of imports around it is needed."""
-    ended = spawn("--home", str(home), "delete", "other", "--yes", "--json")
-    assert ended.code == 0, ended.err
-    name = json.loads(ended.out)["bundle"]["name"]
-    assert spawn("--home", str(home), "trash", "restore", name).code == 0
 
 
 def test_one_conversation_of_a_bundle(capsys: Capture, home: Path) -> None:

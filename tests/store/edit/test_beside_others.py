@@ -65,19 +65,6 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return small_store(tmp_path / "state.db", str(request.param))
 
 
-@pytest.mark.slow
-def test_locked_by_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Busy is said after as long as was allowed, and nothing is changed; when it is free it is
-    done."""
-    before = dump(path)
-    with another_process(_LOCKER, str(path), "BEGIN IMMEDIATE"):
-        monkeypatch.setattr(transaction, "PATIENCE", 0.3)
-        with pytest.raises(StoreBusyError, match=r"is busy.*Nothing was changed"):
-            write(Store(path), retitle, check)
-    assert dump(path) == before
-    assert write(Store(path), retitle, check) == "Quay"
-
-
 def test_a_reader_in_delete_mode_holds_up_the_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

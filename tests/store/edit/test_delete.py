@@ -26,7 +26,7 @@ from trashing import (
 )
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -245,14 +245,6 @@ def test_the_bundle_tells_what_it_is_called(tmp_path: Path) -> None:
         remove(path, each, now=NOW + at).bundle.title for at, each in enumerate(("a", "b", "c"))
     ]
     assert titles == ["Where is the quay?", "B", None]
-
-
-def test_nothing_of_that_name(tmp_path: Path) -> None:
-    """All are looked up before anything is written."""
-    path = family(tmp_path / "state.db")
-    with pytest.raises(NotFoundError):
-        remove(path, "tip", "nobody")
-    assert not (tmp_path / "trash").exists()
 
 
 def test_a_foreign_text_encoding_is_refused(tmp_path: Path) -> None:

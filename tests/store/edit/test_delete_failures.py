@@ -123,26 +123,6 @@ def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(
     assert dump(path) == before
 
 
-@pytest.mark.parametrize("what", ["file", "newer", "tokenizer"])
-def test_stores_that_are_not_written_to(tmp_path: Path, what: str) -> None:
-    """Said before a bundle is written, which nobody would need."""
-    path = family(tmp_path / "state.db", journal="delete")
-    with opened(path) as connection:
-        if what == "newer":
-            connection.execute("UPDATE schema_version SET version = 99")
-        if what == "tokenizer":
-            connection.execute("PRAGMA writable_schema = ON")
-            connection.execute(
-                "UPDATE sqlite_master SET sql = replace(sql, '''trigram''', '''cjk''') WHERE name LIKE '%trigram'"
-            )
-    before = path.read_bytes()
-    if what == "file":
-        path.chmod(0o444)
-    with pytest.raises(RefusedError):
-        remove(path, "tip")
-    assert path.read_bytes() == before and not (tmp_path / "trash").exists()
-
-
 def test_a_restore_can_be_stopped(tmp_path: Path) -> None:
     """At any row: nothing is back, or all of it."""
     path = family(tmp_path / "state.db")

@@ -43,17 +43,6 @@ def test_what_is_protected_stays(tmp_path: Path, statement: str, reason: str) ->
     assert dump(path) == before and not (tmp_path / "trash").exists()
 
 
-def test_a_turn_in_the_family_protects_a_branch(tmp_path: Path) -> None:
-    """Hermes keys a lease by the root above all parents (0.20): it may be the branch that is spoken
-    in."""
-    path = family(tmp_path / "state.db")
-    with opened(path) as connection:
-        connection.execute("UPDATE session_turn_leases SET expires_at = 9e12")
-    with pytest.raises(RefusedError, match="turn is running in its family"):
-        remove(path, "branch")
-    remove(path, "other")
-
-
 def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a clean-up planned minutes ago is looked at anew."""
     path = family(tmp_path / "state.db")

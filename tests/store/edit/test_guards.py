@@ -12,18 +12,16 @@ from pathlib import Path
 
 import pytest
 from builders import T0, make_store
-from trashing import allow_any_trigger, dump, family, remove
+from trashing import dump, family, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import write
 from hermes_browse.store.errors import (
-    BrowseError,
     RefusedError,
     StoreDamagedError,
     StoreRefusedError,
-    WriteUnverifiedError,
 )
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.protection import why_protected
@@ -175,21 +173,6 @@ def test_triggers_that_cannot_run_here(path: Path) -> None:
     assert titles.rename(Store(path), "a", "Quay").title == "Quay"
 
 
-@pytest.mark.parametrize(
-    "body", ["SELECT nobody_has_this(NEW.id)", "INSERT INTO nowhere VALUES (1)"]
-)
-def test_triggers_with_what_is_not_there(
-    path: Path, monkeypatch: pytest.MonkeyPatch, body: str
-) -> None:
-    """Functions and tables: the write fails, and is taken back."""
-    allow_any_trigger(monkeypatch)
-    change(path, f"CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN {body}; END")
-    before = dump(path)
-    with pytest.raises(BrowseError, match=r"no such .*Nothing was changed"):
-        titles.rename(Store(path), "a", "Quay")
-    assert dump(path) == before
-
-
 def test_a_damaged_store(path: Path) -> None:
     """What SQLite finds malformed is not made worse."""
     change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -206,18 +189,6 @@ def test_a_damaged_store(path: Path) -> None:
     with pytest.raises(StoreDamagedError, match="damaged"):
         titles.rename(Store(path), "a", "Quay")
     assert path.read_bytes() == raw
-
-
-def test_a_trigger_that_meddles_is_found_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was written is read back, and what was found instead is told."""
-    allow_any_trigger(monkeypatch)
-    change(
-        path,
-        "CREATE TRIGGER meddling AFTER UPDATE OF title ON sessions WHEN NEW.title = 'Quay' "
-        "BEGIN UPDATE sessions SET title = 'Mine' WHERE id = NEW.id; END",
-    )
-    with pytest.raises(WriteUnverifiedError, match="title is “Mine”, not “Quay”"):
-        titles.rename(Store(path), "a", "Quay")
 
 
 def reasons(path: Path, now: float = NOW) -> dict[str, str]:

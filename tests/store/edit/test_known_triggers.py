@@ -4,7 +4,6 @@ written to."""
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -188,17 +187,3 @@ def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path: Path) -> None:
     assert rows(path, "SELECT note FROM notes") == [("stay",)]
     put_back(path, name)
     assert dump(path) == before
-
-
-def test_sqlite_writes_renamed_tables_in_quotes(tmp_path: Path) -> None:
-    """The reason for reading them away."""
-    connection = sqlite3.connect(tmp_path / "x.db")
-    connection.execute("CREATE TABLE m (id)")
-    connection.execute("CREATE TRIGGER a AFTER DELETE ON m BEGIN SELECT 1; END")
-    before = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'").fetchone()[
-        0
-    ]
-    connection.execute("ALTER TABLE m RENAME TO messages")
-    after = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
-    connection.close()
-    assert digest(after) == digest(before.replace(" m ", " messages "))

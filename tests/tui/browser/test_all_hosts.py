@@ -181,24 +181,6 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
 
 
 @pytest.mark.slow
-async def test_a_conversation_of_a_host_is_read_and_opened_there(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink
-) -> None:
-    """The real transcript beside the list; `o` opens its own store at it."""
-    async with everything(app) as browser:
-        await browser.wait_until(lambda: len(names(browser)) == 44)
-        await browser.press("home")
-        await browser.wait_until(
-            lambda: "the lighthouse there of v1" in browser.text("#transcript")
-        )
-        await browser.press("o")
-        await browser.wait_until(lambda: browser.screen.location.host == VPS)
-        await browser.wait_until(
-            lambda: "the lighthouse there of v1" in browser.text("#transcript")
-        )
-
-
-@pytest.mark.slow
 async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:

@@ -9,16 +9,13 @@ import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import make_store
 from textual.geometry import Offset
-from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
-from hermes_browse.tui.browser.edit.change_cards import RenameCard
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow
 from hermes_browse.tui.browser.list.list_model import RowDetails
-from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.help import HelpCard
@@ -84,17 +81,6 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
 # Keys
 
 
-async def test_the_line_of_keys_says_what_enter_does_here(tmp_path: Path) -> None:
-    """In list and tree it reads; in the transcript it unfolds; R resumes everywhere."""
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
-        assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
-        await browser.press("tab")
-        keys = browser.text("#keys")
-        assert "Enter read" not in keys and keys.count("Enter fold") == 1 and "R resume" in keys
-        await browser.press("tab")
-        assert browser.screen.lineage.has_focus and "Enter read" in browser.text("#keys")
-
-
 async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
     """End, Home, g, G, Ctrl+D and Ctrl+U move in it."""
     async with browsing(demo_app(tmp_path), (80, 24)) as browser:
@@ -156,30 +142,6 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
 
 
 # Titles and counts
-
-
-async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> None:
-    """The reason stands whole in the card, and what was typed can be changed; then the header has
-    the new title."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
-        taken = next(
-            row.conversation.title
-            for row in _rows(browser, "#list")[1:]
-            if isinstance(row, ConversationRow)
-            and row.conversation.title
-            and "#" not in row.conversation.title
-        )
-        await browser.press("f2")
-        box = browser.app.screen.query_one(Input)
-        box.value = taken
-        await browser.press("enter")
-        assert isinstance(browser.app.screen, RenameCard) and box.value == taken
-        assert "Nothing was changed" in browser.text("#verdict")
-        box.value = "Quite another name"
-        await browser.press("enter")
-        assert isinstance(browser.app.screen, MainScreen)
-        assert "Quite another name" in browser.text("#title")
-        assert "Quite another name" in browser.text("#list")
 
 
 @pytest.mark.slow

@@ -161,7 +161,7 @@ async def test_rename(path: Path) -> None:
             column_of(path, "title")["old"] == "Old plans x"
             and column_of(path, "title_source")["old"] == "user"
         )
-        assert "Old plans x" in browser.text("#list")
+        assert "Old plans x" in browser.text("#list") and "Old plans x" in browser.text("#title")
         await browser.press("f2")
         browser.app.screen.query_one("Input").value = "y" * 101  # type: ignore[attr-defined]
         await browser.press("enter")

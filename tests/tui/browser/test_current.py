@@ -21,21 +21,17 @@ from browsing import (
     demo_app,
     drawn_row,
     of_row,
-    open_app,
     sessions_of_tree,
 )
 from effort import slow_but
 
-from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui.browser.edit.change_cards import RenameCard
-from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript import cards
-from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.exporting import ExportCard
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 from hermes_browse.tui.text import formats
@@ -272,53 +268,6 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
                 raise AssertionError(
                     f"seed {seed}, after {' · '.join(pressed[-12:])} ({len(pressed)}): {error}"
                 ) from error
-
-
-@pytest.mark.parametrize("back", slow_but((), ["left", "escape"]))
-async def test_back_from_what_hermes_deletes(
-    back: str, fixture_store: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was opened in W, listed or not, is what all panes show and all keys mean, also one step
-    back."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    fixture_store("state-v31").rename(folder / "state.db")
-    (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
-    location = Location(folder / "state.db", root=folder, profile="default")
-    places: set[bool] = set()
-    async with browsing(
-        open_app(location, 1_900_000_000.0)
-    ) as browser:  # years later: all of it is old
-        meant, screen = Meant(browser, monkeypatch), browser.screen
-        await browser.press("W")
-        count = len(browser.app.screen.query_one("#forecasts", ConversationList))
-        for number in range(0, count, max(1, count // 6)):
-            if number:
-                await browser.press("W")
-            forecasts = browser.app.screen.query_one("#forecasts", ConversationList)
-            forecasts.cursor = number
-            await browser.settle()
-            forecast = forecasts.current
-            assert isinstance(forecast, ForecastRow)
-            await browser.press("enter")
-            assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
-            opened = screen.transcript.model
-            assert (
-                opened is not None and opened.conversation.root_id == forecast.conversation.root_id
-            )
-            assert meant.by("details") == {forecast.conversation.root_id}
-            compare(browser, meant, is_late=False)
-            places.add(drawn_row(browser) is not None)
-            await browser.press(back)
-            if back == "escape":  # first to the screen it was opened from, as it was left
-                assert (
-                    browser.app.screen.query_one("#forecasts") is forecasts
-                    and forecasts.cursor == number
-                )
-                await browser.press("escape", "escape")
-            assert screen.rows.has_focus
-            compare(browser, meant, is_late=False)
-    assert places == {True, False}, "some are in the list, some are not"
 
 
 async def test_a_member_that_the_list_has_not_read_is_looked_for(

@@ -111,11 +111,3 @@ async def test_what_is_typed_is_shown_at_the_match(tmp_path: Path) -> None:
             isinstance(screen.rows.source.row(keys.index(key)), MoreRow | ConversationRow)
             for key in between
         )
-
-
-async def test_the_counts_cover_what_is_listed(tmp_path: Path) -> None:
-    """A conversation that is found by its title is no conversation with hits."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash", *"ferry")
-        assert browser.text("#status").startswith("1 title or id · ")
-        assert browser.text("#list").count("title or id") == 1

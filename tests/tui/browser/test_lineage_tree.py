@@ -11,7 +11,7 @@ from builders import T0, make_store
 from rich.cells import cell_len
 
 from hermes_browse.tui.browser.lineage.tree import MOST, MoreEntry
-from hermes_browse.tui.text.family import CompactionEntry, SessionEntry
+from hermes_browse.tui.text.family import SessionEntry
 
 NOW = T0 + 86_400
 
@@ -73,19 +73,6 @@ async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path)
         assert "27 messages became a summary, ~1.7k → 198 tokens, 39 details lost" in browser.text(
             "#lineage"
         )
-
-
-async def test_enter_reads_a_session_and_inspects_a_compression(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
-        await browser.press("l", "up")
-        assert isinstance(browser.screen.lineage.current, CompactionEntry)
-        assert "Enter open" in browser.text("#keys")
-        await browser.press("M")
-        assert browser.app.screen is not browser.screen
-        await browser.press("escape", "end")
-        assert "Enter read" in browser.text("#keys") and "Space fold" in browser.text("#keys")
-        await browser.press("enter")
-        assert browser.screen.transcript.has_focus
 
 
 async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:

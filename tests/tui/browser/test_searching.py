@@ -3,54 +3,19 @@ opens."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
-from builders import make_store
+from browsing import Browser, browsing, demo_app
 from searching import count, search
-from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
 from hermes_browse.tui.browser.search.run import PAGE
 from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
-
-
-def _spoil(path: Path, script: str) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript(script)
-
-
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '1')", "stale"),
-        (
-            "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_rebuild_high_water', '10');"
-            "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_rebuild_progress', '4');"
-            "DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 10",
-            "rebuilding the index",
-        ),
-        ("DROP TABLE messages_fts", "no search index"),
-    ],
-)
-def test_what_the_index_lacks_is_named_with_the_remedy(
-    script: str, said: str, fixture_store: Callable[[str], Path]
-) -> None:
-    path = fixture_store("state-v22")
-    _spoil(path, script)
-    with Store(path).reader() as reader:
-        coverage = read_coverage(reader)
-        assert said in str(coverage) and coverage.indexed < coverage.messages
-        assert "scanned" in str(coverage)
 
 
 def _rows(browser: Browser) -> list[ListRow]:
@@ -174,33 +139,6 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
         assert len(set(seen)) == len(seen) > PAGE
         await browser.press("N")
         assert browser.row is not None and browser.row.key == seen[-2]
-
-
-@pytest.mark.slow
-async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
-    """Newer mentions stand below older edits; pages go on from one to the other."""
-    rows: list[dict[str, object]] = []
-    for number in range(1, 101):
-        call = tool_call("write_file", {"path": "src/auth.py"}) if number <= 40 else None
-        text = "" if call else "what is in src/auth.py?"
-        rows.append(
-            {"session_id": f"s{number % 5}", "role": "assistant", "content": text, "id": number}
-        )
-        if call:
-            rows[-1]["tool_calls"] = [call]
-    sessions = [{"id": f"s{number}", "started_at": T0} for number in range(5)]
-    path = make_store(tmp_path / "state.db", "22", sessions, rows)
-    async with browsing(open_app(loose(path))) as browser:
-        await browser.press("slash")
-        await browser.type("file")
-        await browser.pilot.press("colon")
-        await browser.type("src/auth.py")
-        browser.screen.set_focus(browser.screen.rows)
-        for _ in range(8):
-            await browser.press("end")
-        found = browser.screen.results
-        assert found is not None
-        assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
 
 
 @pytest.mark.slow

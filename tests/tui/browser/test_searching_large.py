@@ -16,7 +16,6 @@ from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search.engine import Total
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope
 from hermes_browse.store.sessions.models import View
@@ -28,17 +27,6 @@ from hermes_browse.tui.browser.search.scan import Scan
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Some thousand messages."""
     return big_store(tmp_path_factory.mktemp("large") / "state.db", 200, 4000)
-
-
-@pytest.mark.parametrize(
-    "typed", ["ferry", "h", '"the quay"', "ferry -quay", "日本", "ferry OR quay", "."]
-)
-def test_a_count_is_what_a_search_gives(large: Path, typed: str) -> None:
-    with Store(large).reader() as reader:
-        found = search(reader, parse(typed), limit=0, prefix_last=True)
-        total = count(reader, parse(typed), cap=0, prefix_last=True)
-    assert total == Total(len(found.hits), False)
-    assert total.sessions == {hit.session_id for hit in found.hits}
 
 
 async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> None:
@@ -193,42 +181,6 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
             found = browser.screen.results
             assert found is not None and [hit.message_id for hit in found.hits] == every
             await browser.press("o")
-
-
-@pytest.mark.slow
-async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(
-    large: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was found until then is shown, and said not to be all."""
-    gate, slices = threading.Event(), list[str]()
-    original = Reader.rows
-
-    def rows(
-        self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-    ) -> list[Row]:
-        found = original(self, sql, parameters)
-        if "COALESCE(m.reasoning, '') <> ''" in sql and "json_each" in sql:
-            slices.append(sql)
-            if len(slices) > 2:
-                gate.wait(120)
-        return found
-
-    monkeypatch.setattr(Reader, "rows", rows)
-    async with browsing(open_app(loose(large))) as browser:
-        await browser.pilot.press("slash", *"zzqq", "space")
-        await browser.settle()
-        await browser.pilot.press("i", "n", "colon", *"reasoning")
-        await browser.wait_until(lambda: "Esc stops" in browser.text("#status"))
-        assert "scanning" in browser.text("#status") and "%" in browser.text("#status")
-        assert "Reading the messages" in browser.text("#list")
-        await browser.pilot.press("escape")
-        gate.set()
-        await browser.settle()
-        assert browser.screen.box.value == "zzqq in:reasoning", "the first Esc only stops"
-        assert "stopped: not everything was looked at" in browser.text("#status")
-        assert "Nothing found until it was stopped." in browser.text("#list")
-        await browser.press("escape")
-        assert browser.screen.box.value == "" and browser.screen.searched is None
 
 
 @pytest.mark.parametrize("typed", ["absentword zz", "ferry", "ferry source:cli", "ferr"])

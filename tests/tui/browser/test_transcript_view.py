@@ -170,17 +170,6 @@ async def test_a_growing_conversation_is_followed_only_from_its_end() -> None:
         assert screen_text(app.view) == before
 
 
-async def test_resizing_keeps_the_entry_at_the_top() -> None:
-    """Another width wraps anew around what is being read."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(model_of(400), message_id=201)
-        await pilot.pause()
-        await pilot.resize_terminal(50, 24)
-        await pilot.pause()
-        assert any("message 201" in line for line in screen_text(app.view)[:6])
-
-
 async def test_hits_are_lit_and_the_current_one_stands_out() -> None:
     """Both differ from plain text and from each other."""
     app = ViewApp()

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app, open_app
+from browsing import browsing, demo_app
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
@@ -215,27 +215,6 @@ def test_the_key_in_a_browser_in_tmux(
     tmux("send-keys", "-t", "one:0", "w")
     until(lambda: "it is in front now" in screen(), screen)
     assert tmux("list-windows", "-t", "one", "-F", "#{window_active}").splitlines() == ["0", "1"]
-
-
-async def test_without_a_terminal_that_has_windows_a_sentence(
-    hermes_home: Path, plan: ResumePlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where it can be read, and the browser goes on."""
-    assert plan.executable is not None
-    monkeypatch.setenv("PATH", f"{Path(plan.executable).parent}:{os.environ['PATH']}")
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        conversation = browser.screen.catalog.of_session(QUIET)
-        assert conversation is not None
-        browser.screen.open(conversation)
-        browser.screen.resuming.resume_in_window()
-        await browser.settle()
-        await browser.settle()
-        if isinstance(browser.app.screen, PreflightCard):
-            await browser.press("y")
-            await browser.settle()
-        await browser.settle()
-        assert "it takes tmux" in browser.text("#status")
-        assert browser.app.is_running
 
 
 async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
