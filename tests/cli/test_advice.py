@@ -23,9 +23,7 @@ def test_an_error_without_advice_has_its_own_remedy() -> None:
     assert with_advice(BrowseError("It failed.", remedy="Wait.")) == "It failed. Wait."
 
 
-def test_a_missing_store_names_the_options(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    ended = call(capsys, "--home", str(tmp_path), "list")
+def test_a_missing_store_names_the_options(tmp_path: Path) -> None:
+    ended = call("--home", str(tmp_path), "list")
     assert ended.code == 3
     assert "name another with --home, --profile or --db, or look around with --demo." in ended.err

@@ -22,7 +22,6 @@ from hermes_browse.tui.terminal.clipboard import route
 from hermes_browse.tui.text import checkup
 from hermes_browse.tui.text.checkup import terminal
 
-Capture = pytest.CaptureFixture[str]
 FINE: dict[str, Any] = {
     "columns": 120,
     "rows": 36,
@@ -58,7 +57,7 @@ def codes(**changed: object) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell")
-def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
+def test_who_has_the_store_open(root: Path) -> None:
     """Another process, by number and name, and what that is good to know for."""
     program = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version').fetchall(); "
     program += "c.execute('BEGIN'); c.execute('SELECT 1 FROM sessions').fetchone(); print(flush=True); sys.stdin.read()"
@@ -66,8 +65,8 @@ def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
-        document = ask(capsys, "--home", str(root), "doctor")
-        people = call(capsys, "--home", str(root), "doctor")
+        document = ask("--home", str(root), "doctor")
+        people = call("--home", str(root), "doctor")
         process.stdin.close()
     assert [each["pid"] for each in document["holders"]] == [process.pid]
     (problem,) = document["problems"]
@@ -77,7 +76,7 @@ def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
         and "optimize" in problem["remedy"]
     )
     assert f"({process.pid})" in people.out
-    assert ask(capsys, "--home", str(root), "doctor")["holders"] == []
+    assert ask("--home", str(root), "doctor")["holders"] == []
 
 
 def test_a_store_that_is_gone_under_a_process() -> None:
@@ -89,24 +88,24 @@ def test_a_store_that_is_gone_under_a_process() -> None:
     ) and "hermes gateway (7)" in problem.text
 
 
-def test_the_configuration(capsys: Capture, root: Path) -> None:
+def test_the_configuration(root: Path) -> None:
     """What does not hold in it, keys included, with its line."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text('theme = 3\n[keys]\nsort = "j"\n')
-    problems = ask(capsys, "--home", str(root), "doctor")["problems"]
+    problems = ask("--home", str(root), "doctor")["problems"]
     assert [each["code"] for each in problems] == ["config"] * 4
     assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
     assert all(each["remedy"] for each in problems)
 
 
-def test_a_large_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_store(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By sessions or by bytes, as Hermes' guide counts."""
 
     def found() -> list[str]:
-        return [each["code"] for each in ask(capsys, "--home", str(root), "doctor")["problems"]]
+        return [each["code"] for each in ask("--home", str(root), "doctor")["problems"]]
 
     assert found() == []
-    document = ask(capsys, "--home", str(root), "doctor")["store"]
+    document = ask("--home", str(root), "doctor")["store"]
     for name, value in (("MANY_SESSIONS", document["sessions"]), ("MANY_BYTES", document["bytes"])):
         with monkeypatch.context() as patched:
             patched.setattr(health, name, value)
@@ -115,35 +114,32 @@ def test_a_large_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPa
             assert found() == []
 
 
-def test_what_hermes_cleans_up(capsys: Capture, root: Path) -> None:
+def test_what_hermes_cleans_up(root: Path) -> None:
     """By its settings, with what becomes of the file."""
     (root / "config.yaml").write_text(
         "sessions:\n  auto_prune: true\n  vacuum_after_prune: false\n"
     )
-    assert ask(capsys, "--home", str(root), "doctor")["retention"] == {
+    assert ask("--home", str(root), "doctor")["retention"] == {
         "auto_prune": True,
         "retention_days": 90,
         "vacuum_after_prune": False,
     }
-    assert (
-        "idle for 90 days; runs no VACUUM after that"
-        in call(capsys, "--home", str(root), "doctor").out
-    )
+    assert "idle for 90 days; runs no VACUUM after that" in call("--home", str(root), "doctor").out
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n")
-    assert "VACUUM" not in call(capsys, "--home", str(root), "doctor").out
-    assert ask(capsys, "--db", str(root / "state.db"), "doctor")["retention"] is not None
+    assert "VACUUM" not in call("--home", str(root), "doctor").out
+    assert ask("--db", str(root / "state.db"), "doctor")["retention"] is not None
     loose = root / "copy.db"
     shutil.copy(root / "state.db", loose)
-    assert ask(capsys, "--db", str(loose), "doctor")["retention"] is None
+    assert ask("--db", str(loose), "doctor")["retention"] is None
 
 
-def test_the_disk(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too little to write, or too little to make the store smaller."""
     size = (root / "state.db").stat().st_size
-    assert ask(capsys, "--home", str(root), "doctor")["disk"]["free_bytes"] > 0
+    assert ask("--home", str(root), "doctor")["disk"]["free_bytes"] > 0
     usage = shutil.disk_usage(root)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
-    document = ask(capsys, "--home", str(root), "doctor")
+    document = ask("--home", str(root), "doctor")
     assert document["disk"] == {"free_bytes": 1_000_000}
     assert [each["code"] for each in document["problems"]] == ["disk-low"] and document["problems"][
         0
@@ -192,11 +188,9 @@ def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert route({"TMUX": "x"}) == "OSC 52"
 
 
-def test_a_store_that_cannot_be_read_is_looked_around_as_well(
-    capsys: Capture, tmp_path: Path
-) -> None:
+def test_a_store_that_cannot_be_read_is_looked_around_as_well(tmp_path: Path) -> None:
     """3, with everything else in the document."""
-    ended = call(capsys, "--home", str(tmp_path / "nowhere"), "doctor", "--json")
+    ended = call("--home", str(tmp_path / "nowhere"), "doctor", "--json")
     assert (
         ended.code == 3
         and ended.document["disk"] == {"free_bytes": None}

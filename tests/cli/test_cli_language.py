@@ -47,26 +47,24 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     wording.speak("en")
 
 
-def _in_both(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *line: str
-) -> tuple[Ended, Ended]:
+def _in_both(monkeypatch: pytest.MonkeyPatch, *line: str) -> tuple[Ended, Ended]:
     """How a command ends in English, and in the other language."""
     with monkeypatch.context() as english:
         english.setenv("LANG", "C.UTF-8")
-        first = call(capsys, *line)
-    return first, call(capsys, *line)
+        first = call(*line)
+    return first, call(*line)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("foreign")
-def test_help_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_is_in_it() -> None:
     """The words of argparse too."""
-    ended = call(capsys, "prune", "--help")
+    ended = call("prune", "--help")
     assert ended.code == 0
     assert ended.out.startswith(f"{_MARK}usage: hermes-browse prune [-h]")
     for said in ("options", "show this help message and exit", "filters", "also archived ones"):
         assert f"{_MARK}{said}" in ended.out
-    assert f"{_MARK}exit codes: {_MARK}0 done" in call(capsys, "--help").out
+    assert f"{_MARK}exit codes: {_MARK}0 done" in call("--help").out
 
 
 def _helps(parser: argparse.ArgumentParser) -> Iterator[str | None]:
@@ -88,11 +86,10 @@ def test_every_help_is_in_it() -> None:
 
 
 @pytest.mark.usefixtures("foreign")
-def test_sums_have_the_same_headers_with_all_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sums_have_the_same_headers_with_all_hosts() -> None:
     """The grouping too."""
     alone, hosts = (
-        call(capsys, "--demo", "stats", "--by", "model", *more).out
-        for more in ((), ("--all-hosts",))
+        call("--demo", "stats", "--by", "model", *more).out for more in ((), ("--all-hosts",))
     )
     assert hosts.splitlines()[0].split() == alone.splitlines()[0].split()
     assert alone.startswith(f"{_MARK}model")
@@ -109,9 +106,9 @@ def test_sums_have_the_same_headers_with_all_hosts(capsys: pytest.CaptureFixture
         ("--plain list", "--plain is a way to browse: it goes with no command"),
     ],
 )
-def test_a_mistake_is_told_in_it(capsys: pytest.CaptureFixture[str], line: str, said: str) -> None:
+def test_a_mistake_is_told_in_it(line: str, said: str) -> None:
     """With the same exit code."""
-    ended = call(capsys, *line.split())
+    ended = call(*line.split())
     assert ended.code == 2 and ended.out == ""
     assert f"{_MARK}hermes-browse" in ended.err and f"{_MARK}{said}" in ended.err
 
@@ -144,13 +141,11 @@ def _steady(document: Any) -> Any:
         "config",
     ],
 )
-def test_json_is_not(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
-) -> None:
+def test_json_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str) -> None:
     """Keys, values and the sentences in it are what a script knows."""
     copy_store("state-v22", tmp_path / "home")
     english, other = _in_both(
-        capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json"
+        monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json"
     )
     assert english.code == other.code == 0
     assert _steady(other.document) == _steady(english.document)
@@ -159,11 +154,9 @@ def test_json_is_not(
 
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions_are_not(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str
-) -> None:
+def test_completions_are_not(monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
     """A shell sources them, wherever they were made."""
-    english, other = _in_both(capsys, monkeypatch, "completions", shell)
+    english, other = _in_both(monkeypatch, "completions", shell)
     assert english.out == other.out and "hermes-browse" in other.out
 
 
@@ -171,25 +164,19 @@ def test_completions_are_not(
 @pytest.mark.parametrize(
     "line", ["delete Rewound", "list --zz", "prune --older-than 1d --delete", "search walrus"]
 )
-def test_it_ends_the_same(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
-) -> None:
+def test_it_ends_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str) -> None:
     """Exit codes say the same in every language, and the rest is told in it."""
     copy_store("state-v22", tmp_path / "home")
-    english, other = _in_both(capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split())
+    english, other = _in_both(monkeypatch, "--home", str(tmp_path / "home"), *line.split())
     assert english.code == other.code
     assert english.err != other.err and _MARK in other.err and _MARK not in english.err
 
 
 @pytest.mark.usefixtures("foreign")
-def test_heads_of_columns_stand_over_them(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_heads_of_columns_stand_over_them(tmp_path: Path) -> None:
     """A wide character takes two cells."""
     copy_store("state-v22", tmp_path / "home")
-    head, *rows = call(
-        capsys, "--home", str(tmp_path / "home"), "list", "--limit", "5"
-    ).out.splitlines()
+    head, *rows = call("--home", str(tmp_path / "home"), "list", "--limit", "5").out.splitlines()
     assert head.endswith(f"{_MARK}id") and f"{_MARK}last active" in head and len(rows) == 5
     assert {cells(row[: row.rindex("  ")]) for row in rows} == {cells(head[: head.rindex("  ")])}
 

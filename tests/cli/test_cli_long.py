@@ -77,20 +77,20 @@ def test_json_in_portions_is_the_same_json(
         assert json.loads(at_once) == whole
 
 
-def test_titles_are_cut_before_rows_are_padded(path: Path, capsys: Capture) -> None:
+def test_titles_are_cut_before_rows_are_padded(path: Path) -> None:
     """In `list` and `prune`, in a pipe; the document has them whole."""
     for command in (["list"], ["prune", "--older-than", "1d", "--stale-open"], ["lineage", "one"]):
-        ended = call(capsys, "--db", str(path), *command)
+        ended = call("--db", str(path), *command)
         assert ended.code == 0 and len(ended.out) < 10_000, command
         assert len(ended.err) < 10_000, command
-    found = ask(capsys, "--db", str(path), "list")
+    found = ask("--db", str(path), "list")
     assert max(len(each["title"] or "") for each in found["conversations"]) == 1_000_000
 
 
 @pytest.mark.parametrize(
     "command", [["show", "one"], ["show", "--markdown", "one"], ["search", "hi"], ["stats"]]
 )
-def test_titles_elsewhere(path: Path, capsys: Capture, command: list[str]) -> None:
+def test_titles_elsewhere(path: Path, command: list[str]) -> None:
     """A heading is one line, and so is the name above the hits."""
-    ended = call(capsys, "--db", str(path), *command)
+    ended = call("--db", str(path), *command)
     assert ended.code == 0 and len(ended.out) < 20_000

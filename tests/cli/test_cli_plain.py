@@ -255,9 +255,9 @@ def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(
         assert not [letter for letter in done.stdout if ord(letter) < 32 and letter not in "\n\t"]
 
 
-def test_it_needs_no_screen_and_no_command(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+def test_it_needs_no_screen_and_no_command(store: Path) -> None:
     """Textual is not imported; with a command it is a usage error."""
-    assert call(capsys, "--plain", "--demo", "list").code == 2
+    assert call("--plain", "--demo", "list").code == 2
     code = (
         "import sys; sys.stdin = open('/dev/null')\n"
         "from hermes_browse.tui.cli import main\n"

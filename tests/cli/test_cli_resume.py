@@ -17,7 +17,6 @@ from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
 from hermes_browse.store.hermes.resume_command import options_of
 from hermes_browse.tui.settings.folders import config_path
 
-Capture = pytest.CaptureFixture[str]
 QUIET = "20260115_090000_999001"
 """A chat nothing speaks against: of the command line, with messages, its directory unknown."""
 _RECORD = 'printf "%s\\0" "$0" "$@" > "$STUB_LOG.argv"; env -0 > "$STUB_LOG.env"; exit 7'
@@ -40,43 +39,41 @@ def edit(root: Path, statement: str, *values: object) -> None:
         assert connection.execute(statement, values).rowcount
 
 
-def codes(capsys: Capture, root: Path, name: str = QUIET) -> set[str]:
+def codes(root: Path, name: str = QUIET) -> set[str]:
     """What speaks against resuming."""
-    document = ask(capsys, "--home", str(root), "resume", name, "--print")
+    document = ask("--home", str(root), "resume", name, "--print")
     assert all(warning["text"].endswith(".") for warning in document["warnings"])
     return {warning["code"] for warning in document["warnings"]} - {"no-hermes"}
 
 
-def test_print(capsys: Capture, root: Path) -> None:
+def test_print(root: Path) -> None:
     """The command as data and as a line a shell understands; the profile is always named."""
     for profile in ("default", "coder"):
         where = ["--home", str(root), "--profile", profile]
-        document = ask(capsys, *where, "resume", QUIET, "--print")
+        document = ask(*where, "resume", QUIET, "--print")
         assert document["argv"] == ["hermes", "-p", profile, f"--resume={QUIET}"]
         assert document["env"] == {"HERMES_HOME": str(root)}
         assert (document["target"], document["reason"]) == (QUIET, "the only part")
-        line = call(capsys, *where, "resume", QUIET, "--print")
+        line = call(*where, "resume", QUIET, "--print")
         assert line.code == 0 and line.out.count("\n") == 1
         assert shlex.split(line.out) == [f"HERMES_HOME={root}", *document["argv"]]
 
 
-def test_any_segment_resumes_the_tip(capsys: Capture, root: Path) -> None:
+def test_any_segment_resumes_the_tip(root: Path) -> None:
     """Root, middle and tip of a chain give one command, and the reason says so."""
-    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
-        "conversations"
-    ]
+    rows = ask("--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
     chains = [each["segments"] for each in rows if len(each["segments"]) > 1]
     assert chains
     for chain in chains:
         for segment in chain:
-            document = ask(capsys, "--home", str(root), "resume", segment, "--print")
+            document = ask("--home", str(root), "resume", segment, "--print")
             assert (
                 document["target"] == chain[-1]
                 and document["reason"] == f"newest of {len(chain)} parts"
             )
 
 
-def test_last_is_the_newest_of_its_source(capsys: Capture, root: Path) -> None:
+def test_last_is_the_newest_of_its_source(root: Path) -> None:
     """As `hermes -c`: by the newest message, any state; --source names another kind."""
     with closing(sqlite3.connect(root / "state.db")) as connection:
         for source in ("cli", "telegram"):
@@ -86,25 +83,25 @@ def test_last_is_the_newest_of_its_source(capsys: Capture, root: Path) -> None:
                 [source],
             ).fetchone()[0]
             options = [] if source == "cli" else ["--source", source]
-            document = ask(capsys, "--home", str(root), "resume", "--last", *options, "--print")
-            assert document == ask(capsys, "--home", str(root), "resume", newest, "--print")
+            document = ask("--home", str(root), "resume", "--last", *options, "--print")
+            assert document == ask("--home", str(root), "resume", newest, "--print")
 
 
-def test_no_hermes_on_path(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_hermes_on_path(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--print works without one; running is refused and still tells the command."""
     monkeypatch.setenv("PATH", path_with())
-    printed = call(capsys, "--home", str(root), "resume", QUIET, "--print")
+    printed = call("--home", str(root), "resume", QUIET, "--print")
     assert printed.code == 0 and printed.out.startswith("HERMES_HOME=") and "PATH" in printed.err
-    document = ask(capsys, "--home", str(root), "resume", QUIET, "--print")
+    document = ask("--home", str(root), "resume", QUIET, "--print")
     assert [warning["code"] for warning in document["warnings"]] == ["no-hermes"]
     for options in ([], ["--yes"]):
-        ended = call(capsys, "--home", str(root), "resume", QUIET, *options)
+        ended = call("--home", str(root), "resume", QUIET, *options)
         assert (ended.code, ended.out) == (5, "") and printed.out.strip() in ended.err
 
 
-def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> None:
+def test_what_speaks_against_it(root: Path, tmp_path: Path) -> None:
     """Each risk has its code; a plain chat has none."""
-    assert codes(capsys, root) == set()
+    assert codes(root) == set()
     for statement, value, code in (
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path / "gone"), "missing-directory"),
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path), None),
@@ -123,7 +120,7 @@ def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> 
         ),
     ):
         edit(root, statement, value, QUIET)
-        assert codes(capsys, root) == ({code} if code else set()), statement
+        assert codes(root) == ({code} if code else set()), statement
 
 
 @posix
@@ -235,7 +232,6 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     ],
 )
 def test_a_surface_is_asked_for_where_hermes_knows_it(
-    capsys: Capture,
     root: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -247,7 +243,7 @@ def test_a_surface_is_asked_for_where_hermes_knows_it(
     monkeypatch.setenv("PATH", path_with(stub))
     config_path().parent.mkdir(parents=True)
     config_path().write_text('surface = { cli = "tui", any = "cli" }\n')
-    document = ask(capsys, "--home", str(root), "resume", QUIET, "--print")
+    document = ask("--home", str(root), "resume", QUIET, "--print")
     assert document["argv"] == ["hermes", "-p", "default", *added, f"--resume={QUIET}"]
 
 

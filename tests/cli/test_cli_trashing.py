@@ -16,8 +16,6 @@ from trashing import FAMILY, NOW, dump, family, health, opened
 from hermes_browse.store.edit import restore
 from hermes_browse.tui.cli import command_context
 
-Capture = pytest.CaptureFixture[str]
-
 BUNDLE = keys(
     name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT, title=maybe(TEXT),
     conversations=each(TEXT), store=maybe(TEXT), restored_at=maybe(of(float)), damage=maybe(TEXT),
@@ -47,9 +45,9 @@ def trash_of() -> Path:
     return Path(os.environ["XDG_DATA_HOME"]) / "hermes-browse" / "trash"
 
 
-def run(capsys: Capture, home: Path, *words: str) -> Any:
+def run(home: Path, *words: str) -> Any:
     """The document of a command that must succeed."""
-    return ask(capsys, "--home", str(home), *words)
+    return ask("--home", str(home), *words)
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -58,10 +56,10 @@ def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
-def test_the_documents(capsys: Capture, home: Path) -> None:
+def test_the_documents(home: Path) -> None:
     """From a delete over the list to a restore and a drop; the store is as before."""
     before = dump(home / "state.db")
-    gone = run(capsys, home, "delete", "Harbour", "--yes")
+    gone = run(home, "delete", "Harbour", "--yes")
     holds(gone, DELETE)
     assert (
         set(gone["deleted"]) == FAMILY
@@ -70,7 +68,7 @@ def test_the_documents(capsys: Capture, home: Path) -> None:
     )
     assert gone["conversations"] == ["tip"] and gone["messages"] == 24
     assert not (home / "sessions" / "tip.json").exists()
-    listed = run(capsys, home, "trash", "list")
+    listed = run(home, "trash", "list")
     holds(listed, TRASH)
     assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
     name = gone["bundle"]["name"]
@@ -79,7 +77,7 @@ def test_the_documents(capsys: Capture, home: Path) -> None:
         f"{name}.sha256",
         "links.db",
     }
-    back = run(capsys, home, "trash", "restore", gone["bundle"]["name"])
+    back = run(home, "trash", "restore", gone["bundle"]["name"])
     holds(back, RESTORE)
     assert set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
     assert (
@@ -88,49 +86,49 @@ def test_the_documents(capsys: Capture, home: Path) -> None:
         and (home / "sessions" / "tip.json").read_text() == "{}"
     )
     assert dump(home / "state.db") == before and set(health(home / "state.db").values()) == {"ok"}
-    assert run(capsys, home, "trash", "list")["bundles"][0]["restored_at"] == NOW
-    dropped = run(capsys, home, "trash", "drop", gone["bundle"]["name"], "--yes")
+    assert run(home, "trash", "list")["bundles"][0]["restored_at"] == NOW
+    dropped = run(home, "trash", "drop", gone["bundle"]["name"], "--yes")
     holds(dropped, keys(dropped=each(BUNDLE)))
-    assert run(capsys, home, "trash", "list")["bundles"] == [] and not list(trash_of().iterdir())
+    assert run(home, "trash", "list")["bundles"] == [] and not list(trash_of().iterdir())
 
 
-def test_options_may_stand_behind_the_action(capsys: Capture, home: Path) -> None:
+def test_options_may_stand_behind_the_action(home: Path) -> None:
     """As behind every command."""
-    ended = call(capsys, "trash", "list", "--json", "--home", str(home))
+    ended = call("trash", "list", "--json", "--home", str(home))
     assert ended.code == 0 and ended.document["bundles"] == []
 
 
-def test_for_people(capsys: Capture, home: Path) -> None:
+def test_for_people(home: Path) -> None:
     """What was done, and the way back."""
-    ended = call(capsys, "--home", str(home), "delete", "tip", "other", "--yes")
+    ended = call("--home", str(home), "delete", "tip", "other", "--yes")
     said = re.search(r"trash restore (\S+)`", ended.out)
     assert ended.code == 0 and said is not None
     assert ended.out.startswith("deleted 7 sessions, 28 messages to the trash")
     assert "1 session stayed and lost a parent: branch" in ended.err
-    listed = call(capsys, "--home", str(home), "trash", "list")
+    listed = call("--home", str(home), "trash", "list")
     assert (
         "Harbour #3 and 1 more" in listed.out
         and said[1] in listed.out
         and "1 deletion, " in listed.err
     )
-    back = call(capsys, "--home", str(home), "trash", "restore", said[1][:13])
+    back = call("--home", str(home), "trash", "restore", said[1][:13])
     assert back.code == 0 and back.out == f"restored 7 sessions, 28 messages from {said[1]}\n"
-    assert "(restored 2026-07-20" in call(capsys, "--home", str(home), "trash", "list").out
-    dropped = call(capsys, "--home", str(home), "trash", "drop", said[1], "--yes")
+    assert "(restored 2026-07-20" in call("--home", str(home), "trash", "list").out
+    dropped = call("--home", str(home), "trash", "drop", said[1], "--yes")
     assert dropped.out == f"deleted {said[1]} for good\n"
 
 
-def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
+def test_without_a_yes_nothing_goes(home: Path) -> None:
     """Nobody to ask: refused, with what would go."""
     before = dump(home / "state.db")
     for more in ([], ["--json"]):
-        ended = call(capsys, "--home", str(home), "delete", "root", *more)
+        ended = call("--home", str(home), "delete", "root", *more)
         assert ended.code == 5 and ended.out == ""
         assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
         assert re.search(r"branch · .+ stays, without its parent", ended.err)
     assert dump(home / "state.db") == before and not trash_of().exists()
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
-    ended = call(capsys, "--home", str(home), "trash", "drop", name)
+    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
+    ended = call("--home", str(home), "trash", "drop", name)
     assert (
         ended.code == 5
         and "delete 1 deletion for good" in ended.err
@@ -141,46 +139,44 @@ def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code"), [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
 )
-def test_a_terminal_asks(
-    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
-) -> None:
+def test_a_terminal_asks(home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> None:
     """For one conversation a letter is enough."""
     before = dump(home / "state.db")
     typed(monkeypatch, text)
-    ended = call(capsys, "--home", str(home), "delete", "tip")
+    ended = call("--home", str(home), "delete", "tip")
     assert ended.code == code and "Type y to go on" in ended.err
     assert (dump(home / "state.db") == before) is (code == 5)
 
 
 @pytest.mark.parametrize(("text", "code"), [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
 def test_several_want_their_number(
-    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
+    home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
 ) -> None:
     """A key that is pressed by habit confirms nothing; so with bundles, which go for good."""
     typed(monkeypatch, text)
-    assert call(capsys, "--home", str(home), "delete", "tip", "other").code == code
+    assert call("--home", str(home), "delete", "tip", "other").code == code
     if code:
         return
     names = [path.stem for path in trash_of().glob("*-*.db")]
-    run(capsys, home, "delete", "branch", "--yes")
+    run(home, "delete", "branch", "--yes")
     names = [path.stem for path in trash_of().glob("*-*.db")]
     typed(monkeypatch, "y\n")
-    assert call(capsys, "--home", str(home), "trash", "drop", *names).code == 5 and len(names) == 2
+    assert call("--home", str(home), "trash", "drop", *names).code == 5 and len(names) == 2
     typed(monkeypatch, "2\n")
-    assert call(capsys, "--home", str(home), "trash", "drop", *names).code == 0
+    assert call("--home", str(home), "trash", "drop", *names).code == 0
     assert not list(trash_of().iterdir())
 
 
-def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
+def test_all_names_are_looked_up_first(home: Path) -> None:
     """One that is nothing keeps the others from going."""
     before = dump(home / "state.db")
-    ended = call(capsys, "--home", str(home), "delete", "tip", "nobody", "--yes")
+    ended = call("--home", str(home), "delete", "tip", "nobody", "--yes")
     assert ended.code == 4 and "nobody" in ended.err and dump(home / "state.db") == before
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
     for action in ("restore", "drop"):
-        ended = call(capsys, "--home", str(home), "trash", action, name, "20000101", "--yes")
+        ended = call("--home", str(home), "trash", action, name, "20000101", "--yes")
         assert ended.code == 4 and "20000101" in ended.err and (trash_of() / f"{name}.db").exists()
-    assert call(capsys, "--home", str(home), "show", "tip").code == 4
+    assert call("--home", str(home), "show", "tip").code == 4
 
 
 @pytest.mark.parametrize(
@@ -193,61 +189,56 @@ def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
         ["trash", "list", "x"],
     ],
 )
-def test_usage(capsys: Capture, home: Path, words: list[str]) -> None:
+def test_usage(home: Path, words: list[str]) -> None:
     """Said in a sentence."""
-    ended = call(capsys, "--home", str(home), *words)
+    ended = call("--home", str(home), *words)
     assert ended.code == 2 and "--help" in ended.err and "Traceback" not in ended.err
 
 
-def test_titles_are_made_harmless(capsys: Capture, home: Path) -> None:
+def test_titles_are_made_harmless(home: Path) -> None:
     """What was called with an escape sequence acts on no terminal; the document has it as it
     was."""
     with opened(home / "state.db") as connection:
         connection.execute(
             "UPDATE sessions SET title = ? WHERE id = 'other'", ["\x1b[31mred\x07\u202e"]
         )
-    ended = call(capsys, "--home", str(home), "delete", "other")
+    ended = call("--home", str(home), "delete", "other")
     assert "\x1b" not in ended.err and "␛[31mred" in ended.err
-    assert (
-        run(capsys, home, "delete", "other", "--yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
-    )
-    listed = call(capsys, "--home", str(home), "trash", "list")
+    assert run(home, "delete", "other", "--yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
+    listed = call("--home", str(home), "trash", "list")
     assert "\x1b" not in listed.out + listed.err and "\u202e" not in listed.out
 
 
-def test_a_damaged_bundle_is_a_line(capsys: Capture, home: Path) -> None:
+def test_a_damaged_bundle_is_a_line(home: Path) -> None:
     """And cannot be restored: exit code 1, a sentence, nothing changed."""
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
     gone = dump(home / "state.db")
     (trash_of() / f"{name}.db").write_bytes(b"{}")
-    ended = call(capsys, "--home", str(home), "trash", "restore", name)
+    ended = call("--home", str(home), "trash", "restore", name)
     assert ended.code == 1 and "SHA-256" in ended.err and dump(home / "state.db") == gone
-    assert "damaged: " in call(capsys, "--home", str(home), "trash", "list").out
-    (damaged,) = run(capsys, home, "trash", "list")["bundles"]
+    assert "damaged: " in call("--home", str(home), "trash", "list").out
+    (damaged,) = run(home, "trash", "list")["bundles"]
     assert damaged["damage"] and damaged["sessions"] == []
 
 
-def test_another_store_wants_a_yes(capsys: Capture, home: Path, tmp_path: Path) -> None:
+def test_another_store_wants_a_yes(home: Path, tmp_path: Path) -> None:
     """A bundle goes back where it is from unless told otherwise."""
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
     other = family(tmp_path / "other.db")
-    ended = call(capsys, "--db", str(other), "trash", "restore", name)
+    ended = call("--db", str(other), "trash", "restore", name)
     assert ended.code == 5 and str(home / "state.db") in ended.err
-    assert call(capsys, "--db", str(other), "delete", "tip", "other", "branch", "--yes").code == 0
-    ended = call(capsys, "--db", str(other), "trash", "restore", name, "--yes", "--json")
+    assert call("--db", str(other), "delete", "tip", "other", "branch", "--yes").code == 0
+    ended = call("--db", str(other), "trash", "restore", name, "--yes", "--json")
     assert ended.code == 0 and set(ended.document["restored"]) == FAMILY
     assert any("1 files stay" in each or "was no" in each or "stay in the trash" in each
                for each in ended.document["notes"])  # fmt: skip
 
 
-def test_several_bundles_at_once(
-    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_bundles_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after another; what was done before one fails is said."""
     before = dump(home / "state.db")
     names = [
-        run(capsys, home, "delete", each, "--yes")["bundle"]["name"]
-        for each in ("branch", "other", "tip")
+        run(home, "delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")
     ]
     compared: list[object] = []
 
@@ -256,43 +247,43 @@ def test_several_bundles_at_once(
         return ("said once",)
 
     monkeypatch.setattr(restore, "_compare_index", compare)
-    back = run(capsys, home, "trash", "restore", *reversed(names))
+    back = run(home, "trash", "restore", *reversed(names))
     assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
     assert not back["verified"], "what is wrong with an index is wrong with the restore"
     assert back["bundles"] == names[::-1] and back["messages"] == 32
     assert dump(home / "state.db") == before
-    run(capsys, home, "delete", "other", "--yes")
-    run(capsys, home, "rename", "branch", "Elsewhere")
-    ended = call(capsys, "--home", str(home), "trash", "restore", names[1], names[0])
+    run(home, "delete", "other", "--yes")
+    run(home, "rename", "branch", "Elsewhere")
+    ended = call("--home", str(home), "trash", "restore", names[1], names[0])
     assert ended.code == 5 and f"Restored before that: {names[1]}." in ended.err
 
 
-def test_the_sample_store_keeps_its_own_trash(capsys: Capture) -> None:
+def test_the_sample_store_keeps_its_own_trash() -> None:
     """Nothing of it gets among the user's bundles."""
-    listed = ask(capsys, "--demo", "list", "--limit", "0")["conversations"]
+    listed = ask("--demo", "list", "--limit", "0")["conversations"]
     named = next(each for each in listed if each["status"] == "ended" and not each["pinned"])
-    gone = ask(capsys, "--demo", "delete", named["id"], "--yes")
+    gone = ask("--demo", "delete", named["id"], "--yes")
     assert named["id"] in gone["deleted"] and not trash_of().exists()
 
 
-def test_one_conversation_of_a_bundle(capsys: Capture, home: Path) -> None:
+def test_one_conversation_of_a_bundle(home: Path) -> None:
     """By id, prefix or title; the rest stays in the bundle. An unknown one changes nothing."""
     before = dump(home / "state.db")
-    name = run(capsys, home, "delete", "--yes", "tip", "other")["bundle"]["name"]
-    document = run(capsys, home, "trash", "restore", name, "--only", "Quay")
+    name = run(home, "delete", "--yes", "tip", "other")["bundle"]["name"]
+    document = run(home, "trash", "restore", name, "--only", "Quay")
     holds(document, RESTORE)
     assert (
         document["restored"] == ["other"]
         and document["messages"] == 4
         and document["verified"] is True
     )
-    (bundle,) = run(capsys, home, "trash", "list")["bundles"]
+    (bundle,) = run(home, "trash", "list")["bundles"]
     assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
-    missing = call(capsys, "--home", str(home), "trash", "restore", name, "--only", "nobody")
+    missing = call("--home", str(home), "trash", "restore", name, "--only", "nobody")
     assert missing.code == 4 and "nobody" in missing.err
-    several = call(capsys, "--home", str(home), "trash", "restore", name, name, "--only", "tip")
+    several = call("--home", str(home), "trash", "restore", name, name, "--only", "tip")
     assert several.code == 2 and "--only needs exactly one deletion" in several.err
-    document = run(capsys, home, "trash", "restore", name, "--only", "root")
+    document = run(home, "trash", "restore", name, "--only", "root")
     assert set(document["restored"]) == FAMILY and dump(home / "state.db") == before
-    (bundle,) = run(capsys, home, "trash", "list")["bundles"]
+    (bundle,) = run(home, "trash", "list")["bundles"]
     assert bundle["restored_at"] is not None

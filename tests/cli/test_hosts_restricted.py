@@ -13,7 +13,6 @@ from real_sshd import NEEDS, RESTRICTED, RealServer, machine
 from hermes_browse.tui.settings.folders import config_path
 
 pytestmark = [*NEEDS, pytest.mark.slow]
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -39,58 +38,52 @@ def _configure(server: RealServer, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", RESTRICTED)
-def test_commands_with_a_restricted_key(
-    unchanged: RealServer, capsys: Capture, key: str, tmp_path: Path
-) -> None:
+def test_commands_with_a_restricted_key(unchanged: RealServer, key: str, tmp_path: Path) -> None:
     """What is answered over the connection works; the others say in one sentence that the key only
     serves."""
     _configure(unchanged, key)
-    newest = call(capsys, "--host", "vps", "list", "--json").document["conversations"][0]["id"]
+    newest = call("--host", "vps", "list", "--json").document["conversations"][0]["id"]
     written = tmp_path / "written.md"
     for words in (
         *("list", "search the", "stats", "trash list", "prune --older-than 1d"),
         *(f"show {newest}", f"lineage {newest}", f"export {newest} --force --output {written}"),
     ):
-        ended = call(capsys, "--host", "vps", *words.split(), "--json")
+        ended = call("--host", "vps", *words.split(), "--json")
         assert ended.code == 0 and ended.document["hosts"][0]["answered"], (words, ended.err)
-        assert call(capsys, "--host", "vps", *words.split()).code == 0
+        assert call("--host", "vps", *words.split()).code == 0
     assert written.read_text().startswith("---")
     for words in ("list", "search the", "stats"):
-        ended = call(capsys, "--demo", *words.split(), "--all-hosts", "--json")
+        ended = call("--demo", *words.split(), "--all-hosts", "--json")
         assert ended.code == 0 and ended.document["hosts"] == [
             {"name": "vps", "answered": True, "error": None}
         ]
     for form in ([], ["--json"]):
-        ended = call(capsys, "--host", "vps", "doctor", *form)
+        ended = call("--host", "vps", "doctor", *form)
         assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err
         assert ended.err.count("\n") == 1
-    ended = call(capsys, "--host", "vps", "--profile", "other", "list")
+    ended = call("--host", "vps", "--profile", "other", "list")
     assert (ended.code, ended.out) == (3, "") and "“default”, not “other”" in ended.err
     if key == "read":
-        ended = call(capsys, "--host", "vps", "archive", newest)
+        ended = call("--host", "vps", "archive", newest)
         assert ended.code == 5 and "--allow-changes" in ended.err
 
 
-def test_a_key_whose_program_does_not_know_what_was_asked(
-    unchanged: RealServer, capsys: Capture
-) -> None:
+def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer) -> None:
     """Its greeting instead of the output says that it only serves."""
     _configure(unchanged, "sudo")
-    assert call(capsys, "--host", "vps", "list").code == 0
+    assert call("--host", "vps", "list").code == 0
     for form in ([], ["--json"]):
-        ended = call(capsys, "--host", "vps", "doctor", *form)
+        ended = call("--host", "vps", "doctor", *form)
         assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err
 
 
 @pytest.mark.parametrize(
     ("key", "rights"), [("read", "read; it changes nothing there"), ("change", "read and change")]
 )
-def test_a_check_says_what_the_key_may_do(
-    unchanged: RealServer, capsys: Capture, key: str, rights: str
-) -> None:
+def test_a_check_says_what_the_key_may_do(unchanged: RealServer, key: str, rights: str) -> None:
     """Before anybody tries a change, and finds out."""
     _configure(unchanged, key)
-    ended = call(capsys, "hosts", "check", "vps")
+    ended = call("hosts", "check", "vps")
     assert f"rights: {rights}\n" in ended.out and "resuming fails there" in ended.err
-    document = call(capsys, "hosts", "check", "vps", "--json").document
+    document = call("hosts", "check", "vps", "--json").document
     assert document["rights"] == (["read"] if key == "read" else ["read", "change"])
