@@ -100,7 +100,7 @@ def test_run(store: list[str]) -> None:
 
 
 def test_the_total_of_the_sample() -> None:
-    document = ask("--demo", "run", "Fix auth bug")
+    document = ask("--demo run", "Fix auth bug")
     below = sum(each["cost_usd"] or 0 for each in document["subagents"])
     assert document["tree_cost_usd"] == pytest.approx(document["cost_usd"] + below)
 

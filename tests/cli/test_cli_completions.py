@@ -103,7 +103,7 @@ def test_names_of_hosts(tmp_path: Path, shell: str) -> None:
 def test_a_value_behind_an_equals_sign(tmp_path: Path) -> None:
     """In bash too, which parts words there."""
     script = tmp_path / "script"
-    script.write_text(call("completions", "bash").out)
+    script.write_text(call("completions bash").out)
     assert ask("bash", script, ["list", "--view=ar"]) == {"archived"}
     assert ask("bash", script, ["--home=list", "trash", "dr"]) == {"drop"}
 
@@ -126,7 +126,7 @@ def test_files_and_folders(tmp_path: Path, shell: str) -> None:
 def test_every_command_and_option_is_there(tmp_path: Path) -> None:
     """What the parser knows, the shell offers; what help does not show is not."""
     script = tmp_path / "script"
-    script.write_text(call("completions", "bash").out)
+    script.write_text(call("completions bash").out)
     offered = ask("bash", script, [""])
     assert {*COMMANDS, "--home", "--plain", "--version"} <= offered and "--or-demo" not in offered
     assert {"--older-than", "--dry-run", "--home", "--json"} <= ask("bash", script, ["prune", "--"])

@@ -13,28 +13,28 @@ from hermes_browse.tui.settings.keymap import sample
 
 def test_init_writes_a_sample_once() -> None:
     """5 for a file that is there: it is the user's."""
-    ended = call("config", "init")
+    ended = call("config init")
     assert ended.code == 0 and str(config_path()) in ended.out
     assert config_path().read_text(encoding="utf-8") == sample()
     config_path().write_text("mine")
-    ended = call("config", "init")
+    ended = call("config init")
     assert ended.code == 5 and "stays as it is" in ended.err and config_path().read_text() == "mine"
     config_path().unlink()
-    assert ask("config", "init") == {"path": str(config_path()), "written": True}
+    assert ask("config init") == {"path": str(config_path()), "written": True}
 
 
 def test_init_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sentence, no failure."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
-    ended = call("config", "init")
+    ended = call("config init")
     assert ended.code == 5 and "could not be written" in ended.err
 
 
 def test_path() -> None:
     """There or not."""
-    assert call("config", "path").out.strip() == str(config_path())
-    assert ask("config", "path") == {"path": str(config_path()), "exists": False}
+    assert call("config path").out.strip() == str(config_path())
+    assert ask("config path") == {"path": str(config_path()), "exists": False}
 
 
 def test_show() -> None:
@@ -42,7 +42,7 @@ def test_show() -> None:
     config_path().parent.mkdir(parents=True)
     config_path().write_text('theme = "nord"\nmuose = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
     for what in ([], ["show"]):
-        document = ask("--home", "/nowhere", "config", *what)
+        document = ask("--home /nowhere config", *what)
         assert document["exists"] and document["path"] == str(config_path())
         assert document["options"]["theme"] == "nord" and document["options"]["mouse"] is True
         assert document["keys"]["help"] == ["f1"] and document["keys"]["search"] == ["slash"]
@@ -62,7 +62,7 @@ def test_keys_of_cards() -> None:
     )
     config_path().parent.mkdir(parents=True)
     config_path().write_text('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
-    document = ask("config", "show")
+    document = ask("config show")
     assert document["keys"]["details-copy"] == ["x"] and document["keys"]["details-back"] == [
         "escape",
         "q",

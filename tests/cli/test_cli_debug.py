@@ -94,7 +94,7 @@ def test_without_debug_nothing_is_written(tmp_path: Path) -> None:
     """A failure that has a sentence needs no log; with --debug it has one."""
     assert call("--home", str(tmp_path), "list").code == 3
     assert not log_path().exists() and reader.observe is None
-    assert call("--debug", "--home", str(tmp_path), "list").code == 3
+    assert call("--debug --home", str(tmp_path), "list").code == 3
     assert "StoreMissingError" in written() and str(tmp_path) not in written()
 
 
@@ -111,6 +111,6 @@ def test_an_unexpected_failure_of_a_command(
 
 def test_every_command_takes_it() -> None:
     """Before it or behind it."""
-    assert "--debug" in call("--help").out and "--debug" in call("list", "--help").out
-    assert call("--debug", "--version").code == 0
-    assert call("--demo", "doctor", "--debug").code == 0
+    assert "--debug" in call("--help").out and "--debug" in call("list --help").out
+    assert call("--debug --version").code == 0
+    assert call("--demo doctor --debug").code == 0

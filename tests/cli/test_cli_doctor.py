@@ -39,6 +39,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = tmp_path / "root"
     copy_store("state-v22", root)
     monkeypatch.setenv("PATH", path_with(stub_hermes(tmp_path / "bin", "exit 1")))
+    monkeypatch.setenv("HERMES_HOME", str(root))
     return root
 
 
@@ -65,8 +66,8 @@ def test_who_has_the_store_open(root: Path) -> None:
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
-        document = ask("--home", str(root), "doctor")
-        people = call("--home", str(root), "doctor")
+        document = ask("doctor")
+        people = call("doctor")
         process.stdin.close()
     assert [each["pid"] for each in document["holders"]] == [process.pid]
     (problem,) = document["problems"]
@@ -76,7 +77,7 @@ def test_who_has_the_store_open(root: Path) -> None:
         and "optimize" in problem["remedy"]
     )
     assert f"({process.pid})" in people.out
-    assert ask("--home", str(root), "doctor")["holders"] == []
+    assert ask("doctor")["holders"] == []
 
 
 def test_a_store_that_is_gone_under_a_process() -> None:
@@ -92,7 +93,7 @@ def test_the_configuration(root: Path) -> None:
     """What does not hold in it, keys included, with its line."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text('theme = 3\n[keys]\nsort = "j"\n')
-    problems = ask("--home", str(root), "doctor")["problems"]
+    problems = ask("doctor")["problems"]
     assert [each["code"] for each in problems] == ["config"] * 4
     assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
     assert all(each["remedy"] for each in problems)
@@ -102,10 +103,10 @@ def test_a_large_store(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By sessions or by bytes, as Hermes' guide counts."""
 
     def found() -> list[str]:
-        return [each["code"] for each in ask("--home", str(root), "doctor")["problems"]]
+        return [each["code"] for each in ask("doctor")["problems"]]
 
     assert found() == []
-    document = ask("--home", str(root), "doctor")["store"]
+    document = ask("doctor")["store"]
     for name, value in (("MANY_SESSIONS", document["sessions"]), ("MANY_BYTES", document["bytes"])):
         with monkeypatch.context() as patched:
             patched.setattr(health, name, value)
@@ -119,14 +120,14 @@ def test_what_hermes_cleans_up(root: Path) -> None:
     (root / "config.yaml").write_text(
         "sessions:\n  auto_prune: true\n  vacuum_after_prune: false\n"
     )
-    assert ask("--home", str(root), "doctor")["retention"] == {
+    assert ask("doctor")["retention"] == {
         "auto_prune": True,
         "retention_days": 90,
         "vacuum_after_prune": False,
     }
-    assert "idle for 90 days; runs no VACUUM after that" in call("--home", str(root), "doctor").out
+    assert "idle for 90 days; runs no VACUUM after that" in call("doctor").out
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n")
-    assert "VACUUM" not in call("--home", str(root), "doctor").out
+    assert "VACUUM" not in call("doctor").out
     assert ask("--db", str(root / "state.db"), "doctor")["retention"] is not None
     loose = root / "copy.db"
     shutil.copy(root / "state.db", loose)
@@ -136,10 +137,10 @@ def test_what_hermes_cleans_up(root: Path) -> None:
 def test_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Too little to write, or too little to make the store smaller."""
     size = (root / "state.db").stat().st_size
-    assert ask("--home", str(root), "doctor")["disk"]["free_bytes"] > 0
+    assert ask("doctor")["disk"]["free_bytes"] > 0
     usage = shutil.disk_usage(root)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
-    document = ask("--home", str(root), "doctor")
+    document = ask("doctor")
     assert document["disk"] == {"free_bytes": 1_000_000}
     assert [each["code"] for each in document["problems"]] == ["disk-low"] and document["problems"][
         0

@@ -20,26 +20,24 @@ VIEWS = ("chats", "automation", "archived", "all")
 
 
 @pytest.fixture(params=slow_but(["state-v31"], [*STORES, "demo"]))
-def which(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+def which(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The options that name a root with one of the stores."""
     if request.param == "demo":
         (tmp_path / "root").mkdir()
         demo_store(tmp_path / "root" / "state.db", now=time.time())
     else:
         copy_store(request.param, tmp_path / "root")
-    return ["--home", str(tmp_path / "root")]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
 
 
-def everything(which: list[str]) -> list[dict[str, Any]]:
+def everything() -> list[dict[str, Any]]:
     """All conversations of a store."""
-    found: list[dict[str, Any]] = ask(*which, "list", "--view", "all", "--limit", "0")[
-        "conversations"
-    ]
+    found: list[dict[str, Any]] = ask("list --view all --limit 0")["conversations"]
     return found
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_list(which: list[str], view: str) -> None:
+def test_list(which: None, view: str) -> None:
     """Shown and hidden sum up, whatever the page."""
     for page in (
         [],
@@ -48,7 +46,7 @@ def test_list(which: list[str], view: str) -> None:
         ["--offset", "9999"],
         ["--source", "cli"],
     ):
-        document = ask(*which, "list", "--view", view, *page)
+        document = ask("list --view", view, *page)
         contract.holds(document, contract.LIST)
         assert document["view"] == view
         assert document["shown"] == len(document["conversations"])
@@ -56,15 +54,15 @@ def test_list(which: list[str], view: str) -> None:
         assert min(document["hidden"].values()) >= 0
     if view != "all":
         inside = {"chats": "other", "automation": "automation", "archived": "archived"}[view]
-        whole = ask(*which, "list", "--view", view, "--limit", "0")
+        whole = ask("list --view", view, "--limit", "0")
         if inside != "other":
             assert whole["hidden"][inside] == 0
 
 
-def test_views_share_out_the_conversations(which: list[str]) -> None:
+def test_views_share_out_the_conversations(which: None) -> None:
     """No conversation is in two narrow views; what the counts call hidden is what the other views
     show."""
-    views = {view: ask(*which, "list", "--view", view, "--limit", "0") for view in VIEWS}
+    views = {view: ask("list --view", view, "--limit", "0") for view in VIEWS}
     narrow = [each for view in VIEWS[:3] for each in ids_of(views[view]["conversations"])]
     assert len(narrow) == len(set(narrow))
     assert set(narrow) <= set(ids_of(views["all"]["conversations"]))
@@ -74,9 +72,9 @@ def test_views_share_out_the_conversations(which: list[str]) -> None:
     assert views["all"]["hidden"] == {"automation": 0, "archived": 0, "other": 0}
 
 
-def test_conversations_cover_every_session_once(which: list[str]) -> None:
+def test_conversations_cover_every_session_once(which: None) -> None:
     """Segments are disjoint, whole, root first and tip last."""
-    document = ask(*which, "list", "--view", "all", "--limit", "0")
+    document = ask("list --view all --limit 0")
     segments = [each for one in document["conversations"] for each in one["segments"]]
     assert len(segments) == len(set(segments)) == document["store"]["sessions"]
     for one in document["conversations"]:
@@ -84,10 +82,10 @@ def test_conversations_cover_every_session_once(which: list[str]) -> None:
     assert any(len(one["segments"]) > 1 for one in document["conversations"])
 
 
-def test_show_and_lineage_of_every_conversation(which: list[str]) -> None:
+def test_show_and_lineage_of_every_conversation(which: None) -> None:
     """Each is shown in reading order, as long as the list says; its family tells the same story."""
-    for one in everything(which):
-        document = ask(*which, "show", one["root_id"])
+    for one in everything():
+        document = ask("show", one["root_id"])
         contract.holds(document, contract.SHOW)
         shown = document["conversation"]
         left = (
@@ -101,7 +99,7 @@ def test_show_and_lineage_of_every_conversation(which: list[str]) -> None:
         assert places == sorted(places)
         assert all(message["state"] in ("live", "compacted") for message in document["messages"])
 
-        family = ask(*which, "lineage", one["id"])
+        family = ask("lineage", one["id"])
         contract.holds(family, contract.LINEAGE)
         assert family["focus"] == family["resume"]["id"] == one["id"]
         assert [node["id"] for node in family["nodes"] if node["on_path"]] == one["segments"]
@@ -112,14 +110,14 @@ def test_show_and_lineage_of_every_conversation(which: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_compactions_and_context_of_every_conversation(which: list[str]) -> None:
+def test_compactions_and_context_of_every_conversation(which: None) -> None:
     """Rows of the conversation, in order, each once; without a message it is what a resume would
     send."""
     seen = 0
-    for one in everything(which):
-        rows = ask(*which, "show", one["root_id"], "--everything")["messages"]
+    for one in everything():
+        rows = ask("show", one["root_id"], "--everything")["messages"]
         ids = {message["id"] for message in rows}
-        document = ask(*which, "compactions", one["id"], "--lost")
+        document = ask("compactions", one["id"], "--lost")
         contract.holds(document, contract.COMPACTIONS)
         assert document["conversation"]["id"] == one["id"]
         for compaction in document["compactions"]:
@@ -131,7 +129,7 @@ def test_compactions_and_context_of_every_conversation(which: list[str]) -> None
             )
         seen += len(document["compactions"])
 
-        known = ask(*which, "context", one["id"])
+        known = ask("context", one["id"])
         contract.holds(known, contract.KNOWN)
         given = [message["id"] for message in known["messages"]]
         assert (known["at"], known["of"]) == (None, None)
@@ -143,25 +141,25 @@ def test_compactions_and_context_of_every_conversation(which: list[str]) -> None
     assert seen
 
 
-def test_the_context_at_a_message(which: list[str]) -> None:
+def test_the_context_at_a_message(which: None) -> None:
     """One that is asked for by its id; one that is not there is not found."""
-    one = max(everything(which), key=lambda each: int(each["message_count"]))
-    rows = ask(*which, "show", one["id"])["messages"]
+    one = max(everything(), key=lambda each: int(each["message_count"]))
+    rows = ask("show", one["id"])["messages"]
     first = next(message for message in rows if message["role"] == "assistant")
-    known = ask(*which, "context", one["id"], "--at", str(first["id"]))
+    known = ask("context", one["id"], "--at", str(first["id"]))
     assert (known["at"], known["of"]) == (first["id"], first["id"])
     assert [message["id"] for message in known["messages"]] == [
         row["id"] for row in rows if row["id"] < first["id"]
     ]
-    ended = call(*which, "context", one["id"], "--at", "987654321")
+    ended = call("context", one["id"], "--at", "987654321")
     assert ended.code == 4 and "987654321" in ended.err
 
 
-def test_search(which: list[str]) -> None:
+def test_search(which: None) -> None:
     """Hits name a conversation that holds their session, and light what they found."""
-    homes = {segment: one["id"] for one in everything(which) for segment in one["segments"]}
+    homes = {segment: one["id"] for one in everything() for segment in one["segments"]}
     for query in ("the", "walrus", "question OR answer", "nothing-like-this", "検", ""):
-        document = ask(*which, "search", query, "--context", "2")
+        document = ask("search", query, "--context", "2")
         contract.holds(document, contract.SEARCH)
         assert document["query"] == query
         assert document["total"] is None or document["total"] >= len(document["hits"])
@@ -177,11 +175,11 @@ def test_search(which: list[str]) -> None:
             )
 
 
-def test_doctor_profiles_and_the_store(which: list[str], tmp_path: Path) -> None:
+def test_doctor_profiles_and_the_store(which: None, tmp_path: Path) -> None:
     """`doctor` and `list` say the same of the store, and it is what SQLite says."""
-    document = ask(*which, "doctor")
+    document = ask("doctor")
     contract.holds(document, contract.DOCTOR)
-    store = ask(*which, "list")["store"]
+    store = ask("list")["store"]
     assert document["store"] == store
     with closing(sqlite3.connect(tmp_path / "root" / "state.db")) as connection:
         assert (
@@ -195,12 +193,12 @@ def test_doctor_profiles_and_the_store(which: list[str], tmp_path: Path) -> None
             == connection.execute("SELECT version FROM schema_version").fetchone()[0]
         )
     assert document["search"]["messages"] == store["messages"]
-    contract.holds(ask(*which, "profiles"), contract.PROFILES)
+    contract.holds(ask("profiles"), contract.PROFILES)
 
 
-def test_resume_document(which: list[str], tmp_path: Path) -> None:
+def test_resume_document(which: None, tmp_path: Path) -> None:
     """What would be run, without running it."""
-    document = ask(*which, "resume", "--last", "--print")
+    document = ask("resume --last --print")
     contract.holds(document, contract.RESUME)
     assert document["argv"] == ["hermes", "-p", "default", f"--resume={document['target']}"]
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
@@ -209,20 +207,20 @@ def test_resume_document(which: list[str], tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_demo() -> None:
     """`--demo` speaks the same documents, has profiles of its own, and cannot be resumed."""
-    listed = ask("--demo", "list")
+    listed = ask("--demo list")
     contract.holds(listed, contract.LIST)
     assert listed["store"]["profile"] == "default"
-    shown = ask("--demo", "show", "Fix auth bug")
+    shown = ask("--demo show", "Fix auth bug")
     contract.holds(shown, contract.SHOW)
     assert len(shown["conversation"]["segments"]) == 3
-    contract.holds(ask("--demo", "lineage", "Fix auth bug"), contract.LINEAGE)
-    contract.holds(ask("--demo", "compactions", "Slow ferry search"), contract.COMPACTIONS)
-    contract.holds(ask("--demo", "context", "Slow ferry search"), contract.KNOWN)
-    contract.holds(ask("--demo", "search", "auth"), contract.SEARCH)
-    contract.holds(ask("--demo", "doctor"), contract.DOCTOR)
-    ended = call("--demo", "resume", "--last", "--print", "--json")
+    contract.holds(ask("--demo lineage", "Fix auth bug"), contract.LINEAGE)
+    contract.holds(ask("--demo compactions", "Slow ferry search"), contract.COMPACTIONS)
+    contract.holds(ask("--demo context", "Slow ferry search"), contract.KNOWN)
+    contract.holds(ask("--demo search auth"), contract.SEARCH)
+    contract.holds(ask("--demo doctor"), contract.DOCTOR)
+    ended = call("--demo resume --last --print --json")
     assert (ended.code, ended.out) == (5, "")
-    profiles = ask("--demo", "profiles")["profiles"]
+    profiles = ask("--demo profiles")["profiles"]
     assert [each["name"] for each in profiles] == ["default", "harbour"] and all(
         each["sessions"] for each in profiles
     )
@@ -237,7 +235,7 @@ def test_ids_of_the_demo_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "hermes_browse.tui.cli.command_context.time", SimpleNamespace(time=lambda: next(clock))
     )
-    rows = ask("--demo", "list")["conversations"]
+    rows = ask("--demo list")["conversations"]
     assert "live" in [each["status"] for each in rows]
     for each in rows[:8]:
-        assert ask("--demo", "show", each["id"])["conversation"] == each
+        assert ask("--demo show", each["id"])["conversation"] == each

@@ -26,9 +26,10 @@ os._exit(0)
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Hermes root."""
     copy_store("state-v22", tmp_path / "root")
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
     return tmp_path / "root"
 
 
@@ -106,7 +107,7 @@ def refused(ended: Ended, code: int, *words: str) -> None:
 )
 def test_usage(line: str, word: str) -> None:
     """2: said in one line that names the option and the help to read."""
-    ended = call(*line.split())
+    ended = call(line)
     refused(ended, 2, word, "--help")
 
 
@@ -122,7 +123,7 @@ def test_an_empty_name_is_no_store(
 
 def test_the_browser_needs_a_terminal(root: Path) -> None:
     """2, and it names the command that needs none."""
-    refused(call("--home", str(root)), 2, "hermes-browse list")
+    refused(call(), 2, "hermes-browse list")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def _json(command: str) -> list[str]:
 def test_a_store_that_may_not_be_read(root: Path) -> None:
     """3: forbidden is not missing."""
     (root / "state.db").chmod(0)
-    refused(call("--home", str(root), "list"), 3, "permissions")
+    refused(call("list"), 3, "permissions")
 
 
 _READING = ["list", "search x --json", "doctor"]
@@ -191,7 +192,7 @@ def test_a_write_that_was_broken_off(root: Path, line: str) -> None:
     subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
     before = {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()}
     assert before["state.db-journal"]
-    ended = call("--home", str(root), *line.split())
+    ended = call(line)
     assert ended.code == 3 and (ended.out == "" or line == "doctor")
     assert "interrupted write. Start a chat in Hermes once" in (ended.err or ended.out)
     assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
@@ -202,7 +203,7 @@ def test_a_write_that_was_broken_off(root: Path, line: str) -> None:
 )
 def test_not_found(root: Path, command: str) -> None:
     """4 for what nothing answers to, and for a profile that is not there."""
-    home = ["--home", str(root)]
+    home = []
     for odd in (
         "nope",
         "",
@@ -228,7 +229,7 @@ def test_not_found(root: Path, command: str) -> None:
 )
 def test_ambiguous(root: Path, command: str) -> None:
     """4, with candidates that really begin so."""
-    ended = call("--home", str(root), command, "2026")
+    ended = call(command, "2026")
     refused(ended, 4, "Candidates: ")
     *candidates, more = ended.err.split("Candidates: ")[1].strip().split(", ")
     assert (
@@ -236,21 +237,21 @@ def test_ambiguous(root: Path, command: str) -> None:
         and more == "…"
         and all(each.startswith("2026") for each in candidates)
     )
-    few = call("--home", str(root), command, "20260101_")
+    few = call(command, "20260101_")
     refused(
         few,
         4,
         "Candidates: 20260101_100000_aaa002, 20260101_091500_aaad01, 20260101_090000_aaa001\n",
     )
     # Ids are told apart by case, as SQLite does in comparisons and Hermes with it.
-    assert call("--home", str(root), "show", "cron_j").code == 0
-    refused(call("--home", str(root), command, "CRON_J"), 4, "No session has the id")
+    assert call("show cron_j").code == 0
+    refused(call(command, "CRON_J"), 4, "No session has the id")
 
 
 def test_nothing_of_a_source_to_resume(root: Path) -> None:
     """4: and the remedy names the option."""
     refused(
-        call("--home", str(root), "resume", "--last", "--source", "fax"),
+        call("resume --last --source fax"),
         4,
         "fax",
         "--source",
@@ -278,7 +279,7 @@ def test_something_unexpected_is_one_line_and_a_log(
         raise RuntimeError("a secret of the user")
 
     monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", fail)
-    ended = call("--home", str(root), "list")
+    ended = call("list")
     refused(ended, 1, "RuntimeError")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
     assert "list_page.py" in log.read_text() and "secret" not in log.read_text() + ended.err
@@ -292,13 +293,13 @@ def test_interrupted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", interrupt)
-    assert call("--home", str(root), "list") == Ended(130, "", "")
+    assert call("list") == Ended(130, "", "")
 
 
 def test_help_and_version() -> None:
     """0: with or without other options, for every command."""
     assert call("--version").out.startswith("hermes-browse ")
-    assert call("--version", "list").out.startswith("hermes-browse ")
+    assert call("--version list").out.startswith("hermes-browse ")
     whole = call("--help")
     assert whole.code == 0 and whole.err == "" and "exit codes" in whole.out
     for command in ("list", "search", "show", "lineage", "resume", "profiles", "doctor"):

@@ -40,6 +40,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     copy_store("state-v31", tmp_path / "root")
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
     return tmp_path / "root"
 
 
@@ -70,7 +71,7 @@ def secretive(tmp_path: Path, root: Path) -> Path:
 def test_a_file_named_after_the_title(root: Path) -> None:
     """Here, as Markdown, for its owner alone; what was written is said, and so is what to look out
     for."""
-    ended = call("--home", str(root), "export", CHAIN)
+    ended = call("export", CHAIN)
     assert (ended.code, ended.out) == (0, "Fix auth bug #3.md  (3 sessions, 11 messages)\n")
     assert "No secret of a known form was found" in ended.err
     (path,) = Path().iterdir()
@@ -83,7 +84,7 @@ def test_a_file_named_after_the_title(root: Path) -> None:
 def test_nothing_is_written_over(root: Path) -> None:
     """Without --force a file stays, and exit 5 says so; all targets are looked at before the first
     is written."""
-    command = ["--home", str(root), "export", CHAIN]
+    command = ["export", CHAIN]
     assert call(*command, "--output", "a.md").code == 0
     Path("a.md").write_text("mine")
     again = call(*command, "--output", "a.md")
@@ -95,7 +96,7 @@ def test_nothing_is_written_over(root: Path) -> None:
     assert Path("a.md").read_text() == "mine"
     assert call(*command, "--output", "a.md", "--force").code == 0
     assert Path("a.md").read_text(encoding="utf-8").startswith("---\n")
-    many = ["--home", str(root), "export", CHAIN, HERON, "--output", "folder"]
+    many = ["export", CHAIN, HERON, "--output", "folder"]
     first = ask(*many)
     second = first["files"][1]["path"]
     os.unlink(first["files"][0]["path"])
@@ -105,7 +106,7 @@ def test_nothing_is_written_over(root: Path) -> None:
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
 def test_the_document(root: Path, form: str) -> None:
     """What was written, in JSON, and it is so."""
-    found = ask("--home", str(root), "export", CHAIN, "--format", form)
+    found = ask("export", CHAIN, "--format", form)
     contract.holds(found, EXPORT)
     (file,) = found["files"]
     assert found["format"] == form and found["redact"] is True and found["redacted"] == {}
@@ -115,7 +116,7 @@ def test_the_document(root: Path, form: str) -> None:
         and file["messages"] == 11
     )
     assert Path(file["path"]).stat().st_size == file["bytes"] > 1000
-    shown = ask("--home", str(root), "show", CHAIN)
+    shown = ask("show", CHAIN)
     assert shown["conversation"]["message_count"] == 11
 
 
@@ -126,7 +127,7 @@ COMPACTED = "20260115_100000_999002"
 def test_rows_the_model_no_longer_sees(root: Path) -> None:
     """JSON lines hold live rows unless everything is asked for; what is left out, or comes along,
     is said."""
-    export = ["--home", str(root), "export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
+    export = ["export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
     found = ask(*export)
     assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (
         False,
@@ -155,14 +156,14 @@ def test_rows_the_model_no_longer_sees(root: Path) -> None:
 @pytest.mark.parametrize("form", ["markdown", "html"])
 def test_a_document_to_read_tells_what_was_taken_back_when_asked(root: Path, form: str) -> None:
     """Else it is left out, and said to be."""
-    export = ["--home", str(root), "export", REWOUND, "--format", form, "--output", "-"]
+    export = ["export", REWOUND, "--format", form, "--output", "-"]
     without, everything = call(*export), call(*export, "--everything")
     assert (
         "Left out: 2 rewound messages." in without.err
         and "With 2 rewound messages." in everything.err
     )
     assert "narwhal" not in without.out and "narwhal answer that was taken back" in everything.out
-    document = call("--home", str(root), "export", COMPACTED, "--format", form, "--output", "-")
+    document = call("export", COMPACTED, "--format", form, "--output", "-")
     assert "Left out" not in document.err  # what was compacted was said
 
 
@@ -171,7 +172,7 @@ def test_several_conversations(root: Path) -> None:
     segment was named."""
     ids = [CHAIN, "20260103_090000_aaa003", HERON]
     for form, name in (("jsonl", "hermes-export.jsonl"), ("html", "hermes-export.html")):
-        found = ask("--home", str(root), "export", *ids, "--format", form)
+        found = ask("export", *ids, "--format", form)
         assert [
             (file["path"], len(file["conversations"]), file["sessions"]) for file in found["files"]
         ] == [(name, 2, 4)]
@@ -182,12 +183,12 @@ def test_several_conversations(root: Path) -> None:
         "aaa003",
         "888001",
     ]
-    found = ask("--home", str(root), "export", *ids)
+    found = ask("export", *ids)
     assert len(found["files"]) == 2 and {
         str(Path(file["path"]).parent) for file in found["files"]
     } == {"hermes-export"}
     assert stat.S_IMODE(Path("hermes-export").stat().st_mode) == 0o700
-    people = call("--home", str(root), "export", *ids, "--output", "all.html")
+    people = call("export", *ids, "--output", "all.html")
     assert people.out == "all.html  (2 conversations, 4 sessions, 13 messages)\n"
 
 
@@ -200,22 +201,19 @@ def test_the_name_tells_the_format_and_a_folder_is_entered(root: Path) -> None:
         ("a.md", "---\n"),
         ("a.txt", "---\n"),
     ):
-        assert call("--home", str(root), "export", CHAIN, "--output", name).code == 0
+        assert call("export", CHAIN, "--output", name).code == 0
         assert Path(name).read_text(encoding="utf-8").startswith(start)
-    assert (
-        call("--home", str(root), "export", CHAIN, "--output", "b.html", "--format", "jsonl").code
-        == 0
-    )
+    assert call("export", CHAIN, "--output", "b.html", "--format", "jsonl").code == 0
     assert Path("b.html").read_text(encoding="utf-8").startswith("{")
     Path("folder").mkdir()
-    assert call("--home", str(root), "export", CHAIN, "--output", "folder").code == 0
+    assert call("export", CHAIN, "--output", "folder").code == 0
     assert os.listdir("folder") == ["Fix auth bug #3.md"]
 
 
 def test_standard_output(root: Path) -> None:
     """The document alone, the same as in a file; what is said goes to standard error."""
     for form in ("markdown", "jsonl", "html"):
-        command = ["--home", str(root), "export", CHAIN, "--format", form]
+        command = ["export", CHAIN, "--format", form]
         ended = call(*command, "--output", "-")
         assert ended.code == 0 and "No secret" in ended.err and os.listdir() == []
         spawned = spawn(*command, "--output", "-", env={"LC_ALL": "C", "PYTHONUTF8": "0"})
@@ -240,15 +238,15 @@ def test_usage(root: Path) -> None:
         ["export", CHAIN, "--output", "-", "--json"],
         ["export", CHAIN, HERON, "--output", "-"],
     ):
-        ended = call("--home", str(root), *arguments)
+        ended = call(*arguments)
         assert (
             (ended.code, ended.out) == (2, "") and ended.err.count("\n") == 1 and os.listdir() == []
         )
-    assert call("--home", str(root), "export", CHAIN, "no-such-id").code == 4
-    assert call("--home", str(root), "export", "2026").code == 4
+    assert call("export", CHAIN, "no-such-id").code == 4
+    assert call("export 2026").code == 4
     assert call("--home", str(root / "none"), "export", CHAIN).code == 3
     assert os.listdir() == []
-    missing = call("--home", str(root), "export", CHAIN, "--output", "no/such/folder.md")
+    missing = call("export", CHAIN, "--output", "no/such/folder.md")
     assert missing.code == 1 and "could not be written: No such file or directory" in missing.err
 
 
@@ -257,7 +255,7 @@ def test_the_store_is_never_written_over(root: Path) -> None:
     before = (root / "state.db").read_bytes()
     os.symlink(root / "state.db", "link.md")
     for output in (str(root / "state.db"), "link.md", str(root / "state.db-wal")):
-        ended = call("--home", str(root), "export", CHAIN, "--output", output, "--force")
+        ended = call("export", CHAIN, "--output", output, "--force")
         assert ended.code == 5 and "belongs to the session store" in ended.err
     assert (root / "state.db").read_bytes() == before
 
@@ -265,7 +263,7 @@ def test_the_store_is_never_written_over(root: Path) -> None:
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
 def test_secrets(secretive: Path, form: str) -> None:
     """Redacted unless said otherwise, in names of files too; how many of which kind is said."""
-    command = ["--home", str(secretive), "export", "s1", "--format", form]
+    command = ["export", "s1", "--format", form]
     ended = call(*command)
     (path,) = Path().iterdir()
     text = path.read_text(encoding="utf-8")
@@ -280,7 +278,7 @@ def test_secrets(secretive: Path, form: str) -> None:
     assert document["redacted"]["env-value"] == 2 and document["redacted"]["github-token"] >= 2
     kept = call(*command, "--no-redact", "--output", "-")
     assert KEY in kept.out and "zucchini-pie-77" in kept.out and "kept as they are" in kept.err
-    plain = call("--home", str(secretive), "export", "s2", "--format", form, "--output", "-")
+    plain = call("export s2 --format", form, "--output", "-")
     assert "No secret of a known form" in plain.err
 
 
@@ -288,7 +286,7 @@ def test_secrets(secretive: Path, form: str) -> None:
 def test_an_env_file_that_cannot_be_read_is_said(secretive: Path) -> None:
     """Else a person would believe that its values are gone."""
     (secretive / ".env").chmod(0)
-    ended = call("--home", str(secretive), "export", "s1", "--output", "-")
+    ended = call("export s1 --output -")
     assert ended.code == 0 and ".env cannot be read (Permission denied)" in ended.err
 
 
@@ -296,7 +294,7 @@ def test_an_env_that_is_a_folder_is_said(secretive: Path) -> None:
     """As one that may not be read."""
     (secretive / ".env").unlink()
     (secretive / ".env").mkdir()
-    ended = call("--home", str(secretive), "export", "s1", "--output", "-")
+    ended = call("export s1 --output -")
     assert ended.code == 0 and ".env cannot be read (" in ended.err and "zucchini" in ended.out
 
 
@@ -316,8 +314,6 @@ def test_a_query_chooses_what_is_exported(root: Path, tmp_path: Path) -> None:
     """Filters as in a search, archived and open ones too; with what is named beside it; words are
     refused."""
     export = [
-        "--home",
-        str(root),
         "export",
         "--format",
         "jsonl",
@@ -325,7 +321,7 @@ def test_a_query_chooses_what_is_exported(root: Path, tmp_path: Path) -> None:
         "--output",
         str(tmp_path / "all.jsonl"),
     ]
-    everything = ask("--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    everything = ask("list --view all --limit 0")["conversations"]
     telegram = {each["id"] for each in everything if each["source"] == "telegram"}
     found = ask(*export, "--query", "source:telegram")
     assert telegram and set(found["files"][0]["conversations"]) >= telegram

@@ -16,15 +16,16 @@ from poisoned import ATTACK, acting, poison
 
 
 @pytest.fixture(params=slow_but(["state-v31"], STORES))
-def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A root whose store is one attack, ids included."""
     poison(copy_store(request.param, tmp_path), ATTACK, ids=True)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     return tmp_path
 
 
-def commands(root: Path) -> list[list[str]]:
+def commands() -> list[list[str]]:
     """Every command that prints text of a store."""
-    rows = ask("--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    rows = ask("list --view all --limit 0")["conversations"]
     chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))
     most = max(rows, key=lambda each: each["message_count"])
     families = [
@@ -58,9 +59,9 @@ def commands(root: Path) -> list[list[str]]:
 def test_nothing_acts_on_the_terminal(root: Path) -> None:
     """On both streams, of every command, for people and as JSON."""
     seen = ""
-    for command in commands(root):
+    for command in commands():
         for options in ([], ["--json"]):
-            ended = call("--home", str(root), command[0], *options, *command[1:])
+            ended = call(command[0], *options, *command[1:])
             assert ended.code in (0, 4), ended.err
             # A tab inside a message is kept for people, and moves nothing but the cursor.
             allowed = "\n\t" if command[0] == "show" or "--markdown" in command else "\n"
@@ -73,20 +74,20 @@ def test_nothing_acts_on_the_terminal(root: Path) -> None:
 
 def test_json_holds_the_text_as_stored(root: Path) -> None:
     """What a terminal does not get, a script does, to the last character."""
-    rows = ask("--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    rows = ask("list --view all --limit 0")["conversations"]
     assert all(row["id"].endswith(ATTACK) for row in rows)
     assert any(row["title"] and row["title"].endswith(ATTACK) for row in rows)
     most = max(rows, key=lambda each: each["message_count"])
-    shown = ask_for(root, "show", "--everything", "--", most["id"])
+    shown = ask_for("show", "--everything", "--", most["id"])
     contract.holds(shown, contract.SHOW)
     assert any(message["text"] == ATTACK for message in shown["messages"])
-    hits = ask("--home", str(root), "search", "zzz OR owned")
+    hits = ask("search", "zzz OR owned")
     contract.holds(hits, contract.SEARCH)
 
 
-def ask_for(root: Path, command: str, *arguments: str) -> Any:
+def ask_for(command: str, *arguments: str) -> Any:
     """A document of a command whose ids follow `--`."""
-    ended = call("--home", str(root), command, "--json", *arguments)
+    ended = call(command, "--json", *arguments)
     assert ended.code == 0, ended.err
     return ended.document
 

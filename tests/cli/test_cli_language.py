@@ -59,7 +59,7 @@ def _in_both(monkeypatch: pytest.MonkeyPatch, *line: str) -> tuple[Ended, Ended]
 @pytest.mark.usefixtures("foreign")
 def test_help_is_in_it() -> None:
     """The words of argparse too."""
-    ended = call("prune", "--help")
+    ended = call("prune --help")
     assert ended.code == 0
     assert ended.out.startswith(f"{_MARK}usage: hermes-browse prune [-h]")
     for said in ("options", "show this help message and exit", "filters", "also archived ones"):
@@ -88,9 +88,7 @@ def test_every_help_is_in_it() -> None:
 @pytest.mark.usefixtures("foreign")
 def test_sums_have_the_same_headers_with_all_hosts() -> None:
     """The grouping too."""
-    alone, hosts = (
-        call("--demo", "stats", "--by", "model", *more).out for more in ((), ("--all-hosts",))
-    )
+    alone, hosts = (call("--demo stats --by model", *more).out for more in ((), ("--all-hosts",)))
     assert hosts.splitlines()[0].split() == alone.splitlines()[0].split()
     assert alone.startswith(f"{_MARK}model")
 
@@ -108,7 +106,7 @@ def test_sums_have_the_same_headers_with_all_hosts() -> None:
 )
 def test_a_mistake_is_told_in_it(line: str, said: str) -> None:
     """With the same exit code."""
-    ended = call(*line.split())
+    ended = call(line)
     assert ended.code == 2 and ended.out == ""
     assert f"{_MARK}hermes-browse" in ended.err and f"{_MARK}{said}" in ended.err
 

@@ -22,7 +22,7 @@ _ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> list[str]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A root with a store of our own: sessions that differ in everything one can sort by."""
     (tmp_path / "root").mkdir()
     builder = StoreBuilder(tmp_path / "root" / "state.db")
@@ -45,40 +45,37 @@ def home(tmp_path: Path) -> list[str]:
     builder.session("-dash", title="-t")
     builder.message("-dash", "user", "a session whose id begins with a dash")
     builder.write()
-    return ["--home", str(tmp_path / "root")]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
 
 
 @pytest.mark.parametrize("sort", _ORDERS)
-def test_sort(home: list[str], sort: str) -> None:
+def test_sort(home: None, sort: str) -> None:
     """Newest, most and biggest first by what the rows themselves say; --reverse is the other way
     round."""
-    rows = ask(*home, "list", "--sort", sort)["conversations"]
+    rows = ask("list --sort", sort)["conversations"]
     values = [_ORDERS[sort](each) for each in rows]
     assert values == sorted(values, reverse=True) and len(set(values)) > 3
     turned = [
-        _ORDERS[sort](each)
-        for each in ask(*home, "list", "--sort", sort, "--reverse")["conversations"]
+        _ORDERS[sort](each) for each in ask("list --sort", sort, "--reverse")["conversations"]
     ]
     assert turned == sorted(values)
 
 
-def test_sort_by_title(home: list[str]) -> None:
+def test_sort_by_title(home: None) -> None:
     """A to Z whatever the case."""
-    titles = [each["title"] for each in ask(*home, "list", "--sort", "title")["conversations"]]
+    titles = [each["title"] for each in ask("list --sort title")["conversations"]]
     assert titles == sorted(titles, key=str.casefold)
-    turned = ask(*home, "list", "--sort", "title", "--reverse")["conversations"]
+    turned = ask("list --sort title --reverse")["conversations"]
     assert [each["title"] for each in turned] == titles[::-1]
 
 
-def test_pages(home: list[str]) -> None:
+def test_pages(home: None) -> None:
     """Pages by --limit and --offset join to the whole list; --limit 0 is all of it."""
-    whole = ids_of(ask(*home, "list", "--limit", "0")["conversations"])
+    whole = ids_of(ask("list --limit 0")["conversations"])
     assert len(whole) == 13
     joined: list[str] = []
     for offset in range(0, 15, 5):
-        joined += ids_of(
-            ask(*home, "list", "--limit", "5", "--offset", str(offset))["conversations"]
-        )
+        joined += ids_of(ask("list --limit 5 --offset", str(offset))["conversations"])
     assert joined == whole
 
 
@@ -91,42 +88,46 @@ def test_fifty_rows_unless_told_otherwise(tmp_path: Path) -> None:
     )
 
 
-def test_sources(home: list[str]) -> None:
+def test_sources(home: None) -> None:
     """--source narrows, twice widens, an unknown one is empty and says what it hid."""
     for sources in (["cli"], ["telegram"], ["cli", "telegram"]):
         options = [option for source in sources for option in ("--source", source)]
-        rows = ask(*home, "list", *options)["conversations"]
+        rows = ask("list", *options)["conversations"]
         assert {each["source"] for each in rows} == set(sources)
-    nothing = call(*home, "list", "--source", "fax")
+    nothing = call("list --source fax")
     assert nothing.code == 0 and nothing.out == "" and "0 of 13 shown" in nothing.err
 
 
-def test_store_options_before_and_after_the_command(home: list[str]) -> None:
+def test_store_options_before_and_after_the_command(
+    home: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`--home X list` and `list --home X` are one."""
+    home = ["--home", str(tmp_path / "root")]
+    monkeypatch.delenv("HERMES_HOME")
     before = call(*home, "list", "--json")
     assert before.code == 0
     assert call("list", *home, "--json") == before
-    assert call("list", "--json", f"--home={home[1]}") == before
+    assert call("list --json", f"--home={home[1]}") == before
     # The later one counts: a script may append to what an alias says.
-    assert call("--home", "/nowhere", "list", *home, "--json") == before
+    assert call("--home /nowhere list", *home, "--json") == before
 
 
-def test_ids_prefixes_and_titles(tmp_path: Path) -> None:
+def test_ids_prefixes_and_titles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full id wins over being a prefix, a prefix over nothing, a title stands for its newest
     number."""
     copy_store("state-v22", tmp_path)
-    home = ["--home", str(tmp_path)]
-    rows = ask(*home, "list", "--view", "all", "--limit", "0")["conversations"]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    rows = ask("list --view all --limit 0")["conversations"]
     chain = next(each for each in rows if len(each["segments"]) > 2)
     for segment in chain["segments"]:
         for name in (segment, segment[:-1]):
             if sum(each.startswith(name) for row in rows for each in row["segments"]) == 1:
-                assert ask(*home, "show", name)["conversation"]["id"] == chain["id"]
+                assert ask("show", name)["conversation"]["id"] == chain["id"]
     titles = [each["title"] for each in rows if each["title"]]
     titled = next(
         each for each in rows if sum(title.startswith(each["title"] or "") for title in titles) == 1
     )
-    assert ask(*home, "show", titled["title"])["conversation"]["id"] == titled["id"]
+    assert ask("show", titled["title"])["conversation"]["id"] == titled["id"]
 
 
 def test_a_title_means_its_newest_number(tmp_path: Path) -> None:
@@ -145,27 +146,27 @@ def test_a_title_means_its_newest_number(tmp_path: Path) -> None:
         assert ask("--home", str(tmp_path), "show", title)["conversation"]["id"] == wanted
 
 
-def test_ids_that_begin_with_a_dash(home: list[str]) -> None:
+def test_ids_that_begin_with_a_dash(home: None) -> None:
     """`--` ends the options; ids, prefixes and titles alike."""
     for name in ("-dash", "-d", "-t"):
         for command in ("show", "lineage"):
-            assert call(*home, command, "--json", "--", name).code == 0
-        document = call(*home, "resume", "--print", "--json", "--", name).document
+            assert call(command, "--json", "--", name).code == 0
+        document = call("resume --print --json --", name).document
         assert document["target"] == "-dash" and document["argv"][-1] == "--resume=-dash"
 
 
 @pytest.mark.slow
-def test_show_readings(tmp_path: Path) -> None:
+def test_show_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--everything holds what --live and --said do, and more than either; --segment is that one
     alone."""
     copy_store("state-v31", tmp_path)
-    home = ["--home", str(tmp_path)]
-    rows = ask(*home, "list", "--view", "all", "--limit", "0")["conversations"]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    rows = ask("list --view all --limit 0")["conversations"]
     grown: dict[str, int] = {"live": 0, "said": 0, "everything": 0}
     for each in rows:
         held: dict[str, set[int]] = {}
         for reading in grown:
-            messages = ask(*home, "show", each["id"], f"--{reading}")["messages"]
+            messages = ask("show", each["id"], f"--{reading}")["messages"]
             held[reading] = {message["id"] for message in messages}
             if reading == "live":
                 assert {message["state"] for message in messages} <= {"live"}
@@ -174,16 +175,16 @@ def test_show_readings(tmp_path: Path) -> None:
                 )
             grown[reading] += len(held[reading])
         assert held["live"] | held["said"] <= held["everything"]
-        said = ask(*home, "show", each["id"])["messages"]
-        alone = [ask(*home, "show", part, "--segment")["messages"] for part in each["segments"]]
+        said = ask("show", each["id"])["messages"]
+        alone = [ask("show", part, "--segment")["messages"] for part in each["segments"]]
         assert [message for part in alone for message in part] == said
     assert grown["live"] < grown["said"] < grown["everything"]
 
 
-def test_show_for_people(home: list[str]) -> None:
+def test_show_for_people(home: None) -> None:
     """The default names who said it and when; --markdown makes headings."""
-    plain = call(*home, "show", "--", "-dash")
+    plain = call("show -- -dash")
     assert plain.out.splitlines()[0] == "-t [-dash]" or plain.out.splitlines()[0] == "-t  [-dash]"
     assert "\n  a session whose id begins with a dash\n" in plain.out and " you\n" in plain.out
-    marked = call(*home, "show", "--markdown", "--", "-dash")
+    marked = call("show --markdown -- -dash")
     assert marked.out.startswith("# -t\n\n`-dash` · cli") and "\n### 2026-01-01 " in marked.out

@@ -257,7 +257,7 @@ def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(
 
 def test_it_needs_no_screen_and_no_command(store: Path) -> None:
     """Textual is not imported; with a command it is a usage error."""
-    assert call("--plain", "--demo", "list").code == 2
+    assert call("--plain --demo list").code == 2
     code = (
         "import sys; sys.stdin = open('/dev/null')\n"
         "from hermes_browse.tui.cli import main\n"

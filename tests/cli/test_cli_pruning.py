@@ -48,20 +48,22 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "root").mkdir()
     family(tmp_path / "root" / "state.db")
     monkeypatch.setattr("time.time", lambda: NOW)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
     return tmp_path / "root"
 
 
-def prune(root: Path, line: str) -> Any:
+def prune(line: str) -> Any:
     """The document of a command that must succeed."""
-    return ask("--home", str(root), "prune", *line.split())
+    return ask("prune", *line.split())
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_the_document(tmp_path: Path, store: str) -> None:
+def test_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str) -> None:
     """A dry run changes nothing and tells everything."""
     path = copy_store(store, tmp_path)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     before = path.read_bytes()
-    found = prune(tmp_path, "--older-than 90d --stale-open --include-archived --dry-run --delete")
+    found = prune("--older-than 90d --stale-open --include-archived --dry-run --delete")
     holds(found, PRUNE)
     STANDINGS(found["would"], "$.would")
     assert found["done"] is False and found["bundles"] == [] and len(found["would"]) > 40
@@ -103,12 +105,12 @@ def test_the_document(tmp_path: Path, store: str) -> None:
 )
 def test_rules(root: Path, line: str, ids: set[str]) -> None:
     """All of them must hold; without any nothing matches."""
-    assert set(ids_of(prune(root, line)["would"])) == ids
+    assert set(ids_of(prune(line)["would"])) == ids
 
 
 def test_spared_rows_say_why(root: Path) -> None:
     """Each with its id, a word for scripts and words for people."""
-    found = prune(root, "--older-than 30d")
+    found = prune("--older-than 30d")
     reasons = {each["id"]: (each["code"], each["reason"]) for each in found["spared"]}
     assert reasons["pinned"] == ("pinned", "pinned")
     assert reasons["open"][0] == "open" and "idle for 50 days" in reasons["open"][1]
@@ -119,7 +121,7 @@ def test_spared_rows_say_why(root: Path) -> None:
 
 def test_an_archive_takes_no_subagents(root: Path) -> None:
     """And what is archived stays as it is."""
-    found = prune(root, "--older-than 30d --include-archived --archive --dry-run")
+    found = prune("--older-than 30d --include-archived --archive --dry-run")
     assert "put-away" not in ids_of(found["would"]) and found["reparented"] == []
     assert found["plan"]["sessions"] == len(found["would"])
     assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
@@ -127,7 +129,7 @@ def test_an_archive_takes_no_subagents(root: Path) -> None:
 
 def test_for_people(root: Path) -> None:
     """What would go, what it frees, what is spared; and that nothing was done."""
-    ended = call("--home", str(root), "prune", "--older-than", "30d")
+    ended = call("prune --older-than 30d")
     assert ended.code == 0 and "Old plans" in ended.out and "spared because" in ended.out
     assert (
         "Nothing was changed" in ended.err
@@ -135,7 +137,7 @@ def test_for_people(root: Path) -> None:
         and "2 sessions of subagents" in ended.err
     )
     assert ", ." not in ended.err, "without a known cost none is named"
-    empty = call("--home", str(root), "prune")
+    empty = call("prune")
     assert empty.code == 0 and "No filter is given" in empty.err
 
 
@@ -144,7 +146,7 @@ def test_for_people(root: Path) -> None:
 def test_without_a_terminal_it_needs_yes(root: Path, action: str, output: list[str]) -> None:
     """5, with what would go; nothing on standard output."""
     before = (root / "state.db").read_bytes()
-    ended = call("--home", str(root), "prune", "--older-than", "30d", action, *output)
+    ended = call("prune --older-than 30d", action, *output)
     assert (
         ended.code == 5
         and ended.out == ""
@@ -169,31 +171,26 @@ def test_without_a_terminal_it_needs_yes(root: Path, action: str, output: list[s
 )
 def test_usage(root: Path, line: str, word: str) -> None:
     """2, in one line."""
-    ended = call("--home", str(root), "prune", *line.split())
+    ended = call("prune", *line.split())
     assert ended.code == 2 and word in ended.err and ended.out == ""
 
 
 def test_an_empty_word_is_no_rule(root: Path) -> None:
     """An unset variable of a script must not match everything."""
     for option in ("--source", "--title", "--cwd", "--model"):
-        assert call("--home", str(root), "prune", option, "").code == 2
+        assert call("prune", option, "").code == 2
 
 
 def test_days_until_hermes_deletes(root: Path) -> None:
     """In `list`, `show` and `prune` alike; by the configuration beside the store."""
-    listed = {
-        each["id"]: each
-        for each in ask("--home", str(root), "list", "--view", "all")["conversations"]
-    }
+    listed = {each["id"]: each for each in ask("list --view all")["conversations"]}
     assert listed["old"]["prune_in_days"] == 0 and listed["pinned"]["prune_in_days"] is None
     assert listed["put-away"]["prune_in_days"] == 0
     assert listed["new"]["prune_in_days"] == pytest.approx(87)
-    assert ask("--home", str(root), "show", "new")["conversation"][
-        "prune_in_days"
-    ] == pytest.approx(87)
-    assert prune(root, "--title Old")["would"][0]["prune_in_days"] == 0
+    assert ask("show new")["conversation"]["prune_in_days"] == pytest.approx(87)
+    assert prune("--title Old")["would"][0]["prune_in_days"] == 0
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n", encoding="utf-8")
-    assert ask("--home", str(root), "show", "old")["conversation"]["prune_in_days"] is None
+    assert ask("show old")["conversation"]["prune_in_days"] is None
 
 
 def test_a_profile_has_a_configuration_of_its_own(root: Path) -> None:
@@ -203,7 +200,7 @@ def test_a_profile_has_a_configuration_of_its_own(root: Path) -> None:
     (root / "state.db").rename(home / "state.db")
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n", encoding="utf-8")
     (home / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
-    found = ask("--home", str(root), "--profile", "work", "show", "new")
+    found = ask("--profile work show new")
     assert found["conversation"]["prune_in_days"] == pytest.approx(7)
     (home / "state.db").rename(home / "copy.db")
     found = ask("--db", str(home / "copy.db"), "show", "new")
@@ -244,7 +241,7 @@ def test_a_terminal_asks_for_the_count(
     """Anything else leaves everything as it is."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-    ended = call("--home", str(root), "prune", "--older-than", "30d", "--delete")
+    ended = call("prune --older-than 30d --delete")
     assert (
         ended.code == code
         and "Type 5 to delete 5 conversations" in ended.err
@@ -259,20 +256,20 @@ def test_an_archive_asks_nothing_on_a_terminal(
 ) -> None:
     """It can be undone by a key."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
-    ended = call("--home", str(root), "prune", "--older-than", "30d", "--archive")
+    ended = call("prune --older-than 30d --archive")
     assert ended.code == 0 and "5 conversations archived" in ended.err and units[0] == "archive old"
 
 
 def test_yes_does_it(root: Path, units: list[str]) -> None:
     """The document then tells what was done, with the bundles; a dry run wins over everything."""
-    found = prune(root, "--older-than 30d --delete --yes --dry-run")
+    found = prune("--older-than 30d --delete --yes --dry-run")
     assert not units and found["done"] is False
-    found = prune(root, "--older-than 30d --delete --yes")
+    found = prune("--older-than 30d --delete --yes")
     holds(found, PRUNE)
     assert found["done"] is True and units == [f"delete {each['id']}" for each in found["would"]]
     taken = {session_id for each in found["bundles"] for session_id in each["sessions"]}
     assert taken == {*ids_of(found["would"]), "helper", "helper2"}
-    assert prune(root, "--older-than 900d --delete --yes")["done"] is True and len(units) == 5
+    assert prune("--older-than 900d --delete --yes")["done"] is True and len(units) == 5
 
 
 def test_it_really_deletes(root: Path) -> None:
@@ -280,23 +277,18 @@ def test_it_really_deletes(root: Path) -> None:
     nothing."""
     pytest.importorskip("hermes_browse.store.edit.transaction", reason="needs the writing half")
     pytest.importorskip("hermes_browse.store.edit.guards", reason="needs the writing half")
-    before = {
-        each["id"] for each in ask("--home", str(root), "list", "--view", "all")["conversations"]
-    }
-    found = prune(root, "--older-than 30d --delete --yes")
+    before = {each["id"] for each in ask("list --view all")["conversations"]}
+    found = prune("--older-than 30d --delete --yes")
     holds(found, PRUNE)
     gone = set(ids_of(found["would"])) | {"helper", "helper2"}
-    after = {
-        each["id"]: each
-        for each in ask("--home", str(root), "list", "--view", "all")["conversations"]
-    }
+    after = {each["id"]: each for each in ask("list --view all")["conversations"]}
     assert after.keys() == before - gone and found["done"] is True and found["bundles"]
-    assert ask("--home", str(root), "lineage", "branch")["nodes"][0]["id"] == "branch"
-    assert prune(root, "--older-than 30d")["would"] == []
+    assert ask("lineage branch")["nodes"][0]["id"] == "branch"
+    assert prune("--older-than 30d")["would"] == []
     names = [each["name"] for each in found["bundles"]]
-    restored = ask("--home", str(root), "trash", "restore", *names)
+    restored = ask("trash restore", *names)
     assert set(restored["restored"]) == {*gone}
-    listed = ask("--home", str(root), "list", "--view", "all")["conversations"]
+    listed = ask("list --view all")["conversations"]
     assert {each["id"] for each in listed} == before
 
 

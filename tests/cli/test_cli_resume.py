@@ -25,11 +25,12 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="the stub is a shell 
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A root whose name wants quoting, its default profile and one more."""
     root = tmp_path / "my root"
     copy_store("state-v22", root)
     copy_store("state-v22", root / "profiles" / "coder")
+    monkeypatch.setenv("HERMES_HOME", str(root))
     return root
 
 
@@ -39,9 +40,9 @@ def edit(root: Path, statement: str, *values: object) -> None:
         assert connection.execute(statement, values).rowcount
 
 
-def codes(root: Path, name: str = QUIET) -> set[str]:
+def codes(name: str = QUIET) -> set[str]:
     """What speaks against resuming."""
-    document = ask("--home", str(root), "resume", name, "--print")
+    document = ask("resume", name, "--print")
     assert all(warning["text"].endswith(".") for warning in document["warnings"])
     return {warning["code"] for warning in document["warnings"]} - {"no-hermes"}
 
@@ -49,7 +50,7 @@ def codes(root: Path, name: str = QUIET) -> set[str]:
 def test_print(root: Path) -> None:
     """The command as data and as a line a shell understands; the profile is always named."""
     for profile in ("default", "coder"):
-        where = ["--home", str(root), "--profile", profile]
+        where = ["--profile", profile]
         document = ask(*where, "resume", QUIET, "--print")
         assert document["argv"] == ["hermes", "-p", profile, f"--resume={QUIET}"]
         assert document["env"] == {"HERMES_HOME": str(root)}
@@ -61,12 +62,12 @@ def test_print(root: Path) -> None:
 
 def test_any_segment_resumes_the_tip(root: Path) -> None:
     """Root, middle and tip of a chain give one command, and the reason says so."""
-    rows = ask("--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    rows = ask("list --view all --limit 0")["conversations"]
     chains = [each["segments"] for each in rows if len(each["segments"]) > 1]
     assert chains
     for chain in chains:
         for segment in chain:
-            document = ask("--home", str(root), "resume", segment, "--print")
+            document = ask("resume", segment, "--print")
             assert (
                 document["target"] == chain[-1]
                 and document["reason"] == f"newest of {len(chain)} parts"
@@ -83,25 +84,25 @@ def test_last_is_the_newest_of_its_source(root: Path) -> None:
                 [source],
             ).fetchone()[0]
             options = [] if source == "cli" else ["--source", source]
-            document = ask("--home", str(root), "resume", "--last", *options, "--print")
-            assert document == ask("--home", str(root), "resume", newest, "--print")
+            document = ask("resume --last", *options, "--print")
+            assert document == ask("resume", newest, "--print")
 
 
 def test_no_hermes_on_path(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--print works without one; running is refused and still tells the command."""
     monkeypatch.setenv("PATH", path_with())
-    printed = call("--home", str(root), "resume", QUIET, "--print")
+    printed = call("resume", QUIET, "--print")
     assert printed.code == 0 and printed.out.startswith("HERMES_HOME=") and "PATH" in printed.err
-    document = ask("--home", str(root), "resume", QUIET, "--print")
+    document = ask("resume", QUIET, "--print")
     assert [warning["code"] for warning in document["warnings"]] == ["no-hermes"]
     for options in ([], ["--yes"]):
-        ended = call("--home", str(root), "resume", QUIET, *options)
+        ended = call("resume", QUIET, *options)
         assert (ended.code, ended.out) == (5, "") and printed.out.strip() in ended.err
 
 
 def test_what_speaks_against_it(root: Path, tmp_path: Path) -> None:
     """Each risk has its code; a plain chat has none."""
-    assert codes(root) == set()
+    assert codes() == set()
     for statement, value, code in (
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path / "gone"), "missing-directory"),
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path), None),
@@ -120,7 +121,7 @@ def test_what_speaks_against_it(root: Path, tmp_path: Path) -> None:
         ),
     ):
         edit(root, statement, value, QUIET)
-        assert codes(root) == ({code} if code else set()), statement
+        assert codes() == ({code} if code else set()), statement
 
 
 @posix
@@ -154,7 +155,7 @@ def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> Non
     edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
     log = tmp_path / "log"
     environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    assert spawn("--home", str(root), "resume", "--", odd, env=environment).code == 7
+    assert spawn("resume", "--", odd, env=environment).code == 7
     assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
         "-p",
         "default",
@@ -168,10 +169,10 @@ def test_a_risky_one_wants_yes(root: Path, tmp_path: Path) -> None:
     edit(root, "UPDATE sessions SET source = 'telegram' WHERE id = ?", QUIET)
     log = tmp_path / "log"
     environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    ended = spawn("--home", str(root), "resume", QUIET, env=environment)
+    ended = spawn("resume", QUIET, env=environment)
     assert ended.code == 5 and "telegram" in ended.err and "--yes" in ended.err and ended.out == ""
     assert not Path(f"{log}.argv").exists()
-    assert spawn("--home", str(root), "resume", QUIET, "--yes", env=environment).code == 7
+    assert spawn("resume", QUIET, "--yes", env=environment).code == 7
     assert Path(f"{log}.argv").exists()
 
 
@@ -180,7 +181,7 @@ def test_a_hermes_that_cannot_start(root: Path, tmp_path: Path) -> None:
     """A broken launcher is a sentence with its path, not a failure of ours."""
     script = stub_hermes(tmp_path / "bin", "") / "hermes"
     script.write_text("#!/nowhere/python\n")
-    ended = spawn("--home", str(root), "resume", QUIET, env={"PATH": path_with(script.parent)})
+    ended = spawn("resume", QUIET, env={"PATH": path_with(script.parent)})
     assert ended.code == 5 and ended.out == ""
     assert (
         str(script) in ended.err
@@ -197,7 +198,7 @@ def test_hermes_gets_its_signals_back(root: Path, tmp_path: Path) -> None:
     environment = {
         "PATH": path_with(stub_hermes(tmp_path / "bin", "grep SigIgn /proc/self/status"))
     }
-    ended = spawn("--home", str(root), "resume", QUIET, env=environment)
+    ended = spawn("resume", QUIET, env=environment)
     assert int(ended.out.split()[1], 16) & (1 << 12) == 0  # SIGPIPE is 13
 
 
@@ -210,7 +211,7 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
     log = tmp_path / "log"
     environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    printed = spawn("--home", str(root), "resume", odd, "--print", env=environment)
+    printed = spawn("resume", odd, "--print", env=environment)
     assert printed.code == 0 and printed.out.count("\n") == 1 and printed.out.strip().isprintable()
     subprocess.run(["bash", "-c", printed.out], env={**os.environ, **environment}, check=False)
     assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
@@ -243,7 +244,7 @@ def test_a_surface_is_asked_for_where_hermes_knows_it(
     monkeypatch.setenv("PATH", path_with(stub))
     config_path().parent.mkdir(parents=True)
     config_path().write_text('surface = { cli = "tui", any = "cli" }\n')
-    document = ask("--home", str(root), "resume", QUIET, "--print")
+    document = ask("resume", QUIET, "--print")
     assert document["argv"] == ["hermes", "-p", "default", *added, f"--resume={QUIET}"]
 
 

@@ -10,7 +10,7 @@ from store_builder import T0, StoreBuilder
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> list[str]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A root whose store says `heron` in chats, automation, an archived chat, and by every role."""
     builder = StoreBuilder(tmp_path / "state.db")
     different: dict[str, dict[str, object]] = {
@@ -36,14 +36,14 @@ def home(tmp_path: Path) -> list[str]:
                 tool_name="read" if role == "tool" else None,
             )
     builder.write()
-    return ["--home", str(tmp_path)]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
 
 
-def test_everything_is_searched_unless_narrowed(home: list[str]) -> None:
+def test_everything_is_searched_unless_narrowed(home: None) -> None:
     """Archived and automation included; --view, --source and --role leave out what they say."""
 
     def found(*options: str) -> list[dict[str, object]]:
-        document = ask(*home, "search", "heron", "--limit", "0", *options)
+        document = ask("search heron --limit 0", *options)
         assert document["total"] == len(document["hits"]) and document["complete"] is True
         hits: list[dict[str, object]] = document["hits"]
         return hits
@@ -65,27 +65,27 @@ def test_everything_is_searched_unless_narrowed(home: list[str]) -> None:
     assert sum(len(found("--role", role)) for role in ("user", "assistant", "tool")) == 40
 
 
-def test_order_and_limit(home: list[str]) -> None:
+def test_order_and_limit(home: None) -> None:
     """Newest first, oldest first, or the best first; a page says how many there are."""
-    newest = ask(*home, "search", "heron")["hits"]
+    newest = ask("search heron")["hits"]
     written = [
         (hit["timestamp"], hit["message_id"]) for hit in newest
     ]  # sessions were written one after another
     assert len(written) == 40 and written == sorted(written, reverse=True)
-    oldest = ask(*home, "search", "heron", "--sort", "oldest")["hits"]
+    oldest = ask("search heron --sort oldest")["hits"]
     assert oldest == newest[::-1]
-    best = ask(*home, "search", "heron", "--sort", "relevance")["hits"]
+    best = ask("search heron --sort relevance")["hits"]
     assert {hit["snippet"].count("heron") for hit in best[:4]} == {2}
-    page = ask(*home, "search", "heron", "--limit", "7")
+    page = ask("search heron --limit 7")
     assert page["hits"] == newest[:7] and page["total"] == 40
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_context(home: list[str], count: int) -> None:
+def test_context(home: None, count: int) -> None:
     """N before and N after, the hit among them; absent when not asked for."""
-    plain = ask(*home, "search", "heron", "--source", "cli")["hits"]
+    plain = ask("search heron --source cli")["hits"]
     assert all("context" not in hit for hit in plain)
-    hits = ask(*home, "search", "heron", "--source", "cli", "--context", str(count))["hits"]
+    hits = ask("search heron --source cli --context", str(count))["hits"]
     for hit in hits:
         ids = [each["message_id"] for each in hit["context"]]
         place = ids.index(hit["message_id"])
@@ -99,9 +99,9 @@ def test_context(home: list[str], count: int) -> None:
         assert all(each["text"] for each in hit["context"])
 
 
-def test_context_for_people(home: list[str]) -> None:
+def test_context_for_people(home: None) -> None:
     """What stands around a hit is printed around it, in a pipe as well."""
-    ended = call(*home, "search", '"chat 7"', "--context", "1")
+    ended = call("search", '"chat 7"', "--context", "1")
     lines = ended.out.splitlines()
     assert [
         next(text for text in ("chat 6 nothing", "chat 7 heron", "chat 8 nothing") if text in line)
@@ -111,32 +111,30 @@ def test_context_for_people(home: list[str]) -> None:
     assert ended.err.startswith("1 of 1 hits")
 
 
-def test_suggestions_keep_what_was_asked_beside_the_query(home: list[str]) -> None:
+def test_suggestions_keep_what_was_asked_beside_the_query(home: None) -> None:
     """A wider query is offered with the hits it has in the view, source and role asked for."""
-    wide = ask(*home, "search", "her")["suggestions"]
+    wide = ask("search her")["suggestions"]
     assert [each["query"] for each in wide] == ["her*"] and wide[0]["hits"] == 40
-    assert ask(*home, "search", "her", "--view", "archived")["suggestions"][0]["hits"] == 10
-    assert (
-        ask(*home, "search", "her", "--view", "archived", "--source", "cron")["suggestions"] == []
-    )
+    assert ask("search her --view archived")["suggestions"][0]["hits"] == 10
+    assert ask("search her --view archived --source cron")["suggestions"] == []
 
 
 @pytest.mark.parametrize(
     "query",
     ["", "  ", "-heron", '"', "*", "()", "\udcff", "AND", "source:", "x" * 20_000, "a\x1bb"],
 )
-def test_odd_queries(home: list[str], query: str) -> None:
+def test_odd_queries(home: None, query: str) -> None:
     """No query is an error: what cannot be looked for finds nothing, and that is said."""
-    ended = call(*home, "search", "--json", "--", query)
+    ended = call("search --json --", query)
     assert ended.code == 0 and ended.document["hits"] == []
-    people = call(*home, "search", "--", query)
+    people = call("search --", query)
     assert people.code == 0 and people.out == "" and "0 of 0 hits" in people.err
 
 
-def test_words_need_no_quotes_around_them(home: list[str]) -> None:
+def test_words_need_no_quotes_around_them(home: None) -> None:
     """Several arguments are one query."""
-    assert ask(*home, "search", "chat", "heron")["query"] == "chat heron"
-    assert ask(*home, "search", "chat", "heron")["total"] == 10
+    assert ask("search chat heron")["query"] == "chat heron"
+    assert ask("search chat heron")["total"] == 10
 
 
 @pytest.mark.parametrize(
@@ -154,17 +152,15 @@ def test_words_need_no_quotes_around_them(home: list[str]) -> None:
         ("on:", "on: wants a value"),
     ],
 )
-def test_a_number_or_a_date_that_is_none_is_a_mistake(
-    home: list[str], query: str, said: str
-) -> None:
+def test_a_number_or_a_date_that_is_none_is_a_mistake(home: None, query: str, said: str) -> None:
     """Without the filter everything would be found: exit code 2, and nothing on standard output."""
     for options in ([], ["--json"], ["--all-profiles"]):
-        ended = call(*home, "search", *options, "--", query)
+        ended = call("search", *options, "--", query)
         assert (ended.code, ended.out) == (2, "") and said in ended.err
 
 
-def test_whatever_else_is_wrong_with_a_query_is_noted(home: list[str]) -> None:
-    ended = call(*home, "search", "heron is:nothing")
+def test_whatever_else_is_wrong_with_a_query_is_noted(home: None) -> None:
+    ended = call("search", "heron is:nothing")
     assert ended.code == 0 and "is: knows" in ended.err
 
 
@@ -183,10 +179,8 @@ def test_messages_that_were_taken_back_are_found_and_left_out(tmp_path: Path) ->
     assert states("narwhal -is:rewound") == ["live"]
 
 
-def test_relevance_without_a_limit_gives_all(
-    home: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_relevance_without_a_limit_gives_all(home: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 10)
-    document = ask(*home, "search", "heron", "--sort", "relevance", "--limit", "0")
+    document = ask("search heron --sort relevance --limit 0")
     assert document["total"] == len(document["hits"]) == 40 and document["complete"] is True
     assert document["notes"] == []

@@ -128,20 +128,20 @@ def test_insights_as_a_document(tmp_path: Path, store: str, by: str) -> None:
 
 def test_the_demo_over_a_month() -> None:
     """A table for people: what is estimated and what is unknown is marked."""
-    whole = ask("--demo", "stats")
+    whole = ask("--demo stats")
     total = whole["total"]
     assert total["cost_estimated_usd"] + total["cost_actual_usd"] == pytest.approx(
         total["cost_usd"]
     )
-    month = ask("--demo", "stats", "--period", "30d", "--by", "model")
+    month = ask("--demo stats --period 30d --by model")
     assert 0 < month["total"]["sessions"] < total["sessions"] and len(month["by"]) > 3
-    ended = call("--demo", "stats", "--period", "30d", "--by", "model")
+    ended = call("--demo stats --period 30d --by model")
     assert (
         "~$" in ended.out
         and ended.out.splitlines()[-1].startswith("all ")
         and "estimated (~)" in ended.err
     )
-    ended = call("--demo", "stats", "--period", "90d", "--by", "tool")
+    ended = call("--demo stats --period 90d --by tool")
     assert ended.out.split()[:7] == [
         "tool",
         "convs",

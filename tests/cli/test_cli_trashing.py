@@ -6,7 +6,6 @@ import io
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commandline import ask, call
@@ -37,17 +36,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "sessions" / "tip.json").write_text("{}")
     family(root / "state.db")
     monkeypatch.setattr("time.time", lambda: NOW)
+    monkeypatch.setenv("HERMES_HOME", str(root))
     return root
 
 
 def trash_of() -> Path:
     """Where bundles go."""
     return Path(os.environ["XDG_DATA_HOME"]) / "hermes-browse" / "trash"
-
-
-def run(home: Path, *words: str) -> Any:
-    """The document of a command that must succeed."""
-    return ask("--home", str(home), *words)
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
@@ -59,7 +54,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 def test_the_documents(home: Path) -> None:
     """From a delete over the list to a restore and a drop; the store is as before."""
     before = dump(home / "state.db")
-    gone = run(home, "delete", "Harbour", "--yes")
+    gone = ask("delete Harbour --yes")
     holds(gone, DELETE)
     assert (
         set(gone["deleted"]) == FAMILY
@@ -68,7 +63,7 @@ def test_the_documents(home: Path) -> None:
     )
     assert gone["conversations"] == ["tip"] and gone["messages"] == 24
     assert not (home / "sessions" / "tip.json").exists()
-    listed = run(home, "trash", "list")
+    listed = ask("trash list")
     holds(listed, TRASH)
     assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
     name = gone["bundle"]["name"]
@@ -77,7 +72,7 @@ def test_the_documents(home: Path) -> None:
         f"{name}.sha256",
         "links.db",
     }
-    back = run(home, "trash", "restore", gone["bundle"]["name"])
+    back = ask("trash restore", gone["bundle"]["name"])
     holds(back, RESTORE)
     assert set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
     assert (
@@ -86,35 +81,35 @@ def test_the_documents(home: Path) -> None:
         and (home / "sessions" / "tip.json").read_text() == "{}"
     )
     assert dump(home / "state.db") == before and set(health(home / "state.db").values()) == {"ok"}
-    assert run(home, "trash", "list")["bundles"][0]["restored_at"] == NOW
-    dropped = run(home, "trash", "drop", gone["bundle"]["name"], "--yes")
+    assert ask("trash list")["bundles"][0]["restored_at"] == NOW
+    dropped = ask("trash drop", gone["bundle"]["name"], "--yes")
     holds(dropped, keys(dropped=each(BUNDLE)))
-    assert run(home, "trash", "list")["bundles"] == [] and not list(trash_of().iterdir())
+    assert ask("trash list")["bundles"] == [] and not list(trash_of().iterdir())
 
 
 def test_options_may_stand_behind_the_action(home: Path) -> None:
     """As behind every command."""
-    ended = call("trash", "list", "--json", "--home", str(home))
+    ended = call("trash list --json")
     assert ended.code == 0 and ended.document["bundles"] == []
 
 
 def test_for_people(home: Path) -> None:
     """What was done, and the way back."""
-    ended = call("--home", str(home), "delete", "tip", "other", "--yes")
+    ended = call("delete tip other --yes")
     said = re.search(r"trash restore (\S+)`", ended.out)
     assert ended.code == 0 and said is not None
     assert ended.out.startswith("deleted 7 sessions, 28 messages to the trash")
     assert "1 session stayed and lost a parent: branch" in ended.err
-    listed = call("--home", str(home), "trash", "list")
+    listed = call("trash list")
     assert (
         "Harbour #3 and 1 more" in listed.out
         and said[1] in listed.out
         and "1 deletion, " in listed.err
     )
-    back = call("--home", str(home), "trash", "restore", said[1][:13])
+    back = call("trash restore", said[1][:13])
     assert back.code == 0 and back.out == f"restored 7 sessions, 28 messages from {said[1]}\n"
-    assert "(restored 2026-07-20" in call("--home", str(home), "trash", "list").out
-    dropped = call("--home", str(home), "trash", "drop", said[1], "--yes")
+    assert "(restored 2026-07-20" in call("trash list").out
+    dropped = call("trash drop", said[1], "--yes")
     assert dropped.out == f"deleted {said[1]} for good\n"
 
 
@@ -122,13 +117,13 @@ def test_without_a_yes_nothing_goes(home: Path) -> None:
     """Nobody to ask: refused, with what would go."""
     before = dump(home / "state.db")
     for more in ([], ["--json"]):
-        ended = call("--home", str(home), "delete", "root", *more)
+        ended = call("delete root", *more)
         assert ended.code == 5 and ended.out == ""
         assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
         assert re.search(r"branch · .+ stays, without its parent", ended.err)
     assert dump(home / "state.db") == before and not trash_of().exists()
-    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
-    ended = call("--home", str(home), "trash", "drop", name)
+    name = ask("delete tip --yes")["bundle"]["name"]
+    ended = call("trash drop", name)
     assert (
         ended.code == 5
         and "delete 1 deletion for good" in ended.err
@@ -143,7 +138,7 @@ def test_a_terminal_asks(home: Path, monkeypatch: pytest.MonkeyPatch, text: str,
     """For one conversation a letter is enough."""
     before = dump(home / "state.db")
     typed(monkeypatch, text)
-    ended = call("--home", str(home), "delete", "tip")
+    ended = call("delete tip")
     assert ended.code == code and "Type y to go on" in ended.err
     assert (dump(home / "state.db") == before) is (code == 5)
 
@@ -154,29 +149,29 @@ def test_several_want_their_number(
 ) -> None:
     """A key that is pressed by habit confirms nothing; so with bundles, which go for good."""
     typed(monkeypatch, text)
-    assert call("--home", str(home), "delete", "tip", "other").code == code
+    assert call("delete tip other").code == code
     if code:
         return
     names = [path.stem for path in trash_of().glob("*-*.db")]
-    run(home, "delete", "branch", "--yes")
+    ask("delete branch --yes")
     names = [path.stem for path in trash_of().glob("*-*.db")]
     typed(monkeypatch, "y\n")
-    assert call("--home", str(home), "trash", "drop", *names).code == 5 and len(names) == 2
+    assert call("trash drop", *names).code == 5 and len(names) == 2
     typed(monkeypatch, "2\n")
-    assert call("--home", str(home), "trash", "drop", *names).code == 0
+    assert call("trash drop", *names).code == 0
     assert not list(trash_of().iterdir())
 
 
 def test_all_names_are_looked_up_first(home: Path) -> None:
     """One that is nothing keeps the others from going."""
     before = dump(home / "state.db")
-    ended = call("--home", str(home), "delete", "tip", "nobody", "--yes")
+    ended = call("delete tip nobody --yes")
     assert ended.code == 4 and "nobody" in ended.err and dump(home / "state.db") == before
-    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = ask("delete tip --yes")["bundle"]["name"]
     for action in ("restore", "drop"):
-        ended = call("--home", str(home), "trash", action, name, "20000101", "--yes")
+        ended = call("trash", action, name, "20000101", "--yes")
         assert ended.code == 4 and "20000101" in ended.err and (trash_of() / f"{name}.db").exists()
-    assert call("--home", str(home), "show", "tip").code == 4
+    assert call("show tip").code == 4
 
 
 @pytest.mark.parametrize(
@@ -191,7 +186,7 @@ def test_all_names_are_looked_up_first(home: Path) -> None:
 )
 def test_usage(home: Path, words: list[str]) -> None:
     """Said in a sentence."""
-    ended = call("--home", str(home), *words)
+    ended = call(*words)
     assert ended.code == 2 and "--help" in ended.err and "Traceback" not in ended.err
 
 
@@ -202,28 +197,28 @@ def test_titles_are_made_harmless(home: Path) -> None:
         connection.execute(
             "UPDATE sessions SET title = ? WHERE id = 'other'", ["\x1b[31mred\x07\u202e"]
         )
-    ended = call("--home", str(home), "delete", "other")
+    ended = call("delete other")
     assert "\x1b" not in ended.err and "␛[31mred" in ended.err
-    assert run(home, "delete", "other", "--yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
-    listed = call("--home", str(home), "trash", "list")
+    assert ask("delete other --yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
+    listed = call("trash list")
     assert "\x1b" not in listed.out + listed.err and "\u202e" not in listed.out
 
 
 def test_a_damaged_bundle_is_a_line(home: Path) -> None:
     """And cannot be restored: exit code 1, a sentence, nothing changed."""
-    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = ask("delete tip --yes")["bundle"]["name"]
     gone = dump(home / "state.db")
     (trash_of() / f"{name}.db").write_bytes(b"{}")
-    ended = call("--home", str(home), "trash", "restore", name)
+    ended = call("trash restore", name)
     assert ended.code == 1 and "SHA-256" in ended.err and dump(home / "state.db") == gone
-    assert "damaged: " in call("--home", str(home), "trash", "list").out
-    (damaged,) = run(home, "trash", "list")["bundles"]
+    assert "damaged: " in call("trash list").out
+    (damaged,) = ask("trash list")["bundles"]
     assert damaged["damage"] and damaged["sessions"] == []
 
 
 def test_another_store_wants_a_yes(home: Path, tmp_path: Path) -> None:
     """A bundle goes back where it is from unless told otherwise."""
-    name = run(home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = ask("delete tip --yes")["bundle"]["name"]
     other = family(tmp_path / "other.db")
     ended = call("--db", str(other), "trash", "restore", name)
     assert ended.code == 5 and str(home / "state.db") in ended.err
@@ -237,9 +232,7 @@ def test_another_store_wants_a_yes(home: Path, tmp_path: Path) -> None:
 def test_several_bundles_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after another; what was done before one fails is said."""
     before = dump(home / "state.db")
-    names = [
-        run(home, "delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")
-    ]
+    names = [ask("delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")]
     compared: list[object] = []
 
     def compare(unit: object) -> tuple[str, ...]:
@@ -247,43 +240,43 @@ def test_several_bundles_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) ->
         return ("said once",)
 
     monkeypatch.setattr(restore, "_compare_index", compare)
-    back = run(home, "trash", "restore", *reversed(names))
+    back = ask("trash restore", *reversed(names))
     assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
     assert not back["verified"], "what is wrong with an index is wrong with the restore"
     assert back["bundles"] == names[::-1] and back["messages"] == 32
     assert dump(home / "state.db") == before
-    run(home, "delete", "other", "--yes")
-    run(home, "rename", "branch", "Elsewhere")
-    ended = call("--home", str(home), "trash", "restore", names[1], names[0])
+    ask("delete other --yes")
+    ask("rename branch Elsewhere")
+    ended = call("trash restore", names[1], names[0])
     assert ended.code == 5 and f"Restored before that: {names[1]}." in ended.err
 
 
 def test_the_sample_store_keeps_its_own_trash() -> None:
     """Nothing of it gets among the user's bundles."""
-    listed = ask("--demo", "list", "--limit", "0")["conversations"]
+    listed = ask("--demo list --limit 0")["conversations"]
     named = next(each for each in listed if each["status"] == "ended" and not each["pinned"])
-    gone = ask("--demo", "delete", named["id"], "--yes")
+    gone = ask("--demo delete", named["id"], "--yes")
     assert named["id"] in gone["deleted"] and not trash_of().exists()
 
 
 def test_one_conversation_of_a_bundle(home: Path) -> None:
     """By id, prefix or title; the rest stays in the bundle. An unknown one changes nothing."""
     before = dump(home / "state.db")
-    name = run(home, "delete", "--yes", "tip", "other")["bundle"]["name"]
-    document = run(home, "trash", "restore", name, "--only", "Quay")
+    name = ask("delete --yes tip other")["bundle"]["name"]
+    document = ask("trash restore", name, "--only", "Quay")
     holds(document, RESTORE)
     assert (
         document["restored"] == ["other"]
         and document["messages"] == 4
         and document["verified"] is True
     )
-    (bundle,) = run(home, "trash", "list")["bundles"]
+    (bundle,) = ask("trash list")["bundles"]
     assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
-    missing = call("--home", str(home), "trash", "restore", name, "--only", "nobody")
+    missing = call("trash restore", name, "--only", "nobody")
     assert missing.code == 4 and "nobody" in missing.err
-    several = call("--home", str(home), "trash", "restore", name, name, "--only", "tip")
+    several = call("trash restore", name, name, "--only", "tip")
     assert several.code == 2 and "--only needs exactly one deletion" in several.err
-    document = run(home, "trash", "restore", name, "--only", "root")
+    document = ask("trash restore", name, "--only", "root")
     assert set(document["restored"]) == FAMILY and dump(home / "state.db") == before
-    (bundle,) = run(home, "trash", "list")["bundles"]
+    (bundle,) = ask("trash list")["bundles"]
     assert bundle["restored_at"] is not None

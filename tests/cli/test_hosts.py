@@ -24,7 +24,7 @@ def test_hosts_are_asked_all_at_once(machines: Machines) -> None:
     """What each says of itself; the one that is away says why, and is the only reason for the exit
     code."""
     configure(machines, "vps", "nas", "down", "old")
-    ended = call("hosts", "--json")
+    ended = call("hosts --json")
     vps, nas, down, old = ended.document["hosts"]
     assert ended.code == 6 and "down: it cannot be reached" in ended.err
     assert (vps["name"], vps["ssh"], vps["reachable"], vps["error"]) == (
@@ -62,15 +62,15 @@ def test_hosts_for_people(machines: Machines) -> None:
         and "empty: There is no session store" in people.err
     )
     before = asked(machines)
-    assert call("hosts", "--names").out == "empty\ndown\n" and asked(machines) == before
+    assert call("hosts --names").out == "empty\ndown\n" and asked(machines) == before
 
 
 def test_no_hosts() -> None:
     """How to add one, and no error."""
-    ended = call("hosts", "--json")
+    ended = call("hosts --json")
     assert (ended.code, ended.document) == (0, {"hosts": []})
     assert str(config_path()) in ended.err and "[[hosts]]" in ended.err
-    assert "[[hosts]]" in call("list", "--host", "vps").err
+    assert "[[hosts]]" in call("list --host vps").err
 
 
 CHECKS = [
@@ -91,7 +91,7 @@ def test_a_check_says_what_mends_it(machines: Machines, name: str, code: str, re
     """One line for each thing that can be missing."""
     configure(machines, name)
     machines["locked"].refuses = True
-    ended = call("hosts", "check", name, "--json")
+    ended = call("hosts check", name, "--json")
     assert ended.code == 3
     (problem,) = ended.document["problems"]
     assert problem["code"] == code and remedy in problem["remedy"]
@@ -120,7 +120,7 @@ def test_a_wrapper_that_runs_is_not_blamed(machines: Machines) -> None:
 
 def ask_check(name: str) -> list[dict[str, str]]:
     """The problems of a host."""
-    ended = call("hosts", "check", name, "--json")
+    ended = call("hosts check", name, "--json")
     assert ended.code == 3
     problems: list[dict[str, str]] = ended.document["problems"]
     return problems
@@ -174,7 +174,7 @@ def test_a_check_tries_to_resume(
     made.parent.mkdir(parents=True)
     made.write_text("#!/bin/sh\n")
     made.chmod(0o755)
-    ended = call("hosts", "check", "nas")
+    ended = call("hosts check nas")
     made.unlink()
     assert ended.code == 0 and "opened and resumed from here" in ended.out
 
@@ -187,11 +187,11 @@ def test_a_check_of_a_host_where_nothing_is_missing(
     monkeypatch.setattr(
         "hermes_browse.tui.cli.hosts.resume_problem", lambda host, session: None
     )  # see below
-    ended = call("hosts", "check", "vps")
+    ended = call("hosts check vps")
     assert ended.code == 0 and "Nothing is missing" in ended.out and ended.err == ""
-    ended = call("hosts", "check", "vsp")
+    ended = call("hosts check vsp")
     assert ended.code == 4 and "Known hosts: vps." in ended.err
-    assert call("hosts", "check").code == 2
+    assert call("hosts check").code == 2
 
 
 def test_what_does_not_go_with_a_host(machines: Machines) -> None:
@@ -211,14 +211,14 @@ def test_what_does_not_go_with_a_host(machines: Machines) -> None:
         "search x --all-hosts --sort relevance",
         "show --all-hosts x",
     ):
-        assert call(*line.split()).code == 2, line
+        assert call(line).code == 2, line
     assert asked(machines) == before
 
 
 def test_a_command_runs_there(machines: Machines) -> None:
     """Its document says where it is from, and noise ahead of it is left out."""
     configure(machines, "nas")
-    ended = call("--host", "nas", "list", "--limit", "3", "--json")
+    ended = call("--host nas list --limit 3 --json")
     assert ended.code == 0
     assert ended.document["shown"] == 3 and ended.document["store"]["path"] == str(
         machines["nas"].home / "state.db"
@@ -226,7 +226,7 @@ def test_a_command_runs_there(machines: Machines) -> None:
     assert ended.document["hosts"] == [{"name": "nas", "answered": True, "error": None}]
     assert [each["host"] for each in ended.document["conversations"]] == ["nas"] * 3
     holds(ended.document, LIST)
-    people = call("list", "--host=nas", "--limit", "3")
+    people = call("list --host=nas --limit 3")
     assert (
         "Welcome" not in people.out
         and people.out.startswith("last active")
@@ -238,15 +238,15 @@ def test_a_command_runs_there(machines: Machines) -> None:
 def test_exit_codes_pass_through(machines: Machines) -> None:
     """With the words of the host; one that is away is a store that cannot be read."""
     configure(machines, "vps", "down")
-    ended = call("show", "--host", "vps", "nosuch", "--json")
+    ended = call("show --host vps nosuch --json")
     assert (ended.code, ended.out) == (4, "") and "“nosuch”" in ended.err
-    ended = call("delete", "--host", "vps", "Fix auth bug")
+    ended = call("delete --host vps", "Fix auth bug")
     assert ended.code == 5 and "--yes" in ended.err
-    ended = call("trash", "restore", "nosuch", "--host", "vps")
+    ended = call("trash restore nosuch --host vps")
     assert ended.code == 4 and "--host vps trash list" in ended.err
-    ended = call("rename", "--host", "vps", "Fix auth bug", "x" * 1000)
+    ended = call("rename --host vps", "Fix auth bug", "x" * 1000)
     assert ended.code == 2 and "vps: " in ended.err
-    ended = call("list", "--host", "down", "--json")
+    ended = call("list --host down --json")
     assert (ended.code, ended.out) == (3, "") and "Connection refused" in ended.err
 
 
@@ -256,7 +256,7 @@ AWKWARD = ["-e", "$(id) `id` ${HOME} $HOME", 'it\'s "so"\nand\tso \\ !!', "--hos
 def test_words_arrive_as_they_are(machines: Machines) -> None:
     """Through ssh, and the shell there."""
     configure(machines, "vps")
-    ended = call("search", "--host", "vps", "--json", "--", *AWKWARD)
+    ended = call("search --host vps --json --", *AWKWARD)
     assert ended.code == 0 and ended.document["query"] == " ".join(AWKWARD)
 
 
@@ -273,8 +273,8 @@ def test_a_shell_reads_what_was_quoted(words: list[str]) -> None:
 def test_a_change_there(machines: Machines) -> None:
     """Told as it is told there, and read again by a command of its own."""
     configure(machines, "nas")
-    newest = ask("list", "--host", "nas", "--limit", "1")["conversations"][0]["id"]
-    ended = call("rename", "--host", "nas", newest, "Called from afar")
+    newest = ask("list --host nas --limit 1")["conversations"][0]["id"]
+    ended = call("rename --host nas", newest, "Called from afar")
     assert ended.code == 0 and "renamed to “Called from afar” on nas" in ended.out
     shown = ask("show", newest, "--host", "nas")["conversation"]
     assert (shown["title"], shown["host"]) == ("Called from afar", "nas")
@@ -284,18 +284,18 @@ def test_a_change_there(machines: Machines) -> None:
 def test_what_takes_a_change_back_is_typed_here(machines: Machines) -> None:
     """The command that is named runs there too."""
     configure(machines, "vps")
-    newest = ask("list", "--host", "vps", "--limit", "1")["conversations"][0]["id"]
-    deleted = call("delete", "--host", "vps", newest, "--yes").out
+    newest = ask("list --host vps --limit 1")["conversations"][0]["id"]
+    deleted = call("delete --host vps", newest, "--yes").out
     found = re.search(r"`hermes-browse (--host vps trash restore \S+)` restores them", deleted)
     assert found is not None
-    listed = ask("trash", "--host", "vps")
+    listed = ask("trash --host vps")
     assert listed["hosts"][0]["answered"] and newest in listed["bundles"][0]["sessions"]
     assert call(*found[1].split(), "--only", newest).code == 0
-    assert ask("list", "--host", "vps", "--limit", "1")["conversations"][0]["id"] == newest
-    archived = call("--host", "vps", "archive", newest).out
+    assert ask("list --host vps --limit 1")["conversations"][0]["id"] == newest
+    archived = call("--host vps archive", newest).out
     assert f"`hermes-browse --host vps unarchive {newest}` undoes it" in archived
-    assert call("--host", "vps", "unarchive", newest).code == 0
-    assert "`hermes-browse --host vps list`" in call("show", "--host", "vps", "nosuch").err
+    assert call("--host vps unarchive", newest).code == 0
+    assert "`hermes-browse --host vps list`" in call("show --host vps nosuch").err
 
 
 @pytest.mark.slow
@@ -306,12 +306,12 @@ def test_an_export_arrives_here(
     failed."""
     monkeypatch.chdir(tmp_path)
     configure(machines, "vps")
-    assert call("export", "--host", "vps", "Fix auth bug", "--output", "one.jsonl").code == 0
+    assert call("export --host vps", "Fix auth bug", "--output", "one.jsonl").code == 0
     lines = (tmp_path / "one.jsonl").read_text().splitlines()
     assert lines and all(json.loads(line)["id"] for line in lines)
-    ended = call("export", "--host", "vps", "Fix auth bug", "--output", "one.jsonl")
+    ended = call("export --host vps", "Fix auth bug", "--output", "one.jsonl")
     assert ended.code == 5 and "is there already" in ended.err
-    assert call("export", "--host", "vps", "nosuch", "--output", "two.html").code == 4
+    assert call("export --host vps nosuch --output two.html").code == 4
     assert [each.name for each in tmp_path.iterdir()] == ["one.jsonl"]
     piped = spawn("export", "--host", "vps", "Fix auth bug", "--output", "-", "--format", "jsonl")
     assert piped.out == (tmp_path / "one.jsonl").read_text()
@@ -325,13 +325,13 @@ def test_names_of_exports(
     once."""
     monkeypatch.chdir(tmp_path)
     configure(machines, "vps")
-    whole = ask("list", "--host", "vps", "--limit", "2")["conversations"]
+    whole = ask("list --host vps --limit 2")["conversations"]
     ids = [whole[0]["id"], whole[0]["root_id"], whole[1]["id"]]
-    made = ask("export", "--host", "vps", *ids)
+    made = ask("export --host vps", *ids)
     assert [each["path"] for each in made["files"]] == [
         f"hermes-export/{each['title']}.md" for each in whole
     ]
-    assert call("export", "--host", "vps", ids[0]).code == 0
+    assert call("export --host vps", ids[0]).code == 0
     assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("---\nsession_id: ")
 
 
@@ -339,12 +339,12 @@ def test_names_of_exports(
 def test_resuming_there(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal this process becomes ssh; printed, it is the same command."""
     configure(machines, "vps")
-    made = ask("resume", "--host", "vps", "--last", "--print")
+    made = ask("resume --host vps --last --print")
     holds(made | {"env": {"HERMES_HOME": ""}}, RESUME)
     assert made["argv"][:2] == ["ssh", "-t"]
     assert made["argv"][-1] == f"hermes-browse resume --yes -- {made['target']}"
     assert "BatchMode=yes" not in made["argv"]
-    ended = call("resume", "--host", "vps", "--last")
+    ended = call("resume --host vps --last")
     assert ended.code == 5 and "needs a terminal" in ended.err
     became: list[list[str]] = []
     monkeypatch.setattr("hermes_browse.tui.cli.resume.on_a_terminal", lambda: True)
@@ -352,6 +352,6 @@ def test_resuming_there(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> 
         "signal.signal", lambda *_arguments: None
     )  # a broken pipe would end this process from then on
     monkeypatch.setattr("os.execvpe", lambda _file, command, _environment: became.append(command))
-    assert "Say --yes" in call("resume", "--host", "vps", "--last").err
-    call("resume", "--host", "vps", "--last", "--yes")
+    assert "Say --yes" in call("resume --host vps --last").err
+    call("resume --host vps --last --yes")
     assert became == [made["argv"]]

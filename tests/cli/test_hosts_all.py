@@ -51,7 +51,7 @@ def test_everything_as_one_list(machines: Machines, tmp_path: Path) -> None:
             ("vps", ("--host", "vps")),
             ("nas", ("--host", "nas")),
         )
-        for row in ask("list", "--sort", "cost", "--limit", "0", *options)["conversations"]
+        for row in ask("list --sort cost --limit 0", *options)["conversations"]
     ]
     every.sort(
         key=lambda row: -1 if row["tree_cost_usd"] is None else row["tree_cost_usd"], reverse=True
@@ -68,14 +68,11 @@ def test_everything_as_one_list(machines: Machines, tmp_path: Path) -> None:
 def test_all_profiles_and_all_hosts(machines: Machines) -> None:
     """Each row with both: the profiles of this machine, and of a host the one that is configured."""
     configure(machines, "vps", more='profile = "harbour"\n')
-    assert ask("list", "--host", "vps", "--limit", "1")["store"]["profile"] == "harbour"
-    assert (
-        ask("list", "--host", "vps", "--limit", "1", "--profile", "default")["store"]["profile"]
-        == "default"
-    )
-    page = ask("--demo", "list", "--all-hosts", "--limit", "0")
+    assert ask("list --host vps --limit 1")["store"]["profile"] == "harbour"
+    assert ask("list --host vps --limit 1 --profile default")["store"]["profile"] == "default"
+    page = ask("--demo list --all-hosts --limit 0")
     assert {each["host"] for each in page["conversations"]} == {None, "vps"}
-    both = ask("list", "--all-hosts", "--all-profiles", "--limit", "0")
+    both = ask("list --all-hosts --all-profiles --limit 0")
     assert {(each["host"], each["profile"]) for each in both["conversations"]} == {
         ("vps", "harbour")
     }
@@ -84,20 +81,20 @@ def test_all_profiles_and_all_hosts(machines: Machines) -> None:
 
 def test_without_hosts_it_is_this_machine() -> None:
     """With a sentence that says how to add one; without a store either, that is what is said."""
-    ended = call("--demo", "list", "--all-hosts", "--limit", "1", "--json")
+    ended = call("--demo list --all-hosts --limit 1 --json")
     assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (
         0,
         [],
         1,
     ) and "[[hosts]]" in ended.err
-    assert call("list", "--all-hosts").code == 3
+    assert call("list --all-hosts").code == 3
 
 
 def test_one_search_over_everything(machines: Machines, tmp_path: Path) -> None:
     """Newest first; incomplete as long as one did not answer. A machine without a store of its own
     is no failure."""
     configure(machines, "vps", "nas")
-    ended = call("search", "auth", "--all-hosts", "--limit", "200", "--json")
+    ended = call("search auth --all-hosts --limit 200 --json")
     assert ended.code == 0 and ended.document["complete"] is True
     times = [each["timestamp"] for each in ended.document["hits"]]
     assert times == sorted(times, reverse=True)
@@ -117,7 +114,7 @@ def test_sums_over_everything(machines: Machines, tmp_path: Path) -> None:
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "nas")
     whole = ask("--db", store, "stats", "--all-hosts")
-    here, there = ask("--db", store, "stats"), ask("stats", "--host", "nas")
+    here, there = ask("--db", store, "stats"), ask("stats --host nas")
     for name in ("messages", "input_tokens", "cost_usd", "bytes"):
         assert whole["total"][name] == pytest.approx(here["total"][name] + there["total"][name])
         for row in whole["by"]:
@@ -150,7 +147,7 @@ def test_an_answer_that_is_none(machines: Machines, answer: str) -> None:
     """Is named as such, and takes nothing else with it."""
     configure(machines, "liar")
     lies(machines, answer)
-    ended = call("--demo", "list", "--all-hosts", "--limit", "2", "--json")
+    ended = call("--demo list --all-hosts --limit 2 --json")
     assert ended.code == 6 and ended.document["shown"] == 2
     (liar,) = ended.document["hosts"]
     assert not liar["answered"] and "not an answer of hermes-browse" in liar["error"]
@@ -160,7 +157,7 @@ def test_what_is_printed_there_cannot_act_here(machines: Machines) -> None:
     """Neither on standard output nor on standard error."""
     configure(machines, "liar")
     lies(machines, "one\x1b[2J\r\ntwo\u202e\nthree")
-    ended = call("doctor", "--host", "liar")
+    ended = call("doctor --host liar")
     assert ended.out == "one␛[2J\ntwo\ufffd\nthree" and ended.err == "bad␛[31m\n"
 
 

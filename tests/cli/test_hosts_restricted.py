@@ -42,15 +42,15 @@ def test_commands_with_a_restricted_key(unchanged: RealServer, key: str, tmp_pat
     """What is answered over the connection works; the others say in one sentence that the key only
     serves."""
     _configure(unchanged, key)
-    newest = call("--host", "vps", "list", "--json").document["conversations"][0]["id"]
+    newest = call("--host vps list --json").document["conversations"][0]["id"]
     written = tmp_path / "written.md"
     for words in (
         *("list", "search the", "stats", "trash list", "prune --older-than 1d"),
         *(f"show {newest}", f"lineage {newest}", f"export {newest} --force --output {written}"),
     ):
-        ended = call("--host", "vps", *words.split(), "--json")
+        ended = call("--host vps", *words.split(), "--json")
         assert ended.code == 0 and ended.document["hosts"][0]["answered"], (words, ended.err)
-        assert call("--host", "vps", *words.split()).code == 0
+        assert call("--host vps", *words.split()).code == 0
     assert written.read_text().startswith("---")
     for words in ("list", "search the", "stats"):
         ended = call("--demo", *words.split(), "--all-hosts", "--json")
@@ -58,22 +58,22 @@ def test_commands_with_a_restricted_key(unchanged: RealServer, key: str, tmp_pat
             {"name": "vps", "answered": True, "error": None}
         ]
     for form in ([], ["--json"]):
-        ended = call("--host", "vps", "doctor", *form)
+        ended = call("--host vps doctor", *form)
         assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err
         assert ended.err.count("\n") == 1
-    ended = call("--host", "vps", "--profile", "other", "list")
+    ended = call("--host vps --profile other list")
     assert (ended.code, ended.out) == (3, "") and "“default”, not “other”" in ended.err
     if key == "read":
-        ended = call("--host", "vps", "archive", newest)
+        ended = call("--host vps archive", newest)
         assert ended.code == 5 and "--allow-changes" in ended.err
 
 
 def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer) -> None:
     """Its greeting instead of the output says that it only serves."""
     _configure(unchanged, "sudo")
-    assert call("--host", "vps", "list").code == 0
+    assert call("--host vps list").code == 0
     for form in ([], ["--json"]):
-        ended = call("--host", "vps", "doctor", *form)
+        ended = call("--host vps doctor", *form)
         assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err
 
 
@@ -83,7 +83,7 @@ def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer)
 def test_a_check_says_what_the_key_may_do(unchanged: RealServer, key: str, rights: str) -> None:
     """Before anybody tries a change, and finds out."""
     _configure(unchanged, key)
-    ended = call("hosts", "check", "vps")
+    ended = call("hosts check vps")
     assert f"rights: {rights}\n" in ended.out and "resuming fails there" in ended.err
-    document = call("hosts", "check", "vps", "--json").document
+    document = call("hosts check vps --json").document
     assert document["rights"] == (["read"] if key == "read" else ["read", "change"])

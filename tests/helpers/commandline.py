@@ -40,11 +40,16 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def call(*arguments: str) -> Ended:
-    """Run a command in this process."""
+def call(line: str = "", *words: str) -> Ended:
+    """Run a command in this process.
+
+    Args:
+        line: Its first words, split at spaces.
+        words: Further ones, each as it is.
+    """
     out, err = (TextIOWrapper(BytesIO(), "utf-8", newline="") for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
-        code = main(list(arguments))
+        code = main([*line.split(), *words])
     return Ended(code, _written(out), _written(err))
 
 
@@ -53,9 +58,9 @@ def _written(stream: TextIOWrapper) -> str:
     return stream.read()
 
 
-def ask(*arguments: str) -> Any:
+def ask(line: str, *words: str) -> Any:
     """The JSON document of a command that must succeed."""
-    ended = call(*arguments, "--json")
+    ended = call(line, *words, "--json")
     assert ended.code == 0, ended.err
     return ended.document
 
