@@ -8,7 +8,7 @@ import tempfile
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -206,15 +206,11 @@ class Browser:
 
     async def type(self, text: str) -> None:
         """Type text and wait for the answer."""
-        names = {
-            " ": "space",
-            '"': "quotation_mark",
-            ":": "colon",
-            "-": "minus",
-            "*": "asterisk",
-            "'": "apostrophe",
-        }
-        await self.press(*(names.get(letter, letter) for letter in text))
+        await self.press(*text)
+
+    async def search(self, text: str) -> None:
+        """Type a search and wait for the answer."""
+        await self.press("slash", *text)
 
     @property
     def _is_busy(self) -> bool:
@@ -281,6 +277,11 @@ class Browser:
         target = self.app.screen.query_one(widget)
         return "\n".join(strip.text.rstrip() for strip in target.render_lines(target.size.region))
 
+    @property
+    def status(self) -> str:
+        """What the status line says."""
+        return self.text("#status")
+
     def card(self) -> str:
         """What the texts of the card on top say; what stands in a table, word by word."""
 
@@ -335,6 +336,20 @@ async def browsing(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> AsyncIt
         browser = Browser(app, pilot)
         await browser.settle()
         yield browser
+
+
+def on_demo(
+    folder: Path, size: tuple[int, int] = (120, 36)
+) -> AbstractAsyncContextManager[Browser]:
+    """Run the browser on a fresh demo home."""
+    return browsing(demo_app(folder), size)
+
+
+def on_store(
+    path: Path, now: float = NOW, size: tuple[int, int] = (120, 36)
+) -> AbstractAsyncContextManager[Browser]:
+    """Run the browser on a store file."""
+    return browsing(open_app(loose(path), now), size)
 
 
 def loose(path: Path) -> Location:

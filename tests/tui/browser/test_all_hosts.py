@@ -193,10 +193,10 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         assert lines(browser) == [told] and "Chat s15@nas" not in names(browser)
         await browser.wait_until(lambda: "without @nas" in browser.text("#header"))
         await browser.press("home")
-        assert "Enter asks it again" in browser.text("#status")
-        assert "`hermes-browse hosts check nas` says more" in browser.text("#status")
+        assert "Enter asks it again" in browser.status
+        assert "`hermes-browse hosts check nas` says more" in browser.status
         await browser.press("down")
-        assert "Enter reads it" in browser.text("#status")
+        assert "Enter reads it" in browser.status
         nas.come_back()
         await browser.wait_until(lambda: "Chat s15@nas" in names(browser))
         assert lines(browser) == []
@@ -234,12 +234,12 @@ async def test_a_search_goes_to_all_at_once_and_shows_hits_as_they_come(
         vps.gate.set()
         everywhere = ["Chat v1@vps", "Chat v2@vps", "Chat s15@nas", "Chat v3@vps"]
         await browser.wait_until(lambda: names(browser) == everywhere)
-        await browser.wait_until(lambda: "4 hits" in browser.text("#status"))
+        await browser.wait_until(lambda: "4 hits" in browser.status)
         await browser.press("enter")
         assert "a lighthouse far of s15" in browser.text("#transcript"), "the cursor stays"
         nas.fail(since=NOW)
         await browser.send("slash", "backspace")
-        await browser.wait_until(lambda: "@nas: it cannot be reached" in browser.text("#status"))
+        await browser.wait_until(lambda: "@nas: it cannot be reached" in browser.status)
         assert "Chat s15@nas" not in names(browser)
 
 
@@ -270,7 +270,7 @@ async def test_what_is_about_one_store_says_how_to_get_there(app: BrowseApp) -> 
         for key in ("a", "D", "f", "f2", "P", "X", "W", "I", "H", "u"):
             await browser.press(key)
             assert isinstance(app.screen, PlacesScreen), key
-            assert "o opens the one of this conversation" in browser.text("#status"), key
+            assert "o opens the one of this conversation" in browser.status, key
 
 
 @pytest.mark.slow
@@ -346,8 +346,7 @@ async def test_conversations_of_a_host_are_read_named_and_found(
         await browser.wait_until(lambda: names(browser)[0] == "Far chat@far")
         await browser.press("home")
         await browser.wait_until(lambda: "a boat far away" in browser.text("#transcript"))
-        await browser.press("slash")
-        await browser.type("lighthouse")
+        await browser.search("lighthouse")
         await browser.wait_until(lambda: "what the job was told" in browser.text("#list"))
         (row,) = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
         ids = [each.id for each in row.conversation.segments]

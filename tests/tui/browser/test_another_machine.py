@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, on_demo
 from server import ThrowAwayServer
 
 from hermes_browse.store.connection.connect import Store
@@ -35,7 +35,7 @@ async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
     """The browser on the sample store."""
     folder = tmp_path / "demo"
     folder.mkdir()
-    async with browsing(demo_app(folder)) as browser:
+    async with on_demo(folder) as browser:
         yield browser
 
 
@@ -69,8 +69,7 @@ async def test_a_conversation_is_read_there_as_here(
     await browser.press("4", "down")
     row = browser.row
     assert isinstance(row, ConversationRow) and len(screen.transcript.page)
-    await browser.press("slash")
-    await browser.type("the")
+    await browser.search("the")
     assert screen.results
 
 
@@ -92,19 +91,16 @@ async def test_archive_rename_delete_and_their_undo_happen_there(
     await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("a")
-    said = browser.text("#status")
+    said = browser.status
     assert _conversations(machine)[tip][1]
     assert "archived “" in said and "on vps · u undoes" in said
     await browser.press("u")
     assert _conversations(machine) == before
     tip = _tip(browser)
-    await browser.press("D")
-    await browser.press("y")
-    assert tip not in _conversations(machine), browser.text("#status")
+    await browser.press("D", "y")
+    assert tip not in _conversations(machine), browser.status
     await browser.press("u")
-    assert _conversations(machine) == before and "restored 1 conversation" in browser.text(
-        "#status"
-    )
+    assert _conversations(machine) == before and "restored 1 conversation" in browser.status
 
 
 @pytest.mark.slow
@@ -116,10 +112,10 @@ async def test_a_change_there_that_waits_for_another_writer_says_so(
     with closing(sqlite3.connect(machine.home / "state.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         await browser.send("a")
-        await browser.wait_until(lambda: "waiting for the store" in browser.text("#status"))
+        await browser.wait_until(lambda: "waiting for the store" in browser.status)
         other.execute("ROLLBACK")
     await browser.settle()
-    assert "archived" in browser.text("#status")
+    assert "archived" in browser.status
 
 
 @pytest.mark.slow
@@ -185,7 +181,7 @@ async def test_what_is_in_files_there_is_named_with_its_command(
 ) -> None:
     screen = await _go(browser, machine)
     await browser.press(key)
-    assert browser.app.screen is screen and "kept on vps" in browser.text("#status")
+    assert browser.app.screen is screen and "kept on vps" in browser.status
 
 
 @pytest.mark.slow
@@ -199,7 +195,7 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
     screen = await _go(browser, machine)
     rows = len(screen.rows)
     machine.stop()
-    await browser.wait_until(lambda: "vps: " in browser.text("#status"))
+    await browser.wait_until(lambda: "vps: " in browser.status)
     assert len(screen.rows) == rows
     with sqlite3.connect(machine.home / "state.db") as connection:
         connection.execute(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from browsing import NOW, Browser, browsing, on_demo, on_store, open_app
 from builders import make_store
 from textual.geometry import Offset
 
@@ -59,7 +59,7 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
     """P reads how a spared conversation without a title begins, also where the list has not shown
     it."""
     path = fixture_store("state-v31")
-    async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
+    async with on_store(path, 1_900_000_000.0, (120, 14)) as browser:
         browser.screen.edits.choices.rules = "older:0d"
         browser.screen.details = RowDetails()
         await browser.press("P")
@@ -83,7 +83,7 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
 
 async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
     """End, Home, g, G, Ctrl+D and Ctrl+U move in it."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("question_mark")
         page = browser.app.screen.query_one("#help")
         for keys, where in (
@@ -113,7 +113,7 @@ async def test_help_says_what_enter_does_on_a_screen(
     key: str, enter: str | None, tmp_path: Path
 ) -> None:
     """Nowhere over the main screen Enter resumes, and help does not say so."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.press(key, "question_mark")
         assert isinstance(browser.app.screen, HelpCard)
         told = browser.card()
@@ -131,7 +131,7 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
     for size in ((120, 36), (60, 24)):
         folder = tmp_path / str(size[0])
         folder.mkdir()
-        async with browsing(demo_app(folder), size) as browser:
+        async with on_demo(folder, size) as browser:
             line = browser.text("#views")
             await browser.pilot.click("#views", offset=Offset(line.index(" 2 ") + 1, 0))
             await browser.settle()
@@ -148,7 +148,7 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
 async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
     """Of all that is marked, what goes, what is spared and what goes along with its parent come to
     the whole."""
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+    async with on_demo(tmp_path, (200, 60)) as browser:
         await browser.press("4", "asterisk")
         marked = len(browser.screen.marks)
         await browser.press("P")
@@ -166,60 +166,56 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
 
 async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
     """Where a row is live it says so from the first frame; our own change makes nobody a writer."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         rows = [row for row in _rows(browser, "#list") if isinstance(row, ConversationRow)]
         assert any(row.conversation.status is Status.LIVE for row in rows)
-        assert "Hermes is writing" in browser.text("#status")
+        assert "Hermes is writing" in browser.status
         store = browser.screen.location.path
-    async with browsing(open_app(loose(store), NOW + 86_400)) as browser:
-        assert "no one is writing" in browser.text("#status")
-        await browser.press("a")
-        await browser.press("u")
+    async with on_store(store, NOW + 86_400) as browser:
+        assert "no one is writing" in browser.status
+        await browser.press("a", "u")
         browser.screen.listing.changed()
         await browser.press("f5")
-        assert "no one is writing" in browser.text("#status")
+        assert "no one is writing" in browser.status
 
 
 @pytest.mark.slow
 async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None:
     """The way back from the recap is told while there is one."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("p")
-        assert "p back to the transcript" in browser.text("#status")
+        assert "p back to the transcript" in browser.status
         await browser.press("p")
-        assert "p back to the transcript" not in browser.text("#status")
+        assert "p back to the transcript" not in browser.status
         await browser.press("p", "down")
-        assert "p back to the transcript" not in browser.text("#status")
+        assert "p back to the transcript" not in browser.status
         await browser.press("f5")
-        assert "reading the store again" not in browser.text("#status")
+        assert "reading the store again" not in browser.status
         await browser.press("V")
-        assert "a range begins here" in browser.text("#status")
+        assert "a range begins here" in browser.status
         await browser.press("down", "V")
-        assert "a range begins here" not in browser.text("#status")
+        assert "a range begins here" not in browser.status
 
 
 @pytest.mark.slow
 async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> None:
     """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing
     changes nothing."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("down", "down")
         before = browser.row
         assert before is not None
-        await browser.press("slash")
-        await browser.type("cookie")
+        await browser.search("cookie")
         await browser.press("enter", *"nnnnnn")
         hit = browser.row
         assert isinstance(hit, HitRow) and hit.conversation is not None
         root = hit.conversation.root_id
         listed = any(each == root for each in browser.screen.catalog.order(browser.screen.view))
-        await browser.press("escape", "escape")
-        await browser.press(*["escape"] * (1 if browser.screen.searched else 0))
+        await browser.press("escape", "escape", *["escape"] * (1 if browser.screen.searched else 0))
         assert browser.screen.searched is None
         assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
         at = browser.row.key
-        await browser.press("slash")
-        await browser.type("auth")
+        await browser.search("auth")
         await browser.press(*["backspace"] * 4)
         assert browser.row is not None and browser.row.key == at
 
@@ -250,7 +246,7 @@ async def test_a_view_without_rows_says_where_the_others_are(tmp_path: Path) -> 
     path = make_store(
         tmp_path / "state.db", "22", [{"id": "cron_a_20260101_000000", "source": "cron"}], []
     )
-    async with browsing(open_app(loose(path)), (120, 30)) as browser:
+    async with on_store(path, size=(120, 30)) as browser:
         assert browser.text("#list").strip() == "No chats here: press 4 for everything"
         await browser.press("3")
         assert browser.text("#list").strip() == "Nothing is archived"

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, demo_app, on_demo, on_store, open_app
 from effort import slow_but
 
 from hermes_browse.store.connection.connect import Store
@@ -34,7 +34,7 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
     fails."""
     path = fixture_store(name)
     before = path.read_bytes()
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await browser.press("4")
         rows = browser.screen.rows
         for index in range(len(rows)):
@@ -49,15 +49,13 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
 
 
 async def test_keys_of_the_transcript_tell_where_they_work(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("c")
-        assert "c (copy) is for messages: Tab goes to them" in browser.text("#status")
+        assert "c (copy) is for messages: Tab goes to them" in browser.status
         await browser.press("j")
-        assert "is for messages" not in browser.text("#status")
+        assert "is for messages" not in browser.status
         await browser.press("tab", "c")
-        assert "is for messages" not in browser.text("#status") and "clipboard" in browser.text(
-            "#status"
-        )
+        assert "is for messages" not in browser.status and "clipboard" in browser.status
 
 
 @pytest.mark.slow
@@ -73,7 +71,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             await browser.press("down")
             row = browser.row
             assert isinstance(row, ConversationRow)
-            assert "is locked by another process" in " ".join(browser.text("#status").split())
+            assert "is locked by another process" in " ".join(browser.status.split())
             title = (row.conversation.title or "")[:16]
             assert browser.screen.transcript.model is None and title in browser.text(
                 "#title"
@@ -83,9 +81,8 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             model = browser.screen.transcript.model
             assert model is not None and model.conversation.root_id == row.conversation.root_id
             writer.execute("BEGIN EXCLUSIVE")
-            await browser.press("slash")
-            await browser.type("auth")
-            assert "is locked by another process" in " ".join(browser.text("#status").split())
+            await browser.search("auth")
+            assert "is locked by another process" in " ".join(browser.status.split())
             writer.execute("ROLLBACK")
             await browser.press("f5")
             assert isinstance(browser.row, ConversationRow) and browser.row.hits
@@ -101,8 +98,7 @@ async def test_a_risky_resume_wants_another_key(
     )
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
-        await browser.press("slash")
-        await browser.type("salut")
+        await browser.search("salut")
         await browser.press("enter", "R")
         assert isinstance(app.screen, PreflightCard)
         card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
@@ -126,7 +122,7 @@ async def test_the_sample_store_shows_the_card_and_resumes_nothing(
 ) -> None:
     """It says why, and what R would run; the keys below are in sight however much the card has
     to say."""
-    async with browsing(demo_app(tmp_path), size) as browser:
+    async with on_demo(tmp_path, size) as browser:
         row = browser.row
         assert isinstance(row, ConversationRow)
         await browser.press("R")
@@ -147,7 +143,7 @@ async def test_the_sample_store_shows_the_card_and_resumes_nothing(
         assert str(answer.render()).startswith("The sample store has nothing to resume")
         await browser.press("escape", "Y")
         assert isinstance(browser.app.screen, MainScreen)
-        assert browser.app.clipboard == "" and "sample store" in browser.text("#status")
+        assert browser.app.clipboard == "" and "sample store" in browser.status
         assert browser.app.return_value is None
 
 
@@ -192,7 +188,7 @@ async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
     """What another process writes shows up without moving the cursor."""
     import sqlite3
 
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("down", "down")
         key = browser.row.key if browser.row else ""
         writer = sqlite3.connect(tmp_path / "state.db")

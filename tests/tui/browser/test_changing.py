@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from browsing import browsing, go_to, listed, loose, open_app
+from browsing import go_to, listed, on_store
 from builders import make_store
 from pruning import NOW
 from trashing import column_of, differences, dump, health
@@ -20,12 +20,12 @@ from hermes_browse.tui.screens.exporting import ExportCard
 async def test_archive_and_undo(path: Path) -> None:
     """The whole chain goes at once, the cursor stays where it is, u brings back every byte."""
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await go_to(browser, "root")
         line = browser.screen.rows.cursor
         await browser.press("a")
         assert "root" not in listed(browser) and browser.screen.rows.cursor == line
-        assert "archived" in browser.text("#status") and "u undoes" in browser.text("#status")
+        assert "archived" in browser.status and "u undoes" in browser.status
         assert {id for id, flag in column_of(path, "archived").items() if flag} == {
             "root",
             "tip",
@@ -37,9 +37,9 @@ async def test_archive_and_undo(path: Path) -> None:
         await browser.press("a")  # brings back what is put away
         assert not column_of(path, "archived")["put-away"]
         await browser.press("u", "u")
-        assert "undone" in browser.text("#status")
+        assert "undone" in browser.status
         await browser.press("u")
-        assert "nothing to undo" in browser.text("#status")
+        assert "nothing to undo" in browser.status
     assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
 
 
@@ -47,12 +47,11 @@ async def test_archive_and_undo(path: Path) -> None:
 async def test_undo_pressed_twice_at_once(path: Path) -> None:
     """Takes back two things, the last one first, not one of them twice."""
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await go_to(browser, "old")
         await browser.press("a")
         await go_to(browser, "new")
-        await browser.press("D")
-        await browser.press("y")
+        await browser.press("D", "y")
         await browser.pilot.press("u", "u")
         await browser.settle()
         assert not len(browser.screen.edits.journal)
@@ -70,17 +69,17 @@ async def test_an_untitled_conversation_is_named_as_its_row(tmp_path: Path) -> N
     ]
     sessions = [{"id": "20260101_000000_abcdef", "started_at": NOW - 90, "ended_at": NOW - 50}]
     path = make_store(tmp_path / "state.db", "31", sessions, messages)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("a")
-        assert "archived “Busiest sailing of May?” · u undoes" in browser.text("#status")
+        assert "archived “Busiest sailing of May?” · u undoes" in browser.status
         await browser.press("u")
-        assert "undone: archived “Busiest sailing of May?”" in browser.text("#status")
+        assert "undone: archived “Busiest sailing of May?”" in browser.status
 
 
 async def test_marks(path: Path) -> None:
     """One by one, as a range, all; counted where they can be seen; Esc takes them away before
     anything else."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("space", "space")
         marks = browser.screen.marks
         assert len(marks) == 2 and "2 marked" in browser.text("#views")
@@ -95,8 +94,7 @@ async def test_marks(path: Path) -> None:
         assert len(marks) == len(listed(browser)) > 3
         await browser.press("asterisk")
         assert not len(marks)
-        await browser.press("2")
-        await browser.press("home")
+        await browser.press("2", "home")
         row = browser.row
         assert isinstance(row, JobRow)
         await browser.press("space")
@@ -106,12 +104,12 @@ async def test_marks(path: Path) -> None:
 @pytest.mark.slow
 async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
     """And says how many, and why."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         for root in ("old", "pinned", "boss"):
             await go_to(browser, root)
             await browser.press("space")
         await browser.press("a")
-        status = browser.text("#status")
+        status = browser.status
         assert "2 conversations archived" in status and "1 protected: pinned" in status
         put_away = {id for id, flag in column_of(path, "archived").items() if flag}
         assert put_away == {"old", "boss", "put-away"}
@@ -132,11 +130,11 @@ async def test_pin(tmp_path: Path, shape: str, can: bool) -> None:
         [{"session_id": "a", "content": "x"}],
     )
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await go_to(browser, "a")
         await browser.press("f")
         if not can:
-            assert "Nothing was changed" in browser.text("#status")
+            assert "Nothing was changed" in browser.status
         else:
             assert column_of(path, "pinned") == {"a": 1, "b": 0} and "★" in browser.text("#list")
             await browser.press("f")
@@ -149,7 +147,7 @@ async def test_rename(path: Path) -> None:
     """What would be stored is said at each letter; a taken title is refused; u gives the old one
     back."""
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await go_to(browser, "old")
         await browser.press("f2")
         assert isinstance(browser.app.screen, RenameCard)
@@ -174,9 +172,7 @@ async def test_rename(path: Path) -> None:
             "has the title" in browser.text("#verdict")
             and column_of(path, "title")["old"] == "Old plans x"
         )
-        await browser.press("escape")
-        await browser.press("f2", "escape")
-        await browser.press("u")
+        await browser.press("escape", "f2", "escape", "u")
     assert not differences(before, dump(path))
 
 
@@ -184,7 +180,7 @@ async def test_a_busy_store_says_so_and_the_undo_stays(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing was changed, and it can be tried again."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await go_to(browser, "old")
         await browser.press("a")
         holder = sqlite3.connect(path, isolation_level=None)
@@ -192,7 +188,7 @@ async def test_a_busy_store_says_so_and_the_undo_stays(
         monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
         monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.1)
         await browser.press("u")
-        assert "busy" in browser.text("#status") and len(browser.screen.edits.journal) == 1
+        assert "busy" in browser.status and len(browser.screen.edits.journal) == 1
         holder.execute("ROLLBACK")
         holder.close()
         await browser.press("u")
@@ -204,13 +200,11 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """Into a file of the proposed name; what is there stays until it is said that it may go;
     formats by a key."""
     monkeypatch.chdir(tmp_path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await go_to(browser, "old")
         await browser.press("e", "enter")
         saved = tmp_path / "Old plans.md"
-        assert "hello there" in saved.read_text(encoding="utf-8") and "saved" in browser.text(
-            "#status"
-        )
+        assert "hello there" in saved.read_text(encoding="utf-8") and "saved" in browser.status
         saved.write_text("mine", encoding="utf-8")
         await browser.press("e", "enter")
         assert isinstance(browser.app.screen, ExportCard) and "already" in browser.text("#verdict")
@@ -238,6 +232,6 @@ async def test_what_has_no_name_is_saved_under_its_id(
     make_store(
         tmp_path / "other.db", "22", [{"id": "20260101_101010_abc", "title": None}], messages
     )
-    async with browsing(open_app(loose(tmp_path / "other.db"), NOW)) as browser:
+    async with on_store(tmp_path / "other.db", NOW) as browser:
         await browser.press("4", "e", "enter")
-        assert (tmp_path / "20260101_101010_abc.md").exists(), browser.text("#status")
+        assert (tmp_path / "20260101_101010_abc.md").exists(), browser.status

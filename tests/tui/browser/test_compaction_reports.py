@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, browsing, on_store, open_app
 from builders import DAY, T0, make_store
 from compressed import case, store_of
 
@@ -63,14 +63,14 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
         RowOrigin.KEPT: 4,
         RowOrigin.SINCE: 1,
     }
-    async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
+    async with on_store(store, NOW, (120, 50)) as browser:
         await browser.press("4", "tab", ".")
-        assert "the model had: a summary of" in browser.text("#status")
+        assert "the model had: a summary of" in browser.status
 
 
 async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path: Path) -> None:
     store = _recorded("0.19.0-place-twice", tmp_path)
-    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+    async with on_store(store, NOW, (160, 50)) as browser:
         await _inspect(browser, 0)
         assert "question 3: what about the tide?" in browser.text("#replaced")
         assert "compaction summary" in browser.text("#instead")
@@ -85,7 +85,7 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
     """Hermes opens the newest session whichever is named: what an older one said is copied from the
     inspector."""
     store = _recorded("0.19.0-rotation-twice", tmp_path)
-    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+    async with on_store(store, NOW, (160, 50)) as browser:
         screen = await _inspect(browser, 1)
         assert len(screen.overview) == 3
         one = screen._compaction
@@ -106,7 +106,7 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
     with Store(store).reader() as reader:
         memory = read_memory(reader, conversation.segments)
     assert not memory.has_summary and len(memory.forgotten) > 20
-    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+    async with on_store(store, NOW, (160, 50)) as browser:
         screen = await _inspect(browser, 6)
         rows = browser.text("#compactions").splitlines()
         assert [row.strip("▌▏ ")[0] for row in rows[3:7]] == ["!", "?", "!", "!"]
@@ -119,7 +119,7 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
         await browser.press("c")
         assert "question 13: what about the harbour?" in clipboard[-1]
         await browser.press("n")
-        assert "lost 1 of" in browser.text("#status")
+        assert "lost 1 of" in browser.status
         await browser.press("k", "k", "k")
         assert screen._compaction is not None and len(screen._compaction.empty_sessions) == 2
         assert "Empty sessions stand between the two." in browser.text("#about")
@@ -205,7 +205,7 @@ async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path: Path) -> 
         segments = _conversation(store).segments
         context = context_of(reader, Contexts(read_history(reader, segments), segments), None)
     assert CompactionNote.GAP in context.notes and not context.is_certain
-    async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
+    async with on_store(store, NOW, (120, 50)) as browser:
         await browser.press("M")
         assert "the ids 7 to 63 are in no row: messages of this or of" in browser.text(
             "#compactions"
@@ -242,7 +242,7 @@ async def test_86234_a_summary_is_no_message(tmp_path: Path) -> None:
         memory = read_memory(reader, conversation.segments)
         summaries = {one.summary for one in read_history(reader, conversation.segments).compactions}
     assert memory.has_summary and not summaries & {*memory.forgotten}
-    async with browsing(open_app(loose(store), NOW), (120, 60)) as browser:
+    async with on_store(store, NOW, (120, 60)) as browser:
         await browser.press("4", "tab")
         page = browser.text("#transcript")
         assert "compaction summary · " in page and "REFERENCE ONLY" not in page

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, on_demo
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
@@ -131,20 +131,18 @@ async def _copied(browser: Browser, key: str) -> str:
 
 
 async def test_keys_copy_the_message_and_say_by_which_way(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab", "K")
         current = browser.screen.transcript.current
         assert current is not None and current.role == "user"
         assert await _copied(browser, "c") == current.text
-        assert "OSC 52" in browser.text("#status") and f"message {current.id}" in browser.text(
-            "#status"
-        )
+        assert "OSC 52" in browser.status and f"message {current.id}" in browser.status
         assert await _copied(browser, "y") == browser.screen.current.id  # type: ignore[union-attr]  # one is open
-        assert "OSC 52" in browser.text("#status")
+        assert "OSC 52" in browser.status
 
 
 async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab", "home")
         view = browser.screen.transcript
         assert view.model is not None
@@ -160,10 +158,10 @@ async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> Non
 
 
 async def test_where_there_is_nothing_to_take_it_is_said(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab", "K")
         assert await _copied(browser, "C") == ""
-        assert "no code block" in browser.text("#status")
+        assert "no code block" in browser.status
 
 
 @POSIX
@@ -178,7 +176,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
         f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text',
     )
     monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         monkeypatch.setattr(browser.app, "suspend", nullcontext)
         await browser.press("tab", "home")
         view = browser.screen.transcript
@@ -201,16 +199,16 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
 async def test_what_goes_wrong_with_an_editor_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab")
         monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
         await browser.press("E")
         await browser.settle()
-        assert "cannot be handed over" in browser.text("#status"), "this terminal is none"
+        assert "cannot be handed over" in browser.status, "this terminal is none"
         monkeypatch.setattr(browser.app, "suspend", nullcontext)
         await browser.press("E")
         await browser.settle()
-        assert "could not be started" in browser.text("#status")
+        assert "could not be started" in browser.status
 
 
 def test_a_paged_text_cannot_act() -> None:
@@ -245,7 +243,7 @@ def test_raw_takes_salvaged_bytes(tmp_path: Path) -> None:
 
 
 async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab", "K")
         current = browser.screen.transcript.current
         assert current is not None
@@ -263,7 +261,7 @@ async def test_the_raw_row_needs_no_text_that_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beside a busy writer a message is on its way when the key comes: its number is known."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab", "K")
         current = browser.screen.transcript.current
         assert current is not None and browser.screen.transcript.current_id == current.id
@@ -275,7 +273,7 @@ async def test_the_raw_row_needs_no_text_that_is_read(
 
 async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:
     """By name, from any pane, and it works from there."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
         assert {
             "Copy",

@@ -17,10 +17,9 @@ import pytest
 from browsing import (
     Browser,
     HeldAnswers,
-    browsing,
-    demo_app,
     drawn_row,
     of_row,
+    on_demo,
     sessions_of_tree,
 )
 from effort import slow_but
@@ -247,7 +246,7 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
     answers = HeldAnswers(monkeypatch)
     pressed: list[str] = []
     sizes = [(120, 36), (80, 24), (200, 60)]
-    async with browsing(demo_app(tmp_path), sizes[seed % 3]) as browser:
+    async with on_demo(tmp_path, sizes[seed % 3]) as browser:
         meant = Meant(browser, monkeypatch)
         for _ in range(COUNT):
             keys = burst(chance, browser)
@@ -276,7 +275,7 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
     """As right after the start: until it is found keys are about nothing, and the tree stays as it
     is."""
     answers = HeldAnswers(monkeypatch)
-    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+    async with on_demo(tmp_path, (120, 40)) as browser:
         screen = browser.screen
         meant = Meant(browser, monkeypatch)
         await browser.press("l", "home")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app
+from browsing import NOW, demo_app, on_demo
 from builders import hostile_store
 
 from hermes_browse.store.connection.connect import Store
@@ -42,7 +42,7 @@ def test_no_card_can_act(tmp_path: Path) -> None:
 async def test_the_card_tells_of_the_conversation_on_screen(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    async with browsing(demo_app(tmp_path), size) as browser:
+    async with on_demo(tmp_path, size) as browser:
         conversation = browser.screen.current
         assert conversation is not None
         expected = cards(browser.app.store.path)[conversation.id]

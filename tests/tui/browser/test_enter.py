@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import HeldAnswers, browsing, demo_app
+from browsing import HeldAnswers, browsing, on_demo
 from configured_app import configured
 
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -18,7 +18,7 @@ from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
 
 async def test_enter_reads_and_r_resumes(tmp_path: Path) -> None:
     """Conversations, jobs, the nodes of the tree, also what a screen over the main one lists."""
-    async with browsing(demo_app(tmp_path), (160, 48)) as browser:
+    async with on_demo(tmp_path, (160, 48)) as browser:
         screen = browser.screen
         await browser.press("enter")
         assert screen.transcript.has_focus
@@ -57,7 +57,7 @@ async def test_a_picker_resumes_conversations_of_the_list_only(tmp_path: Path) -
     async with browsing(configured(tmp_path, 'enter = "resume"\n'), (160, 48)) as browser:
         screen = browser.screen
         assert "Enter resume" in browser.text("#keys")
-        assert "Enter resumes …" in browser.text("#status")
+        assert "Enter resumes …" in browser.status
         await browser.press("enter")
         assert isinstance(browser.app.screen, PreflightCard)
         await browser.press("escape", "l", "home")
@@ -67,7 +67,7 @@ async def test_a_picker_resumes_conversations_of_the_list_only(tmp_path: Path) -
         await browser.press("slash", *"ferry", "enter")
         assert screen.transcript.has_focus, "a found conversation is read"
         await browser.press("left", "home")
-        assert "Enter resumes" not in browser.text("#status")
+        assert "Enter resumes" not in browser.status
         await browser.press("down")
         assert isinstance(browser.row, ConversationRow | HitRow)
         assert "Enter read" in browser.text("#keys")
@@ -78,7 +78,7 @@ async def test_enter_in_the_box_reads_the_first_result(
 ) -> None:
     """Also if it is pressed before the result is there; a title as well as a hit."""
     answers = HeldAnswers(monkeypatch)
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         screen = browser.screen
         await browser.press("slash")
         answers.hold()
@@ -96,9 +96,9 @@ async def test_enter_in_the_box_reads_the_first_result(
 
 async def test_what_is_typed_is_shown_at_the_match(tmp_path: Path) -> None:
     """The first n goes to the hit after that one."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         screen = browser.screen
-        await browser.press("slash", *"cookie")
+        await browser.search("cookie")
         row, found = browser.row, screen.results
         assert isinstance(row, ConversationRow) and row.hits > 1 and found is not None
         assert screen.transcript.page.hit == row.best

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, PATIENCE, Browser, browsing, loose, open_app
+from browsing import NOW, PATIENCE, Browser, on_store
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
 
@@ -119,7 +119,7 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(
 ) -> None:
     """However a line is broken: as many letters are lit as stand in the text, and `n` stops at each
     once."""
-    async with browsing(open_app(loose(broken(tmp_path))), size) as browser:
+    async with on_store(broken(tmp_path), size=size) as browser:
         await browser.press("tab", "z", "home")
         for text, count in (
             ("needle in the haystack", 9),
@@ -188,7 +188,7 @@ def lit(browser: Browser) -> list[str]:
 
 
 async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         await find(browser, "needle")
         assert lit(browser) == ["a NEEDLE deep down"]
@@ -210,11 +210,11 @@ async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path: Path)
         assert lit(browser) == []
         assert browser.screen.transcript.has_focus
         await browser.press("n")
-        assert "no search" in browser.text("#status"), "n is about the search again"
+        assert "no search" in browser.status, "n is about the search again"
 
 
 async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         await find(browser, "needle")
         await browser.press("enter", "end", "N")
@@ -226,7 +226,7 @@ async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_
 @pytest.mark.slow
 async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -> None:
     path = long_store(tmp_path / "state.db")
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await browser.press("tab", "home")
         await find(browser, "needle")
         await browser.press("enter")
@@ -237,16 +237,15 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -
             )
         browser.screen.loader.changed()
         await browser.settle()
-        assert "1 new" in browser.text("#status"), "news of the conversation are not talked over"
+        assert "1 new" in browser.status, "news of the conversation are not talked over"
         await browser.press("end", "N")
         assert lit(browser) == ["a new needle"]
 
 
 @pytest.mark.slow
 async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab", "home")
-        await browser.press("pagedown")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home", "pagedown")
         before = browser.text("#transcript")
         await find(browser, "needle")
         assert browser.text("#transcript") != before
@@ -256,9 +255,8 @@ async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path: Path
 
 
 async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab")
-        await browser.press("backslash", "slash", "q", "n")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "backslash", "slash", "q", "n")
         assert browser.app.is_running
         assert "not in this conversation" in browser.text("#ask-answer")
 
@@ -275,7 +273,7 @@ async def test_the_screen_reads_nothing_while_it_finds(
         threads.add(threading.current_thread().name)
         return original(self, sql, parameters)
 
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         monkeypatch.setattr(Reader, "rows", rows)
         await find(browser, "needle")
@@ -285,9 +283,8 @@ async def test_the_screen_reads_nothing_while_it_finds(
 
 
 async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab", "home")
-        await browser.press("pagedown")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home", "pagedown")
         before = browser.text("#transcript")
         await browser.press("number_sign", *"250", "enter")
         current = browser.screen.transcript.current
@@ -295,24 +292,22 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
         await browser.press("apostrophe")
         assert browser.text("#transcript") == before
         await browser.press("number_sign", *"99999", "enter")
-        assert "not part of this conversation" in " ".join(browser.text("#status").split())
+        assert "not part of this conversation" in " ".join(browser.status.split())
         box = browser.screen.query_one(AskInput)
         assert box.has_focus and box.value == "99999", "what was typed can be changed"
 
 
 async def test_a_hit_of_the_search_that_is_folded_away_is_unfolded(tmp_path: Path) -> None:
     """A result stands below its call, and a hit in it is of no use when it cannot be seen."""
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("slash")
-        await browser.type("here")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.search("here")
         await browser.press("enter", "down")
         assert any("needlé here" in line for line in lit(browser))
 
 
 async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("slash")
-        await browser.type("deep")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.search("deep")
         await browser.press("enter", "down")
         assert lit(browser) == ["a NEEDLE deep down"]
 
@@ -327,7 +322,7 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None
         "user",
         "words and words " * 12 + "\n\nneedle one\n\n" + "more words " * 12 + "\n\nneedle two",
     )
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         await browser.press("tab")
         await find(browser, "needle")
         await browser.press("enter", "n")
@@ -344,7 +339,7 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None
 
 
 async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         await find(browser, "needlé here")
         view = browser.screen.transcript
@@ -370,9 +365,8 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(
         assert may_answer.wait(PATIENCE)
         return messages(store, ids)
 
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab", "home")
-        await browser.press("backslash")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home", "backslash")
         monkeypatch.setattr(OpenStore, "messages", read_late)
         await browser.send("d")
         await browser.wait_until(asked.is_set)
@@ -385,9 +379,8 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(
 @pytest.mark.slow
 async def test_a_hit_of_the_search_ends_finding(tmp_path: Path) -> None:
     """What is lit and what n walks are always about the same words."""
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("slash")
-        await browser.type("deep")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.search("deep")
         await browser.press("enter")
         await find(browser, "haystack")
         await browser.press("enter")
@@ -409,7 +402,7 @@ async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path: Path
     ]
     builder.message("s", "user", "list them")
     builder.message("s", "assistant", None, tool_calls=calls)
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         await browser.press("tab", "home")
         await find(browser, "n40z")
         assert "1 of 1 message" in browser.text("#ask-answer") and " O " not in browser.text(
@@ -419,4 +412,4 @@ async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path: Path
         await find(browser, "n940z")
         assert "O opens all of it" in browser.text("#ask-answer")
         await browser.press("enter")
-        assert "O opens all of it" in browser.text("#status")
+        assert "O opens all of it" in browser.status

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import on_store
 
 from hermes_browse.tui.browser.search.history import QueryHistory
 from hermes_browse.tui.browser.search.searches import SearchesCard
@@ -88,7 +88,7 @@ def store(fixture_store: Callable[[str], Path]) -> Path:
 
 @pytest.mark.slow
 async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
-    async with browsing(open_app(loose(store))) as browser:
+    async with on_store(store) as browser:
         box = browser.screen.box
         await browser.press("slash")
         for text in ("auth", "docker"):
@@ -98,11 +98,11 @@ async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
         await browser.type("dra")
         await browser.press("up")
         assert box.value == "docker" and box.cursor_position == 6
-        assert "hit" in browser.text("#status")
+        assert "hit" in browser.status
         await browser.press("up")
         assert box.value == "auth"
         await browser.press("up")
-        assert box.value == "auth" and "no earlier search" in browser.text("#status")
+        assert box.value == "auth" and "no earlier search" in browser.status
         await browser.press("down", "down")
         assert box.value == "dra"
         await browser.press("escape", "up", "x")
@@ -110,26 +110,24 @@ async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
         await browser.press("up")
         assert box.value == "docker", "typing begins the walk anew"
     assert history_path().is_file()
-    async with browsing(open_app(loose(store))) as browser:
+    async with on_store(store) as browser:
         await browser.press("slash", "up")
         assert browser.screen.box.value == "docker"
 
 
 async def test_up_moves_in_the_list_below_its_first_row(store: Path) -> None:
-    async with browsing(open_app(loose(store))) as browser:
-        await browser.press("slash")
-        await browser.type("the")
+    async with on_store(store) as browser:
+        await browser.search("the")
         await browser.press("down", "down", "up")
         assert browser.screen.rows.cursor == 2 and browser.screen.box.value == "the"
 
 
 @pytest.mark.slow
 async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
-    async with browsing(open_app(loose(store))) as browser:
-        await browser.press("slash")
-        await browser.type("auth")
+    async with on_store(store) as browser:
+        await browser.search("auth")
         await browser.press("ctrl+s")
-        assert "search kept" in browser.text("#status")
+        assert "search kept" in browser.status
         await browser.press("escape")
         await browser.type("docker")
         await browser.press("enter", "ctrl+r")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import on_store
 from builders import make_store
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
@@ -177,15 +177,15 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(
         return lay_out(shown)
 
     monkeypatch.setattr(Shown, "lay_out", noted)
-    async with browsing(open_app(loose(store)), size=(120, 36)) as browser:
+    async with on_store(store, size=(120, 36)) as browser:
         await browser.settle()
         assert "## Tides" not in browser.text("#transcript")
         await browser.press("tab", "end", "enter", "pageup", "home")
         assert "Tides" in browser.text("#transcript")
         browser.screen.query_one("#transcript").styles.width = 50
         await browser.settle()
-        await browser.press("escape", "slash")
-        await browser.type("lantern")
+        await browser.press("escape")
+        await browser.search("lantern")
         assert "lantern" in browser.text("#transcript")
     assert threads["long"] and threads["short"]
     assert threading.main_thread() not in threads["long"]

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, on_demo, on_store
 from store_builder import T0, StoreBuilder
 from transcripts import lines_of, model_of
 
@@ -51,7 +51,7 @@ def test_gaps_count_what_was_said_and_is_left_out(tmp_path: Path) -> None:
 
 
 async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(rewound_store(tmp_path / "state.db")))) as browser:
+    async with on_store(rewound_store(tmp_path / "state.db")) as browser:
         shown = browser.text("#transcript")
         assert (
             "2 rewound messages left out here" in shown
@@ -79,7 +79,7 @@ async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path: Path) -> 
     builder.message("tip", "user", "go on by yourself", display_kind="hidden")
     builder.message("tip", "session_meta", "{}")
     builder.message("tip", "assistant", "still there")
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         shown = browser.text("#transcript")
         assert "said long ago" in shown and "go on by yourself" not in shown
         await browser.press("tab", "z", "v", "home")
@@ -100,7 +100,7 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
         builder.message("s", role, text, active=0, compacted=1)
     for role, text in [("user", "[CONTEXT COMPACTION] summary"), *tail]:
         builder.message("s", role, text)
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         await browser.press("tab", "z", "home")
         assert browser.text("#transcript").count("keep this question") == 1
         for key in ("v", "v", "home"):
@@ -115,13 +115,11 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
             < shown.index("repeated: the same as message 5")
             < shown.index("keep this question")
         )
-        await browser.press("right_curly_bracket")
-        await browser.press("enter")
+        await browser.press("right_curly_bracket", "enter")
         assert browser.text("#transcript").count("keep this question") == 2
         await browser.press("enter")
         assert browser.text("#transcript").count("keep this question") == 1
-        await browser.press("backslash", *"keep")
-        await browser.press("enter", "n", "n")
+        await browser.press("backslash", *"keep", "enter", "n", "n")
         assert browser.app.is_running
 
 
@@ -131,7 +129,7 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
     for number in range(1, 81):
         builder.message("s", "user", f"message {number:03}")
     path = builder.write()
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await browser.press("tab", "home", "pagedown", "pagedown")
         top = browser.text("#transcript").split("\n")[0]
         with closing(sqlite3.connect(path)) as connection, connection:
@@ -143,7 +141,7 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
         browser.screen.loader.changed()
         await browser.settle()
         assert browser.text("#transcript").split("\n")[0] == top
-        assert "1 new" in browser.text("#status")
+        assert "1 new" in browser.status
 
 
 @pytest.mark.parametrize(
@@ -187,7 +185,7 @@ def test_it_is_one_line_until_it_is_opened() -> None:
 
 async def test_title_and_facts_take_the_width_there_is(tmp_path: Path) -> None:
     """Alone on the screen the pane has room for what was cut beside the list."""
-    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+    async with on_demo(tmp_path, (100, 30)) as browser:
         await browser.press("tab")
         cut = browser.text("#facts")
         assert "…" in cut
@@ -220,7 +218,7 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
 
 
 async def test_escape_ends_a_recap(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab")
         before = browser.text("#transcript")
         await browser.press("p")
@@ -237,7 +235,7 @@ async def test_escape_ends_a_recap(tmp_path: Path) -> None:
 async def test_another_reading_keeps_the_place(tmp_path: Path) -> None:
     """At a message that the model no longer sees the next one is shown; the reading that has it
     goes back to it."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         transcript = browser.screen.transcript
         await browser.press("tab", "g", "right_curly_bracket")
         before = transcript.current_id
@@ -245,8 +243,8 @@ async def test_another_reading_keeps_the_place(tmp_path: Path) -> None:
         assert transcript.current_id not in (None, before) and not transcript.at_end
         assert (
             "what the model still sees · the message you were at is not part of it"
-            in browser.text("#status")
+            in browser.status
         )
         await browser.press("v", "v")
         assert transcript.current_id == before
-        assert "what was said" in browser.text("#status")
+        assert "what was said" in browser.status

@@ -6,7 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app, sessions_of_tree, tree_of
+from browsing import (
+    Browser,
+    on_demo,
+    on_store,
+    sessions_of_tree,
+    tree_of,
+)
 from builders import T0, make_store
 from rich.cells import cell_len
 
@@ -34,7 +40,7 @@ def _lines(browser: Browser) -> list[str]:
 
 async def test_keys_fold_and_the_pane_stays(tmp_path: Path) -> None:
     """Space folds, the arrows go in and out, and Tab alone changes the pane."""
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+    async with on_demo(tmp_path, (160, 40)) as browser:
         tree = browser.screen.lineage
         await browser.press("l", "home")
         count = len(tree_of(browser))
@@ -54,7 +60,7 @@ async def test_keys_fold_and_the_pane_stays(tmp_path: Path) -> None:
 
 
 async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+    async with on_demo(tmp_path, (160, 40)) as browser:
         await browser.press("l", "home", "space", "down", "down")
         before, entry = _lines(browser), browser.screen.lineage.current
         assert isinstance(entry, SessionEntry)
@@ -67,7 +73,7 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path: P
 
 
 async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+    async with on_demo(tmp_path, (200, 60)) as browser:
         assert "lost" not in browser.text("#lineage")
         await browser.press("l")
         assert "27 messages became a summary, ~1.7k → 198 tokens, 39 details lost" in browser.text(
@@ -77,7 +83,7 @@ async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path)
 
 async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:
     """A click moves the cursor, one on the arrow folds too, two read."""
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+    async with on_demo(tmp_path, (160, 40)) as browser:
         tree = browser.screen.lineage
         await browser.press("l")
         await browser.pilot.click(tree, offset=(30, 3))
@@ -97,7 +103,7 @@ async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
     """Thousands neither block nor hide what is current; more are shown when they are asked."""
     count = 2_999
     path = _many(tmp_path / "state.db", count)
-    async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
+    async with on_store(path, NOW, (120, 40)) as browser:
         tree, family = browser.screen.lineage, browser.screen.family
         assert family is not None and len(family.lineage.nodes) == count + 1
         begin = time.perf_counter()
@@ -138,7 +144,7 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(
     path = make_store(
         tmp_path / "state.db", "22", sessions, [{"session_id": each["id"]} for each in sessions]
     )
-    async with browsing(open_app(loose(path), NOW), size) as browser:
+    async with on_store(path, NOW, size) as browser:
         await browser.press("4", "end", "l", "home")
         tree = browser.screen.lineage
         assert len(sessions_of_tree(browser)) == 40

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, open_app
+from browsing import NOW, Browser, browsing, demo_app, on_demo, open_app
 from builders import make_store
 from pruning import chosen
 from rich.cells import cell_len
@@ -109,7 +109,7 @@ def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
 async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
     """Again turns it round; hits have an order of their own, and conversations that filters admit
     have the list's."""
-    async with browsing(demo_app(tmp_path), (200, 40)) as browser:
+    async with on_demo(tmp_path, (200, 40)) as browser:
         assert "when↓" in browser.text("#head")
         await click(browser, "cost")
         costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
@@ -125,14 +125,14 @@ async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
         )
         await click(browser, "title")
         assert "title↑" in browser.text("#head"), "A is first"
-        await browser.press("slash", *"source:telegram")
+        await browser.search("source:telegram")
         await click(browser, "msgs")
         counts = [each.message_count for each in listed(browser)]
         assert len(counts) > 2 and counts == sorted(counts, reverse=True)
         await browser.press("escape", "escape", "slash", *"boat")
         assert "↓" not in browser.text("#head") and "hits" in browser.text("#head")
         await click(browser, "cost")
-        assert "o changes it" in browser.text("#status")
+        assert "o changes it" in browser.status
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
 async def test_a_low_screen_has_no_head(
     tmp_path: Path, size: tuple[int, int], has_head: bool
 ) -> None:
-    async with browsing(demo_app(tmp_path), size) as browser:
+    async with on_demo(tmp_path, size) as browser:
         assert browser.screen.head.display is has_head
         assert "Fix auth bug #3" in browser.text("#list").splitlines()[0]
 
@@ -186,7 +186,7 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
     """Messages and bytes in the list, on the card of details, on that of a delete, and in the plan
     of a clean-up."""
     path = tmp_path / "state.db"
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+    async with on_demo(tmp_path, (200, 60)) as browser:
         with Store(path).reader() as reader:
             catalog = read_catalog(reader, NOW)
             plan = make_plan(reader, catalog, chosen("older:0d include:archived include:open"), NOW)
@@ -301,24 +301,24 @@ def test_rows_in_words(tmp_path: Path) -> None:
 
 async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
     """A message stays until the cursor is moved; screens over this one do not tell of its rows."""
-    async with browsing(demo_app(tmp_path), (160, 36)) as browser:
-        assert "a sample store" in browser.text("#status")
+    async with on_demo(tmp_path, (160, 36)) as browser:
+        assert "a sample store" in browser.status
         await browser.press("down", "up")
         assert (
             "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter reads it"
-            in browser.text("#status")
+            in browser.status
         )
-        assert browser.text("#status").count("Hermes is writing") == 1
+        assert browser.status.count("Hermes is writing") == 1
         await browser.press("down", "a")
-        assert "u undoes" in browser.text("#status") or "archived" in browser.text("#status")
-        said = browser.text("#status")
+        assert "u undoes" in browser.status or "archived" in browser.status
+        said = browser.status
         browser.screen.listing.read()
         await browser.settle()
-        assert browser.text("#status") == said, "what is read behind it talks over nothing"
+        assert browser.status == said, "what is read behind it talks over nothing"
         await browser.press("down")
-        assert "Enter reads" in browser.text("#status")
+        assert "Enter reads" in browser.status
         await browser.press("X")
-        assert "Enter reads" not in browser.text("#status")
+        assert "Enter reads" not in browser.status
 
 
 async def test_jobs_have_names(tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
         for name in ("Nightly backup", "Morning paper", "check the disk"):
             assert name in browser.text("#list") and "cron aa11" not in browser.text("#list")
         await browser.press("down", "up")
-        assert "2 runs of a cron job" in browser.text("#status")
+        assert "2 runs of a cron job" in browser.status
         browser.screen.edits.choices.rules = "source:cron older:0d"
         await browser.press("P")
         for name in ("Nightly backup", "Morning paper", "check the disk"):
@@ -402,7 +402,7 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
             assert [line.split()[-1] for line in lines] == list(told[name])[
                 :: -1 if name == "cost" else 1
             ]
-        await browser.press("slash", *"is:automation")
+        await browser.search("is:automation")
         assert "~" not in browser.text("#list") and browser.text("#list").splitlines()[0].endswith(
             "60"
         )
@@ -428,11 +428,11 @@ async def test_what_fails_while_measuring_is_said(
     def broken(store: OpenStore, *_given: object, **_named: object) -> None:
         raise BrowseError("the disk is gone")
 
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         monkeypatch.setattr(OpenStore, "measure", broken)
         before = [each.id for each in listed(browser)]
         await browser.sort("size")
-        assert "the disk is gone" in browser.text("#status")
+        assert "the disk is gone" in browser.status
         assert sorted(each.id for each in listed(browser)) == sorted(
             before
         ) and "…" in browser.text("#list")

@@ -52,7 +52,7 @@ async def arrive(browser: Browser) -> OldScreen:
     for _ in range(500):
         await browser.settle()
         if isinstance(browser.screen, OldScreen) and browser.screen.catalog.counts()[View.ALL]:
-            status = browser.text("#status")
+            status = browser.status
             if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
                 await browser.settle()
                 return browser.screen
@@ -93,17 +93,16 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(
         await browser.press("enter")
         assert screen.transcript.has_focus
         assert "Answer 229." in browser.text("#transcript")
-        await browser.press("slash")
-        await browser.type("boats")
-        assert "scan" in browser.text("#status")
+        await browser.search("boats")
+        assert "scan" in browser.status
         first = screen.rows.current
         assert isinstance(first, ConversationRow)
         assert first.conversation.id == "old_229.jsonl"
         for _ in range(300):  # the count comes behind the hits
             await browser.settle()
-            if "files have no search index" in browser.text("#status"):
+            if "files have no search index" in browser.status:
                 break
-        assert "files have no search index: all of them are scanned" in browser.text("#status")
+        assert "files have no search index: all of them are scanned" in browser.status
         await browser.press("escape", "escape", "home", "e")
         box = browser.app.screen.query_one("#path", Input)
         target = tmp_path / "exported.md"
@@ -130,7 +129,7 @@ async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home: Path) 
         await arrive(browser)
         for key in ("a", "D", "R", "P", "X", "f", "u", "w", "Y"):
             await browser.press("j", key)
-            assert "these are files" in browser.text("#status"), key
+            assert "these are files" in browser.status, key
         assert len(browser.app.screen_stack) == 2
         await browser.press("3")
         assert type(browser.screen) is MainScreen
@@ -145,9 +144,9 @@ async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home: Path) -> No
         await browser.press("5")
         for _ in range(200):
             await browser.settle()
-            if "no old transcripts" in browser.text("#status"):
+            if "no old transcripts" in browser.status:
                 break
-        assert "no old transcripts" in browser.text("#status")
+        assert "no old transcripts" in browser.status
         assert type(browser.screen) is MainScreen
 
 

@@ -7,7 +7,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from browsing import HeldAnswers, browsing, demo_app, drawn_row, of_row, sessions_of_tree
+from browsing import HeldAnswers, drawn_row, of_row, on_demo, sessions_of_tree
 from textual.events import Key
 
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -19,7 +19,7 @@ from hermes_browse.tui.text.family import SessionEntry
 async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
     """A search whose answer changes within the rest of the cursor: the tree is that of the result,
     and so are keys."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         for word in ("parcels", "lisbon"):
             await browser.press("slash")
             for letter in word:  # faster than the cursor rests
@@ -39,7 +39,7 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(
 ) -> None:
     """What a screen over the main one opened is marked in the list, or where it is not listed,
     nothing is."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press(*keys[:-1])
         if not isinstance(browser.app.screen, MainScreen):
             await browser.press("down", "down", keys[-1])
@@ -61,7 +61,7 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(
 async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
     """In the tree a subagent is current as long as the tree has the focus; back in the list its row
     is."""
-    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+    async with on_demo(tmp_path, (120, 40)) as browser:
         screen = browser.screen
         await browser.press("l", "home", "down")
         opened, row = screen.transcript.model, screen.lineage.current
@@ -82,7 +82,7 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(
     """While a conversation is still being read, its title stands over an empty page, and keys are
     about it."""
     answers = HeldAnswers(monkeypatch)
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         answers.hold()
         await browser.pilot.press("down")
         row = browser.row
@@ -100,7 +100,7 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(
 async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
     """In the list the newest run is shown for a job; who has gone into one stays there when the
     order turns round."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         screen = browser.screen
         await browser.press("2")
         jobs = [
@@ -130,7 +130,7 @@ async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_no_timer_empties_a_page_that_has_been_read(tmp_path: Path) -> None:
     """The page is emptied only while the next conversation takes long to read."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("down")
         shown = browser.screen.transcript.model
         assert shown is not None

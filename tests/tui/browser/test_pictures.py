@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, on_store
 from store_builder import StoreBuilder
 
 from hermes_browse.store import demo
@@ -149,7 +149,7 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
     path = picture_store(
         tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}}
     )
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await card(browser)
         shown = browser.text("#references")
         assert "image  png, " in shown and "image  gif, 26 B" in shown and str(here) in shown

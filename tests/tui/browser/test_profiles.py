@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, open_app
+from browsing import Browser, browsing, on_demo, open_app
 from builders import make_store
 from store_builder import T0
 
@@ -106,9 +106,9 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
         await until(browser, MainScreen)
         for _ in range(300):
             await browser.settle()
-            if "not a session store" in browser.text("#status"):
+            if "not a session store" in browser.status:
                 break
-        assert "not a session store" in browser.text("#status")
+        assert "not a session store" in browser.status
         assert browser.screen.location.profile == "default"
 
 
@@ -128,12 +128,11 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
         assert "coder" in browser.text("#list") and "the lighthouse of the coder" in browser.text(
             "#transcript"
         )
-        await browser.press("slash")
-        await browser.type("lighthouse")
-        await browser.wait_until(lambda: "2 hits" in browser.text("#status"))
+        await browser.search("lighthouse")
+        await browser.wait_until(lambda: "2 hits" in browser.status)
         hits = [row for row in rows_of(browser) if isinstance(row, HitRow)]
         assert [place_of(row.hit.session_id) for row in hits] == ["coder", "default"]
-        assert "2 hits in 2 conversations" in browser.text("#status")
+        assert "2 hits in 2 conversations" in browser.status
         await browser.press("enter")
         assert "the lighthouse of the coder" in browser.text("#transcript")
         await browser.press("o")
@@ -191,14 +190,14 @@ async def test_a_store_without_a_root_has_no_profiles(tmp_path: Path) -> None:
     fill(tmp_path / "copy.db", "Copied chat", "the lighthouse of the copy", 100)
     async with browsing(open_app(locate_file(tmp_path / "copy.db"))) as browser:
         await browser.press("0")
-        assert "no profiles" in browser.text("#status")
+        assert "no profiles" in browser.status
 
 
 @pytest.mark.slow
 async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) -> None:
     """They are listed and opened like any; nothing of them is resumed, and their trash is in the
     sample's folder."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("0")
         await until(browser, ProfilesCard)
         assert all(name in browser.text("#profiles") for name in ("default", "harbour"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import on_store
 from builders import make_store
 from pruning import NOW, aged
 from textual.screen import Screen
@@ -46,7 +46,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
 
 async def test_progress_before_the_card_is_there(path: Path) -> None:
     """The first portion may be done before Textual has made the widgets of the card."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         card = ProgressCard("Work")
         browser.app.push_screen(card)
         card.show(0.5, "half of it")
@@ -60,9 +60,8 @@ async def test_progress_before_the_card_is_there(path: Path) -> None:
 async def test_one_large_conversation(path: Path, shown: Shown) -> None:
     """Deleted and put back with a count of its messages, from nothing to all."""
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("D")
-        await browser.press("y")
+    async with on_store(path, NOW) as browser:
+        await browser.press("D", "y")
         words = [words for _, words in shown]
         assert "0 of 1 · saving 0 of 3,000 messages" in words[0] and words[-1].startswith("1 of 1")
         assert any("deleting 3,000 of 3,000 messages" in each for each in words)
@@ -71,8 +70,8 @@ async def test_one_large_conversation(path: Path, shown: Shown) -> None:
         shown.clear()
         await browser.press("X", "r")
         assert any("0 of 1 · restoring 3,000 of 3,000 messages" in each for _, each in shown)
-        assert isinstance(browser.app.screen, TrashScreen) and "restored 1 session" in browser.text(
-            "#status"
+        assert (
+            isinstance(browser.app.screen, TrashScreen) and "restored 1 session" in browser.status
         )
     assert not differences(before, dump(path))
 
@@ -80,7 +79,7 @@ async def test_one_large_conversation(path: Path, shown: Shown) -> None:
 async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A conversation that takes longer to delete than Hermes waits for the lock is asked about with
     a warning."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("D")
         assert "cannot write" not in browser.card()
         await browser.press("escape")
@@ -103,10 +102,9 @@ async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.M
 
     monkeypatch.setattr(ProgressCard, "show", stop)
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("D")
-        await browser.press("y")
-        status = browser.text("#status")
+    async with on_store(path, NOW) as browser:
+        await browser.press("D", "y")
+        status = browser.status
         undone = "u undoes" in status  # it may have been too quick to be stopped
         if undone:
             await browser.press("u")
@@ -119,7 +117,7 @@ async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.M
 
 async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
     """The bar has cells, and no line of words is cut."""
-    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         progress = ProgressCard("1 conversation to be moved to the trash · 50,000 messages")
         await browser.app.push_screen(progress)
         progress.show(0.5, "0 of 1 · deleting 12,500 of 50,000 messages · 0:41 left")
@@ -139,7 +137,7 @@ async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
 async def test_it_goes_though_something_stands_on_it(path: Path) -> None:
     """A card that is done while another covers it goes when that has gone, not before and not
     never."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         progress = ProgressCard("1 conversation")
         await browser.app.push_screen(progress)
         over: Screen[None] = HelpCard(browser.screen, MAIN)

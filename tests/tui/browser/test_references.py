@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, on_store
 from hypothesis import given
 from hypothesis import strategies as st
 from store_builder import StoreBuilder, tool_call
@@ -151,7 +151,7 @@ async def test_links_are_opened_and_the_rest_is_copied(
         return True, "handed to opener"
 
     monkeypatch.setattr(programs, "open_outside", outside)
-    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+    async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await card(browser)
         shown = browser.text("#references")
         assert (
@@ -179,15 +179,15 @@ async def test_where_there_is_no_opener_it_is_said(
 ) -> None:
     """With the key that copies instead."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+    async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await card(browser)
         answer = await use(browser, "home", "enter")
         assert "no program here that opens it" in answer and "c copies" in answer
 
 
 async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+    async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "K", "L")
         await browser.settle()
         await browser.settle()
-        assert "no link, image or path" in browser.text("#status")
+        assert "no link, image or path" in browser.status

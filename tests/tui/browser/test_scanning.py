@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, on_store
 from builders import make_store
 from searching import search
 from store_builder import T0
@@ -133,14 +133,14 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = _Gate(monkeypatch)
-    async with browsing(open_app(loose(bare))) as browser:
+    async with on_store(bare) as browser:
         await browser.press("slash")
         browser.screen.box.value = "needle "  # typed letter by letter each would be a scan
         gate.let(1)
         await browser.wait_until(lambda: "no index covers" in browser.text("#list"))
         gate.let(4)  # down to message 4017
         await browser.wait_until(lambda: _hits(browser) == [5900, 4500])
-        assert "2 found so far · scanning" in browser.text("#status")
+        assert "2 found so far · scanning" in browser.status
         assert _rows(browser)[-1] == NoteRow("scanning on …")
         await browser.pilot.press("down", "down", "down")
         row = browser.row
@@ -157,14 +157,14 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(
             and browser.row is not None
             and browser.row.key == row.key
         )
-        assert "4 hits in 4 conversations" in browser.text("#status")
+        assert "4 hits in 4 conversations" in browser.status
         assert not isinstance(_rows(browser)[-1], NoteRow)
 
 
 @pytest.mark.slow
 async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = _Gate(monkeypatch)
-    async with browsing(open_app(loose(bare))) as browser:
+    async with on_store(bare) as browser:
         await browser.press("slash")
         browser.screen.box.value = "needle "
         gate.let(5)
@@ -175,7 +175,7 @@ async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.Monke
         assert browser.screen.box.value == "needle ", "the first Esc only stops"
         found = _hits(browser)
         assert found[:2] == [5900, 4500] and 100 not in found
-        status = browser.text("#status")
+        status = browser.status
         assert "stopped: not everything was looked at" in status
         assert _rows(browser)[-1] == NoteRow("stopped here: what follows was not looked at")
         # A conversation can be opened at a hit, and hits be walked, as in any answer.

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from browsing import NOW, Browser, browsing, on_demo, on_store, open_app
 from builders import demo_store, make_store
 from searching import count
 
@@ -41,9 +41,8 @@ def _notes(browser: Browser) -> list[str]:
 async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
     """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they
     are counted."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("source:telegram msgs>9000")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("source:telegram msgs>9000")
         with Store(browser.app.store.path).reader() as reader:
             every = read_catalog(reader, NOW).select(View.ALL)
         telegram = sum(any(each.source == "telegram" for each in found.segments) for found in every)
@@ -51,7 +50,7 @@ async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
         assert "No conversation matches: Esc shows all." in _notes(browser)
         assert _offers(browser) == {"without msgs>9000": (telegram, True)}
         assert f"{telegram}  conversations without msgs>9000" in browser.text("#list")
-        assert "0 conversations" in browser.text("#status")
+        assert "0 conversations" in browser.status
         await browser.press("enter")
         assert browser.screen.box.value == "source:telegram "
         rows = browser.screen.rows
@@ -63,9 +62,8 @@ async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("source:cron")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("source:cron")
         cron = len(browser.screen.rows)
         assert cron > 0
         browser.screen.set_focus(browser.screen.rows)
@@ -81,9 +79,8 @@ async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Pat
 @pytest.mark.slow
 async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> None:
     """Without the filter of messages the list is what is asked for; without the other, rows are."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("source:telegram before:1999 ")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("source:telegram before:1999 ")
         with Store(browser.app.store.path).reader() as reader:
             asked = compile_filters(parse("source:telegram"), NOW)
             telegram = len(roots_in(reader, asked, read_catalog(reader, NOW)))
@@ -113,8 +110,7 @@ async def test_other_profiles_are_asked(tmp_path: Path) -> None:
         cookie = count(reader, parse("cookie"), cap=0).count
         cron = sum(each.source == "cron" for each in read_catalog(reader, NOW).select(View.ALL))
     async with browsing(open_app(location)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie ")
+        await browser.search("cookie ")
         assert _offers(browser) == {"in profile work": (cookie, False)}
         assert any("profile broken could not be searched" in note for note in _notes(browser))
         assert isinstance(browser.row, SuggestionRow)
@@ -132,8 +128,7 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
         cookie = count(reader, parse("cookie"), prefix_last=True, cap=0).count
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         before = browser.screen
-        await browser.press("slash")
-        await browser.type("cookie")
+        await browser.search("cookie")
         await browser.press("enter")
         for _ in range(100):
             await browser.settle()
@@ -142,7 +137,7 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
         assert browser.screen.location.profile == "work"
         assert browser.screen.box.value == "cookie"
         await browser.settle()
-        assert browser.text("#status").startswith(f"{cookie:,} hits")
+        assert browser.status.startswith(f"{cookie:,} hits")
         assert browser.app.focused is browser.screen.rows
 
 
@@ -151,7 +146,7 @@ async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         browser.screen.take(SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old"))
         await browser.settle()
-        assert "there is no profile old any more" in browser.text("#status")
+        assert "there is no profile old any more" in browser.status
         assert browser.screen.location.profile == "default"
 
 
@@ -159,8 +154,7 @@ async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
 async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:
     root = _root(tmp_path)
     shutil.move(root / "state.db", tmp_path / "loose.db")
-    async with browsing(open_app(loose(tmp_path / "loose.db"))) as browser:
-        await browser.press("slash")
-        await browser.type("cookie ")
+    async with on_store(tmp_path / "loose.db") as browser:
+        await browser.search("cookie ")
         assert not _offers(browser)
         assert _notes(browser) == ["Nothing contains this."]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, on_demo
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
@@ -30,9 +30,8 @@ def _suggestions(browser: Browser) -> dict[str, int]:
 @pytest.mark.slow
 async def test_what_finds_nothing_offers_what_does(tmp_path: Path) -> None:
     """Each offer is measured and taken with Enter, from the box."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie source:telegram")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("cookie source:telegram")
         assert isinstance(_rows(browser)[0], NoteRow)
         offered = _suggestions(browser)
         with Store(browser.app.store.path).reader() as reader:
@@ -42,14 +41,13 @@ async def test_what_finds_nothing_offers_what_does(tmp_path: Path) -> None:
         assert isinstance(row, SuggestionRow) and str(found) in browser.text("#list")
         await browser.press("enter")
         assert browser.screen.box.value == "cookie " and browser.screen.box.has_focus
-        assert f"{found} hits" in browser.text("#status")
+        assert f"{found} hits" in browser.status
 
 
 @pytest.mark.slow
 async def test_another_view_is_offered(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("cookie")
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("3")
         assert browser.screen.current_view is View.ARCHIVED
@@ -60,14 +58,13 @@ async def test_another_view_is_offered(tmp_path: Path) -> None:
         await browser.press("enter")
         assert browser.screen.current_view is View.CHATS and browser.screen.box.value == "cookie"
         hits = [row for row in _rows(browser) if isinstance(row, HitRow)]
-        assert hits and f"{offered['in chats']} hits" in browser.text("#status")
+        assert hits and f"{offered['in chats']} hits" in browser.status
 
 
 @pytest.mark.slow
 async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie sorce:cli")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("cookie sorce:cli")
         assert "with source:cli" in _suggestions(browser)
         await browser.press("enter")
         assert browser.screen.box.value == "cookie source:cli " and browser.screen.matchers
@@ -75,9 +72,8 @@ async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
 
 async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
     """Some are shown; Enter, + and - show all, or the best; n and N walk them all."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("the")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("the")
         await browser.press("enter")
         if not browser.screen.rows.has_focus:
             await browser.press("escape")
@@ -111,9 +107,8 @@ async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("run")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("run")
         await browser.press("enter")
         with Store(browser.app.store.path).reader() as reader:
             every = [
@@ -126,11 +121,11 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
         seen, numbers = list[str](), list[str]()
         for _ in range(2 * len(every)):
             await browser.press("n")
-            if "no further hit" in browser.text("#status"):
+            if "no further hit" in browser.status:
                 break
             assert isinstance(browser.row, HitRow)
             seen.append(browser.row.key)
-            numbers.append(browser.text("#status").split()[1])
+            numbers.append(browser.status.split()[1])
         assert numbers[-1] == f"{len(every)}/{len(every)}"
         found = browser.screen.results
         assert found is not None and [hit.message_id for hit in found.hits] == every, (
@@ -144,9 +139,8 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_path: Path) -> None:
     """Not a resume, which R is; the line of keys says both."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("rotation OR refresh")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("rotation OR refresh")
         head = browser.row
         assert isinstance(head, ConversationRow) and head.hits > 1
         await browser.press("enter")
@@ -162,15 +156,14 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
             if len({hit.snippet[a:b].casefold() for a, b in hit.match}) == 2
         ]
         assert current.id in both
-        await browser.press("escape", "escape")
-        await browser.press("escape")
+        await browser.press("escape", "escape", "escape")
         assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
 
 
 async def test_a_conversation_found_by_its_title_says_so(tmp_path: Path) -> None:
     """Titles are a group of their own, above the messages; the cursor passes over the heads."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash", *"ferry")
+    async with on_demo(tmp_path) as browser:
+        await browser.search("ferry")
         rows = browser.text("#list").splitlines()
         assert rows[0].strip() == "1 title or id" and "Slow ferry search" in rows[1]
         assert rows[2].startswith(" 7 hits in ") and "2 hits" in rows[3]

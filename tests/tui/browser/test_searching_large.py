@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, loose, open_app
+from browsing import NOW, Browser, on_store
 from builders import big_store
 from searching import count, search
 
@@ -34,16 +34,15 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
     with Store(large).reader() as reader:
         total = count(reader, parse("ferry"), cap=0, prefix_last=True)
     assert total.count > 32
-    async with browsing(open_app(loose(large))) as browser:
-        await browser.press("slash")
-        await browser.type("ferry")
-        status = browser.text("#status")
+    async with on_store(large) as browser:
+        await browser.search("ferry")
+        status = browser.status
         catalog = browser.screen.catalog
         roots = {chain.root.id for chain in map(catalog.conversation, total.sessions)}
         assert f"{total.count:,} hits in {len(roots):,} conversations ·" in status
         assert "all 4,000 messages indexed" in status
         await browser.type(" -zzz")
-        assert f"{total.count:,} hits" in browser.text("#status")
+        assert f"{total.count:,} hits" in browser.status
 
 
 async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None:
@@ -73,13 +72,12 @@ async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None
         patch.setattr(Reader, "rows", rows)
         for name in ("search", "prepare_search"):
             patch.setattr(OpenStore, name, noted(getattr(OpenStore, name)))
-        async with browsing(open_app(loose(large))) as browser:
+        async with on_store(large) as browser:
             await browser.settle()
             assert any("NOT IN (SELECT d.id" in sql for sql in asked)
             asked.clear()
-            await browser.press("slash")
-            await browser.type("ferry")
-            assert asked and "hits" in browser.text("#status")
+            await browser.search("ferry")
+            assert asked and "hits" in browser.status
             assert not any("NOT IN (SELECT d.id" in sql for sql in asked)
 
 
@@ -99,14 +97,14 @@ async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatc
             stopped.set()
             raise
 
-    async with browsing(open_app(loose(large))) as browser:
+    async with on_store(large) as browser:
         with monkeypatch.context() as patch:
             patch.setattr(module, "count_hits", count_hits)
             await browser.pilot.press("slash", *"ferry")
             await browser.wait_until(counting.is_set)
         await browser.type(" zzzzqq")
         assert stopped.is_set()
-        assert "0 hits" in browser.text("#status")
+        assert "0 hits" in browser.status
 
 
 @pytest.mark.slow
@@ -126,7 +124,7 @@ async def test_another_view_does_not_wait_for_a_count(
         return original(store, *given, **more)  # type: ignore[arg-type]  # passed through
 
     monkeypatch.setattr(module, "count_hits", count_hits)
-    async with browsing(open_app(loose(large))) as browser:
+    async with on_store(large) as browser:
         await browser.pilot.press("slash", *"ferry")
         await browser.wait_until(held.is_set)
         browser.screen.set_focus(browser.screen.rows)
@@ -135,25 +133,23 @@ async def test_another_view_does_not_wait_for_a_count(
         with Store(large).reader() as reader:
             scope = make_scope(reader, Conditions(), catalog, View.AUTOMATION)
             total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=scope)
-        assert f"{total.count:,} hits in" in browser.text("#status")
+        assert f"{total.count:,} hits in" in browser.status
 
 
 def _hits_of(browser: Browser) -> str:
     """What the status says of hits; the titles are fewer when theirs have been read."""
-    parts = browser.text("#status").split(" · ")
+    parts = browser.status.split(" · ")
     return next(part for part in parts if " hits in " in part)
 
 
 @pytest.mark.slow
 async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
     """The number stays while pages are added to it."""
-    async with browsing(open_app(loose(large))) as browser:
-        await browser.press("slash")
-        await browser.type("ferry")
+    async with on_store(large) as browser:
+        await browser.search("ferry")
         before = _hits_of(browser)
         browser.screen.set_focus(browser.screen.rows)
-        await browser.press("end")
-        await browser.press("end")
+        await browser.press("end", "end")
         found = browser.screen.results
         assert found is not None and len(found.hits) > 64
         assert _hits_of(browser) == before
@@ -162,9 +158,8 @@ async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
 @pytest.mark.slow
 async def test_every_order_reads_on_to_the_end(large: Path) -> None:
     """Newest, best and oldest first: pages join to what a search for all of it gives."""
-    async with browsing(open_app(loose(large))) as browser:
-        await browser.press("slash")
-        await browser.type("ferry quay harbour lantern tide ")
+    async with on_store(large) as browser:
+        await browser.search("ferry quay harbour lantern tide ")
         browser.screen.set_focus(browser.screen.rows)
         for order in ("newest", "relevance", "oldest"):
             assert f"hits {order}" in browser.text("#views")

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app
+from browsing import on_demo
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
@@ -219,7 +219,7 @@ def test_the_key_in_a_browser_in_tmux(
 
 async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
     """As with Enter."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("w")
         await browser.settle()
         await browser.settle()

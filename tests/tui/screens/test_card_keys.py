@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app
+from browsing import NOW, Browser, browsing, on_demo
 from configured_app import configured
 
 from hermes_browse.store.cleanup.space_map import FileSpace
@@ -106,7 +106,7 @@ def line(browser: Browser) -> str:
 @pytest.mark.slow
 async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
     """As they are where nothing is set."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         told = {}
         for name, case in CASES.items():
             browser.app.push_screen(case.make(browser))

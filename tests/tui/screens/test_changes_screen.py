@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, go_to, loose, open_app
+from browsing import Browser, go_to, on_demo, on_store
 from effort import slow_but
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,12 +63,12 @@ async def _to(browser: Browser, screen: ChangesScreen, path: str) -> FileRow:
 
 @pytest.mark.parametrize("size", slow_but([(120, 36)], [(80, 24), (120, 36), (200, 60)]))
 async def test_files_and_the_diff_of_one(store: Path, size: tuple[int, int]) -> None:
-    async with browsing(open_app(loose(store), NOW), size) as browser:
+    async with on_store(store, NOW, size) as browser:
         screen = await _open(browser)
         assert "22 files · 3 edits failed" in browser.text("#header")
         row = await _to(browser, screen, "src/app.py")
         assert row.change.by_subagents == 1 and "itself +1" in browser.text("#files")
-        assert "edits by itself, …agent" in browser.text("#status")
+        assert "edits by itself, …agent" in browser.status
         (line,) = [line for line in browser.text("#files").splitlines() if "src/app.py" in line]
         assert f"+{row.change.added}" in line and f"-{row.change.removed}" in line
         drawn = browser.text("#diff")
@@ -79,7 +79,7 @@ async def test_files_and_the_diff_of_one(store: Path, size: tuple[int, int]) -> 
 
 
 async def test_it_says_what_became_of_a_file(store: Path) -> None:
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         for path, word, sentence in (
             ("to_end.txt", "same", "still the same on disk"),
@@ -89,21 +89,21 @@ async def test_it_says_what_became_of_a_file(store: Path) -> None:
             await _to(browser, screen, path)
             (line,) = [line for line in browser.text("#files").splitlines() if f" {path} " in line]
             assert line.split()[-1] == word
-            assert sentence in browser.text("#status")
+            assert sentence in browser.status
 
 
 async def test_what_stood_there_before_is_not_known(store: Path) -> None:
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         row = await _to(browser, screen, "unread.txt")
         assert not row.change.is_known_before
-        assert "what stood there before is not known" in browser.text("#status")
+        assert "what stood there before is not known" in browser.status
         assert "what stood there before is not known" in " ".join(browser.text("#diff").split())
 
 
 async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store: Path) -> None:
     """Also one of a subagent; the prompt stands above the diff."""
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         row = await _to(browser, screen, "src/app.py")
         await browser.press("enter")
@@ -135,7 +135,7 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
 
 
 async def test_commands_are_listed_and_read(store: Path) -> None:
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         await browser.press("end", "up", "up")
         assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
@@ -154,10 +154,10 @@ async def test_the_diff_is_saved_as_the_command_line_prints_it(
     """A file that is there is not replaced."""
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await _open(browser)
         await browser.press("e")
-        assert "saved" in browser.text("#status")
+        assert "saved" in browser.status
         await browser.press("e")
     first, second = sorted((tmp_path / "work").iterdir())
     with Store(store).reader() as reader:
@@ -175,9 +175,9 @@ async def test_a_diff_with_half_a_character_is_saved(
     builder.message("s", "user", "write")
     content = '{"path": "/w/x.py", "content": "\\ud800\\n"}'
     add_tool_use(builder, "a", "write_file", content, {"bytes_written": 4})
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("F", "e")
-        assert "saved" in browser.text("#status")
+        assert "saved" in browser.status
     assert "+?" in (tmp_path / "Half.diff").read_text()
 
 
@@ -185,7 +185,7 @@ async def test_a_conversation_without_edits_says_so(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
     builder.message("s", "user", "hello")
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("F", "e", "enter", "tab", "enter")
         assert "No edit of a file is stored" in browser.text("#files")
         assert isinstance(browser.app.screen, ChangesScreen)
@@ -193,7 +193,7 @@ async def test_a_conversation_without_edits_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         for pane in "tab", "l":
             await browser.press(pane, "F")
             assert "api/auth.py" in browser.text("#files")
@@ -210,7 +210,7 @@ async def test_escapes_of_a_store_are_only_shown(tmp_path: Path) -> None:
     content = {"path": f"/w/{bad}.py", "content": f"{bad}\nx\x85y\n"}
     add_tool_use(builder, "a", "write_file", content, {"bytes_written": 1})
     add_tool_use(builder, "b", "terminal", {"command": f"rm {bad}\nls"}, {"exit_code": 0})
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("F")
         for widget in ("#files", "#diff", "#asked", "#status"):
             text = browser.text(widget)

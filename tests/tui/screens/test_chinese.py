@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, browsing, demo_app, on_demo
 from effort import slow_but
 from rich.cells import cell_len
 from textual.pilot import Pilot
@@ -87,7 +87,7 @@ async def test_a_screen(screen: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [80, 120, 200])
 async def test_the_columns_of_the_list_stand_below_each_other(tmp_path: Path, width: int) -> None:
     """Words of two cells a letter push nothing aside."""
-    async with browsing(demo_app(tmp_path), (width, 30)) as browser:
+    async with on_demo(tmp_path, (width, 30)) as browser:
         rows = browser.screen.rows
         drawn = [rows.render_line(y).text for y in range(rows.size.height)]
         assert len({cell_len(line) for line in drawn}) == 1
@@ -111,5 +111,5 @@ def test_looks(size: tuple[int, int], tmp_path: Path, snap_compare: Callable[...
 async def test_english_again(tmp_path: Path) -> None:
     """The language is asked for when something is shown, not when the program is loaded."""
     speak("en")
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         assert not _CHINESE.search(browser.text("#keys")) and "help" in browser.text("#keys")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
+from browsing import Browser, browsing, on_demo, on_store, open_app
 from pruning import NOW
 from textual.widgets import Input
 from trashing import differences, dump, session_ids
@@ -56,7 +56,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
     """What goes and what is spared, with reasons; switches change the line; a rule that cannot be
     read stops all."""
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         assert isinstance(browser.app.screen, PruneScreen)
         goes, spared = planned(browser)
@@ -85,11 +85,11 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await set_rules(browser, "older:30d sized:3")
         assert planned(browser) == (set(), {}) and "“sized:3” is no filter" in browser.text("#plan")
         await browser.press("D")
-        assert isinstance(
-            browser.app.screen, PruneScreen
-        ) and "nothing to clean up" in browser.text("#status")
+        assert (
+            isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.status
+        )
         await set_rules(browser, "")
-        assert "No filters yet" in browser.text("#plan") and "Space" not in browser.text("#status")
+        assert "No filters yet" in browser.text("#plan") and "Space" not in browser.status
         await browser.press("7")
         assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
         await browser.press("escape")
@@ -100,7 +100,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
 @pytest.mark.slow
 async def test_by_hand(path: Path) -> None:
     """One is left out, an open one taken all the same; a pinned one never is."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = plan_list(browser)
         plan.cursor = plan.source.index_of("pold") or 0
@@ -108,15 +108,12 @@ async def test_by_hand(path: Path) -> None:
         assert "old" not in planned(browser)[0] and "4 conversations" in browser.text("#totals")
         plan.cursor = plan.source.index_of("sopen") or 0
         await browser.settle()
-        assert "Space takes it" in browser.text("#status")
+        assert "Space takes it" in browser.status
         await browser.press("space")
         assert "open" in planned(browser)[0] and "old" not in planned(browser)[0]
         plan.cursor = plan.source.index_of("spinned") or 0
         await browser.press("space")
-        assert (
-            "stays whatever is marked" in browser.text("#status")
-            and "pinned" not in planned(browser)[0]
-        )
+        assert "stays whatever is marked" in browser.status and "pinned" not in planned(browser)[0]
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteCard)
         await browser.press("y", "5", "enter")
@@ -135,7 +132,7 @@ async def test_by_hand(path: Path) -> None:
 async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_read(
     path: Path,
 ) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = plan_list(browser)
         plan.cursor = plan.source.index_of("pold") or 0
@@ -162,14 +159,14 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
 
 
 async def test_a_plan_of_marks_says_so(path: Path) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("space", "P")
         assert "1 marked in the list · rules add more" in browser.text("#rules")
 
 
 async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
     """With the box for the number and the keys, however many conversations the card names."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("P", "D")
         card = browser.app.screen
         shown = card.query_one("#card").region.intersection(card.region)
@@ -187,7 +184,7 @@ async def test_a_short_clean_up_tells_how_far_it_is(
     """From the key that confirms it to the end, where there is no card; the screen takes keys
     meanwhile."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P", "D", "5")
         told: list[str] = []
         context, shown = browser.screen, browser.screen.watch_progress
@@ -211,22 +208,19 @@ async def test_a_short_clean_up_tells_how_far_it_is(
 @pytest.mark.slow
 async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
     """The rows that an undo brings back are not described over what it says."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("P", "4", "D")
-        await browser.press("3", "enter")
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "4", "D", "3", "enter")
         assert not planned(browser)[0]
         await browser.press("u")
-        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.text(
-            "#status"
-        )
+        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.status
         await browser.press("down")
-        assert "Enter shows the runs of this job" in browser.text("#status")
+        assert "Enter shows the runs of this job" in browser.status
 
 
 @pytest.mark.slow
 async def test_a_job_is_one_line(path: Path) -> None:
     """With the number of its runs; Enter shows them, space leaves all of them, or one."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = plan_list(browser)
         index = plan.source.index_of("jcron job1")
@@ -245,8 +239,7 @@ async def test_a_job_is_one_line(path: Path) -> None:
         plan.cursor = index
         await browser.press("space")
         assert "3 conversations" in browser.text("#totals")
-        await browser.press("D")
-        await browser.press("3", "enter")
+        await browser.press("D", "3", "enter")
         assert "cron_job1_20260101_030000" in session_ids(
             path
         ) and "cron_job2_20260102_040000" not in session_ids(path)
@@ -255,9 +248,9 @@ async def test_a_job_is_one_line(path: Path) -> None:
 async def test_archive_by_rules_and_undo(path: Path) -> None:
     """No question; what was put away before stays so after the undo; the plan is made anew."""
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P", "a")
-        assert "5 conversations archived" in browser.text("#status") and not planned(browser)[0]
+        assert "5 conversations archived" in browser.status and not planned(browser)[0]
         connection = sqlite3.connect(path)
         flags = dict(connection.execute("SELECT id, archived FROM sessions").fetchall())
         connection.close()
@@ -270,7 +263,7 @@ async def test_archive_by_rules_and_undo(path: Path) -> None:
 @pytest.mark.slow
 async def test_marks_come_along_and_enter_reads(path: Path) -> None:
     """What was marked in the list is the plan."""
-    async with browsing(open_app(loose(path), NOW), (96, 40)) as browser:
+    async with on_store(path, NOW, (96, 40)) as browser:
         rows = browser.screen.rows
         rows.cursor = rows.source.index_of("cnew") or 0
         await browser.press("space", "P")
@@ -320,7 +313,7 @@ async def test_what_hermes_deletes(home: Location) -> None:
         await browser.settle()
         await browser.press("b")
         (bundle,) = trash_folder(home).glob("*-*.db")
-        assert bundle.stem in browser.text("#status") and "old" in session_ids(home.path)
+        assert bundle.stem in browser.status and "old" in session_ids(home.path)
         connection = sqlite3.connect(home.path)
         with connection:
             connection.execute("DELETE FROM messages WHERE session_id = 'old'")
@@ -333,7 +326,7 @@ async def test_what_hermes_deletes(home: Location) -> None:
 async def test_where_hermes_deletes_nothing(path: Path) -> None:
     """The reason stands there, not an empty list."""
     copy = path.rename(path.with_name("copy.db"))
-    async with browsing(open_app(loose(copy), NOW), size=(80, 24)) as browser:
+    async with on_store(copy, NOW, (80, 24)) as browser:
         await browser.press("W")
         rule = browser.app.screen.query_one("#rule")
         assert "No conversation of this store would go." in browser.text("#forecasts")
@@ -350,7 +343,7 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
 async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[RetentionScreen]) -> None:
     """A sentence for the status line, or a list read anew, finds a screen that is not put together
     yet."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         browser.app.push_screen(kind(browser.screen))
         assert isinstance(browser.app.screen, kind)
         browser.screen.say("reading the store again")
@@ -359,7 +352,7 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         assert isinstance(browser.app.screen, kind)
         browser.screen.say("and later")
         await browser.settle()
-        assert "and later" in browser.text("#status")
+        assert "and later" in browser.status
         screen = browser.app.screen
         assert isinstance(screen, SubScreen) and screen.is_whole
         with (
@@ -377,7 +370,7 @@ async def test_a_list_read_while_a_screen_opens(
 ) -> None:
     """A screen hears that the list was read between any two steps of its being put together, panes
     last."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         screen = kind(browser.screen)
         browser.app.push_screen(screen)
         for _ in range(300):

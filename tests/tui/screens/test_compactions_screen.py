@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app, tree_of
+from browsing import Browser, on_demo, on_store, tree_of
 from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 from effort import slow_but
@@ -73,7 +73,7 @@ def _deploys(
 
 @pytest.mark.parametrize("size", slow_but([(80, 24)], [(80, 24), (120, 36), (200, 60)]))
 async def test_both_sides_of_a_compaction_are_shown(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), size) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, size) as browser:
         await browser.press("M")
         screen = _screen(browser)
         assert "4 msgs ▸ summary" in browser.text("#compactions")
@@ -87,18 +87,18 @@ async def test_both_sides_of_a_compaction_are_shown(tmp_path: Path, size: tuple[
 
 
 async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[str]) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "n")
-        assert "decision: Never deploy on Fridays" in browser.text("#status")
+        assert "decision: Never deploy on Fridays" in browser.status
         seen = set()
         for _step in range(12):
-            seen.add(browser.text("#status").partition("·")[2].strip())
+            seen.add(browser.status.partition("·")[2].strip())
             await browser.press("n")
         assert any("deploy/rollout.yaml" in each for each in seen)
         assert any("4721" in each for each in seen)
-        first = browser.text("#status")
+        first = browser.status
         await browser.press("n", "N")
-        assert browser.text("#status") == first
+        assert browser.status == first
         await browser.press("C")
         assert "- Never deploy on Fridays" in clipboard[-1]
         assert "- `deploy/rollout.yaml`" in clipboard[-1]
@@ -111,14 +111,14 @@ async def test_what_was_replaced_is_saved_without_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "e")
         assert (
             "JSONL" not in browser.card()
             and "● the 4 messages that were replaced" in browser.card()
         )
         await browser.press("enter")
-        assert "saved" in browser.text("#status")
+        assert "saved" in browser.status
     (saved,) = tmp_path.glob("Deploys, before *.md")
     text = saved.read_text(encoding="utf-8")
     assert "Never deploy on Fridays" in text and "It took 4721 s." in text and "4 messages" in text
@@ -128,7 +128,7 @@ async def test_what_was_replaced_is_saved_without_the_rest(
 @pytest.mark.slow
 async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path: Path) -> None:
     store = long_conversation(tmp_path / "state.db", 300, 4)
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("M")
         assert _screen(browser).overview.cursor == len(_screen(browser).overview) - 1
         await browser.press("escape", "tab", "g", "J", "J", "M")
@@ -138,7 +138,7 @@ async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path:
 async def test_every_row_says_what_was_lost(tmp_path: Path) -> None:
     """Not only the one under the cursor; until it is counted, there is an ellipsis."""
     path = long_conversation(tmp_path / "state.db", 300, 3)
-    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+    async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("M")
         rows = browser.text("#compactions").splitlines()[:3]
         assert len(rows) == 3 and all("lost" in row and "…" not in row for row in rows)
@@ -149,7 +149,7 @@ async def test_every_row_says_what_was_lost(tmp_path: Path) -> None:
 
 
 async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "enter")
         screen = _screen(browser)
         assert screen.replaced.has_focus
@@ -163,7 +163,7 @@ async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -
 
 async def test_a_conversation_without_compactions_says_so(tmp_path: Path) -> None:
     store = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("M", "n", "c", "C", "tab")
         assert "has not compressed" in browser.text("#compactions")
 
@@ -174,7 +174,7 @@ RECORDED = ("0.19.0-rotation-twice", "0.18.2-place-often", "0.16.0-rotation-fail
 @pytest.mark.parametrize("name", slow_but(RECORDED[:1], RECORDED))
 async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -> None:
     store = store_of(tmp_path / "state.db", case(f"{name}.json"))
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("4", "M")
         inspection = _screen(browser)._inspection
         assert inspection is not None and inspection.compactions
@@ -192,7 +192,7 @@ async def test_escapes_and_markup_of_a_store_are_only_shown(
     said = (
         "Never use \x1b]0;owned\x07/tmp/[bold]evil[/bold]/x.py, always run \u202egnp.exe instead."
     )
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db", said)), NOW)) as browser:
+    async with on_store(_deploys(tmp_path / "state.db", said), NOW) as browser:
         await browser.press("M", "n")
         for widget in ("#status", "#replaced", "#compactions", "#about"):
             text = browser.text(widget)
@@ -204,7 +204,7 @@ async def test_escapes_and_markup_of_a_store_are_only_shown(
 
 async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
     store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("M")
         inspection = _screen(browser)._inspection
         assert inspection is not None
@@ -220,7 +220,7 @@ def _keys(browser: Browser) -> list[str]:
 
 async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
     store = long_conversation(tmp_path / "state.db", 120, 3, in_place=False)
-    async with browsing(open_app(loose(store), NOW), (160, 40)) as browser:
+    async with on_store(store, NOW, (160, 40)) as browser:
         await browser.press("l")
         tree = browser.screen.lineage
         assert _keys(browser) == ["ls0", "xs0 0", "ls1", "xs1 1", "ls2", "xs2 2", "ls3"]
@@ -236,8 +236,8 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
 
 
 async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)
+    async with on_store(
+        long_conversation(tmp_path / "state.db", 120, 2), NOW, (120, 40)
     ) as browser:
         assert _keys(browser) == ["ls0", "xs0 0", "xs0 1", "xs0 2"]
         assert browser.screen.lineage.display
@@ -245,13 +245,11 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> N
 
 @pytest.mark.slow
 async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 36)
-    ) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, (120, 36)) as browser:
         await browser.press("/", *"is:forgotten fridays", "down")
-        assert "the model has a summary of it at most" in browser.text("#status")
+        assert "the model has a summary of it at most" in browser.status
         await browser.press(*["backspace"] * 30, *"-is:forgotten deploying", "down")
-        assert "the model still has it" in browser.text("#status")
+        assert "the model still has it" in browser.status
 
 
 def _lit(browser: Browser) -> set[int]:
@@ -269,25 +267,21 @@ def _lit(browser: Browser) -> set[int]:
 
 
 async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (160, 50)
-    ) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, (160, 50)) as browser:
         await browser.press("tab", ".")
         assert "the model had: a summary of 4 messages + 2 messages" in browser.text("#facts")
-        assert "a summary of 4 messages" in browser.text("#status")
+        assert "a summary of 4 messages" in browser.status
         assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
         await browser.press("z", "escape")  # before the pane that is alone
         assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
-        assert "the model had" not in browser.text("#facts") + browser.text("#status")
+        assert "the model had" not in browser.text("#facts") + browser.status
         assert browser.screen.transcript.has_focus and browser.screen.has_class("-zoom-side")
         await browser.press(".", ".")
         assert browser.screen.transcript.page.seen is None
 
 
 async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)
-    ) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, (120, 50)) as browser:
         await browser.press("tab", "g", "J", ".")
         assert "the model had: 3 messages" in browser.text("#facts")
         assert _lit(browser) == {1, 2, 3}
@@ -297,13 +291,13 @@ async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> N
 
 
 async def test_the_recap_has_no_context(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("tab", "p", ".")
-        assert "no message here" in browser.text("#status")
+        assert "no message here" in browser.status
 
 
 async def test_the_resume_card_says_what_the_model_will_not_remember(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("R")  # the newest of the sample was compressed twice
         assert "The model has only a summary of 47 of 56 messages" in browser.card()
 

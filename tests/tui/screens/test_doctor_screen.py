@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, demo_app, loose, on_store
 from builders import make_store
 
 from hermes_browse.store.connection.connect import Store
@@ -50,7 +50,7 @@ async def test_problems_first_then_how_everything_is(
 async def test_a_store_that_went_away(tmp_path: Path) -> None:
     """Is an error with a remedy, and everything else is told all the same."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}])
-    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         path.unlink()
         await browser.press("H")
         text = browser.text("#report")
@@ -88,10 +88,9 @@ async def test_the_report_can_be_copied(tmp_path: Path, monkeypatch: pytest.Monk
     async with browsing(app) as browser:
         copied: list[str] = []
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await browser.press("H")
-        await browser.press("y")
+        await browser.press("H", "y")
         assert "journal mode" in copied[0] and "→" in copied[0]
-        assert "the report" in browser.text("#status")
+        assert "the report" in browser.status
 
 
 @pytest.mark.parametrize(

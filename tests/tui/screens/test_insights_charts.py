@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, loose, open_app
+from browsing import NOW, on_store
 from builders import DAY, make_store
 from textual.color import Color
 
@@ -84,7 +84,7 @@ async def test_columns_are_drawn(tmp_path: Path) -> None:
         [{"session_id": "a", "timestamp": NOW - DAY}],
     )
     path = make_store(tmp_path / "state.db", "31", sessions, messages)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         plot = browser.app.screen.query_one(BarPlot)
         height, width = plot.size.height - 2, plot.room

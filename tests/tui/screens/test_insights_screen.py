@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from browsing import NOW, Browser, browsing, demo_app, loose, on_demo, on_store, open_app
 from builders import DAY, make_store, tool_call
 from effort import slow_but
 
@@ -98,7 +98,7 @@ async def test_a_low_terminal_shows_lines_rather_than_the_chart(
     path: Path, tab: str, size: tuple[int, int]
 ) -> None:
     """There are always some, and a resize brings the picture."""
-    async with browsing(open_app(loose(path), NOW), size) as browser:
+    async with on_store(path, NOW, size) as browser:
         await browser.press("I", tab)
         screen = browser.app.screen
         assert screen.query_one("#groups").region.height >= 4
@@ -124,7 +124,7 @@ def heights(browser: Browser) -> list[float]:
 
 async def test_days_with_their_bars(path: Path) -> None:
     """Newest first; the bar of the line is the chosen one; Enter, Esc, and what is behind a day."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         assert isinstance(browser.app.screen, InsightsScreen)
         assert [(row.group.key, row.group.tokens.total) for row in lines(browser)] == [
@@ -148,7 +148,7 @@ async def test_days_with_their_bars(path: Path) -> None:
         await browser.press("down")
         assert chart(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
         await browser.press("enter")
-        assert behind(browser) == {"b", "c"} and "2 conversations" in browser.text("#status")
+        assert behind(browser) == {"b", "c"} and "2 conversations" in browser.status
         await browser.press("escape")
         assert lines(browser)[1].group.key == "2026-05-26" and chart(browser).chosen == 27
         await browser.press("enter", "enter")
@@ -159,11 +159,11 @@ async def test_days_with_their_bars(path: Path) -> None:
 
 async def test_periods_units_and_measures(path: Path) -> None:
     """[ and ] look back, b changes the bars, m what they measure."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "left_square_bracket")
         assert len(heights(browser)) == 7 and "7 days" in browser.text("#header")
         await browser.press("left_square_bracket")
-        assert "no shorter" in browser.text("#status")
+        assert "no shorter" in browser.status
         await browser.press(*["right_square_bracket"] * 4)
         assert [row.group.key for row in lines(browser)] == ["2026-05", "2025-11"]
         assert chart(browser).labels[0] == "Nov 2025" and len(heights(browser)) == 7
@@ -178,7 +178,7 @@ async def test_periods_units_and_measures(path: Path) -> None:
 
 async def test_by_model_source_and_directory(path: Path) -> None:
     """Most first; the part of the line is lit in the bars of all."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "2")
         assert [(row.group.key, row.group.tokens.total) for row in lines(browser)] == [
             ("m/one", 1510),
@@ -215,7 +215,7 @@ async def test_by_model_source_and_directory(path: Path) -> None:
 
 async def test_tools_and_their_failures(path: Path) -> None:
     """Calls, answers, failures; what tokens a tool took nobody knows."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "4")
         (row,) = lines(browser)
         assert (row.group.key, row.group.calls, row.group.failed) == ("terminal", 1, 1)
@@ -226,7 +226,7 @@ async def test_tools_and_their_failures(path: Path) -> None:
 
 async def test_a_column_says_what_is_counted(path: Path) -> None:
     """Sessions that began: a conversation may have none of them on a day."""
-    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+    async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("I")
         assert "begun" in browser.text("#headings") and "sessions" not in browser.text("#headings")
         await browser.press("4")
@@ -242,7 +242,7 @@ async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path: Pa
         [session("20260101_000000_abcdef", 1, title=None, input_tokens=9), session("b", 1)],
         told,
     )
-    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+    async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("I", "7", "m")
         assert "Move the tests to pytest" in browser.text("#groups")
         legend = browser.text("#bars")
@@ -251,7 +251,7 @@ async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path: Pa
 
 async def test_hours_of_the_week(path: Path) -> None:
     """A map instead of bars; Enter shows what a search could not; / says so."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "6")
         assert (
             not browser.app.screen.query_one(BarPlot).display
@@ -270,7 +270,7 @@ async def test_hours_of_the_week(path: Path) -> None:
         await browser.press("m", "m")
         assert lines(browser)[0].group.key == "1-20"
         await browser.press("slash")
-        assert "cannot ask for an hour" in browser.text("#status")
+        assert "cannot ask for an hour" in browser.status
         await browser.press("enter")
         assert behind(browser) == {"b", "c"}
 
@@ -280,7 +280,7 @@ async def test_hours_of_the_week(path: Path) -> None:
 )
 async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
     """It is typed into the box of the main screen, and finds the same conversations."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", *keys)
         wanted = lines(browser)[0].group.conversations
         await browser.press("slash")
@@ -296,7 +296,7 @@ async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
 @pytest.mark.slow
 async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) -> None:
     """Of a model: behind the count in the status line, until something else is asked."""
-    async with browsing(demo_app(tmp_path), size=(80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("I", *["right_square_bracket"] * 4)
         for number in range(1, 7):
             await browser.press(str(number))
@@ -304,11 +304,11 @@ async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) ->
                 break
         await browser.press("slash")
         word = search_for("model", "any", "all", NOW).note
-        assert word and word in browser.text("#status")
-        assert browser.text("#status").split()[0] == f"{len(browser.screen.rows):,}"
+        assert word and word in browser.status
+        assert browser.status.split()[0] == f"{len(browser.screen.rows):,}"
         browser.screen.box.value += " cookie "
         await browser.settle()
-        assert word not in browser.text("#status")
+        assert word not in browser.status
 
 
 async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
 
 async def test_news_wait_for_f5(path: Path) -> None:
     """Sums do not jump while they are looked at; the title says that there is more."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         with sqlite3.connect(path) as connection:
             connection.execute(
@@ -354,7 +354,7 @@ async def test_news_wait_for_f5(path: Path) -> None:
 async def test_late_news_of_what_has_been_read(path: Path) -> None:
     """The watcher tells of a write that F5 has read already: the sums are not outdated. After
     another one they are."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
 
         def write(name: str) -> None:
@@ -380,26 +380,26 @@ async def test_late_news_of_what_has_been_read(path: Path) -> None:
 
 async def test_columns_are_stacked(path: Path) -> None:
     """By model, by source, or not at all; where lines are models they are the parts."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "m")
         assert [each.name for each in chart(browser).series] == ["two", "one"]
         assert [look for look, _ in lines(browser)[1].parts] == [*OWN[:2], OTHERS]
         await browser.press("s")
         assert [each.name for each in chart(browser).series] == ["telegram", "cli"]
-        assert "by source" in browser.text("#status")
+        assert "by source" in browser.status
         await browser.press("s")
         assert [each.name for each in chart(browser).series] == [
             ""
-        ] and "not stacked" in browser.text("#status")
+        ] and "not stacked" in browser.status
         await browser.press("2", "s")
-        assert "the lines of the table" in browser.text("#status")
+        assert "the lines of the table" in browser.status
         assert [each.name for each in chart(browser).series] == ["two", "one"]
 
 
 async def test_nothing_at_all(tmp_path: Path) -> None:
     """A period without anything says what to press."""
     path = make_store(tmp_path / "state.db", "22", [session("old", 500)], [message("old", 500)])
-    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         await browser.press("I")
         assert "] looks further back" in browser.text("#groups")
         await browser.press("enter", "slash", "2", "4", "6")
@@ -426,7 +426,7 @@ async def test_small_and_in_other_themes(path: Path, theme: str) -> None:
 
 async def test_a_click_on_a_bar(path: Path) -> None:
     """Goes to its line; on a day without anything it says so."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         screen = browser.app.screen
         places = edges(30, screen.query_one(BarPlot).room)
@@ -434,7 +434,7 @@ async def test_a_click_on_a_bar(path: Path) -> None:
             await browser.pilot.click("#bars", offset=(1 + 7 + places[index], 2))
             await browser.settle()
             assert screen.query_one("#groups", ConversationList).cursor == wanted
-            assert ("nothing" in browser.text("#status")) is (index == 28)
+            assert ("nothing" in browser.status) is (index == 28)
 
 
 @pytest.mark.slow
@@ -458,17 +458,15 @@ async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.Mon
     def broken(*given: object, **named: object) -> Facts:
         raise StoreError("The disk is on fire.", remedy="Run.")
 
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         monkeypatch.setattr(OpenStore, "facts", endless)
         await browser.pilot.press("I")
         await browser.pilot.press("escape")
         await browser.settle()
-        assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.text(
-            "#status"
-        )
+        assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.status
         monkeypatch.setattr(OpenStore, "facts", broken)
         await browser.press("f5")
-        assert "on fire" in browser.text("#groups") and "on fire" in browser.text("#status")
+        assert "on fire" in browser.text("#groups") and "on fire" in browser.status
         monkeypatch.undo()
         await browser.press("f5")
         assert len(lines(browser)) == 2

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
+from browsing import Browser, on_demo, on_store
 from hypothesis import given
 from hypothesis import strategies as st
 from pruning import NOW
@@ -234,7 +234,7 @@ def _prune(browser: Browser) -> PruneScreen:
 @pytest.mark.slow
 async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
     """The rule, the line on the axis and the plan below are one."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         screen = _prune(browser)
         rules = screen.query_one("#rules")
@@ -257,19 +257,19 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
 async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
     """Space or a click takes or leaves a conversation, Enter reads it; the plan goes where the map
     is."""
-    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
+    async with on_store(path, NOW, (160, 48)) as browser:
         await browser.press("P", "tab")
         screen = _prune(browser)
         tiles = screen.query_one(TileMap)
         assert tiles.has_focus and tiles.current is not None
-        assert formats.clip(tiles.current.name, 40) in browser.text("#status")
+        assert formats.clip(tiles.current.name, 40) in browser.status
         assert screen.space is not None
         assert sum(tile.bytes for tile in tiles.tiles) == screen.space.total
         places = {tile.tip: index for index, tile in enumerate(tiles.tiles)}
         tiles.cursor = places["old"]
         await browser.settle()
         assert screen.rows.current is not None and screen.rows.current.key == "pold"
-        assert "of which" in browser.text("#status")
+        assert "of which" in browser.status
         tiles.cursor = places["cron_job1_20260101_030000"]
         await browser.settle()
         assert screen.rows.current.key == "jcron job1"
@@ -295,16 +295,16 @@ async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
 
 async def test_small_ones_together_cannot_be_taken(tmp_path: Path) -> None:
     """Space says why it does nothing."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.press("P", "tab")
         tiles = _prune(browser).query_one(TileMap)
         tiles.cursor = len(tiles.tiles) - 1
         await browser.settle()
-        assert "smaller ones" in browser.text("#status") and not tiles.tiles[-1].tip
+        assert "smaller ones" in browser.status and not tiles.tiles[-1].tip
         before = browser.text("#totals")
         await browser.press("space", "enter")
         assert browser.text("#totals") == before
-        assert "cannot be taken by itself" in browser.text("#status")
+        assert "cannot be taken by itself" in browser.status
 
 
 async def test_without_colours_signs_tell_what_goes(
@@ -313,7 +313,7 @@ async def test_without_colours_signs_tell_what_goes(
     """On the axis, in the bar of the file, and on the map, where the block under the cursor is
     reversed."""
     monkeypatch.setenv("NO_COLOR", "1")
-    async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
+    async with on_store(path, NOW, (120, 40)) as browser:
         await browser.press("P", "tab")
         assert "█ delete" in browser.text("#axis") and "▒ protected" in browser.text("#axis")
         assert "░ keep" in browser.text("#axis") and "░█" in browser.text("#file")
@@ -331,13 +331,13 @@ async def test_without_colours_signs_tell_what_goes(
 
 
 async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         screen = _prune(browser)
         for mark in ("bytes▼", "cost▼", "msgs▼", "conversation▼", "idle▼"):
             await browser.press("s")
             assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
-            assert browser.text("#status") == f"sorted by {mark[:-1]}"
+            assert browser.status == f"sorted by {mark[:-1]}"
         runs = [run for row in plan_rows(screen) for run in row.runs]
         used = [run.conversation.last_active or 0.0 for run in runs]
         assert used == sorted(used) and len(set(used)) > 1, "the order of the beginning comes again"
@@ -354,7 +354,7 @@ def plan_rows(screen: PruneScreen) -> list[PlanRow]:
 
 
 async def test_every_measure_is_on_the_axis(path: Path) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         axis = _prune(browser).query_one(TimeAxis)
         titles = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, on_demo, on_store
 from effort import slow_but
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +34,7 @@ def test_pauses_are_short() -> None:
 
 @pytest.mark.parametrize("size", slow_but([(80, 24)], [(40, 12), (80, 24), (120, 36), (200, 60)]))
 async def test_the_run_of_the_sample(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with browsing(demo_app(tmp_path), size) as browser:
+    async with on_demo(tmp_path, size) as browser:
         await browser.press("B")
         screen = browser.app.screen
         assert isinstance(screen, RunScreen)
@@ -55,12 +55,12 @@ async def test_the_run_of_the_sample(tmp_path: Path, size: tuple[int, int]) -> N
 
 async def test_enter_reads_there_and_escape_comes_back(tmp_path: Path) -> None:
     """A mark at its message, a subagent from its end."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("B", "down")
         screen = browser.app.screen
         assert isinstance(screen, RunScreen)
         row = screen.marks.current
-        assert isinstance(row, RunEventRow) and row.text in browser.text("#status")
+        assert isinstance(row, RunEventRow) and row.text in browser.status
         await browser.press("enter")
         assert browser.screen.transcript.current_id == row.message_id
         await browser.press("escape", "end", "enter")
@@ -79,7 +79,7 @@ async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path: Path) -> None
         builder.message("s", "user", "go", timestamp=at, token_count=tokens)
         columns = {"timestamp": at + 5}
         add_tool_use(builder, f"c{number}", "\x1b]0;x\x07tool", {}, "done", **columns)
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("B")
         assert "tokens" in browser.text("#axis") and "]0;x" in browser.text("#axis")
         assert "\x1b" not in browser.text("#axis")
@@ -90,6 +90,6 @@ async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path: Path) -> None
 async def test_a_conversation_without_messages_has_a_run(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("4", "B")
         assert "0 turns" in browser.text("#facts")

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, SupportsIndex, overload
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, on_store
 from builders import make_store
 from pruning import NOW
 
@@ -42,7 +42,7 @@ def to(browser: Browser, tip: str) -> None:
 @pytest.mark.parametrize("size", [(96, 40), (160, 48)])
 async def test_taken_and_left_in_the_map(path: Path, size: tuple[int, int]) -> None:
     """One of the plan, one that the rules do not mean; never one that is protected."""
-    async with browsing(open_app(loose(path), NOW), size) as browser:
+    async with on_store(path, NOW, size) as browser:
         await browser.press("P", "tab")
         assert "5 conversations" in browser.text("#totals")
         to(browser, "old")
@@ -59,13 +59,13 @@ async def test_taken_and_left_in_the_map(path: Path, size: tuple[int, int]) -> N
         to(browser, "pinned")
         await browser.press("space")
         assert "6 conversations" in browser.text("#totals")
-        assert "stays whatever is marked" in browser.text("#status")
+        assert "stays whatever is marked" in browser.status
 
 
 @pytest.mark.slow
 async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
     """After a delete, and again after its undo."""
-    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
+    async with on_store(path, NOW, (160, 48)) as browser:
         await browser.press("P")
 
         def shows_cron() -> bool:
@@ -73,9 +73,7 @@ async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
 
         assert shows_cron()
         title = browser.text("#map-title")
-        await browser.press("4")
-        await browser.press("D")
-        await browser.press("3", "enter")
+        await browser.press("4", "D", "3", "enter")
         # The list is read again when the store is seen to have changed, and the map after it.
         await browser.wait_until(lambda: not shows_cron())
         await browser.settle()
@@ -114,7 +112,7 @@ async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
         [session],
         [{"session_id": "a", "role": "user", "content": "check the disk"}],
     )
-    async with browsing(open_app(loose(tmp_path / "state.db"), NOW), (160, 40)) as browser:
+    async with on_store(tmp_path / "state.db", NOW, (160, 40)) as browser:
         browser.screen.edits.choices.rules = "older:0d"
         await browser.press("P")
         assert "check the disk" in browser.text("#map")
@@ -199,7 +197,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         return map_of(plans[0], real_map(*arguments, **rest))
 
     monkeypatch.setattr(screen_of_plans, "planning", planning)
-    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
+    async with on_store(path, NOW, (160, 48)) as browser:
         await browser.press("P")
         assert (
             isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, browsing, on_demo
 from configured_app import configured
 from paths import ROOT
 from rich.cells import cell_len
@@ -107,7 +107,7 @@ def _is_there(kind: type[DOMNode], command: Command) -> bool:
 
 
 async def test_every_command_names_a_method(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         assert all(each.does and not each.call for each in MAIN)
         for each in (*MAIN, *TRANSCRIPT):
             part, name, given = parse(each.does) if each.does else ("", "focus_list", ())
@@ -192,7 +192,7 @@ def test_the_documents_name_all_keys_that_there_are() -> None:
 
 async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
     """Everything that has a key can be found by name; what does the same is there once."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
         offered = {each.action: each for each in reversed(MAIN)} | {
             each.action: each for each in TRANSCRIPT if each.does
@@ -225,7 +225,7 @@ async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: 
 
 async def test_a_command_runs_by_its_name(tmp_path: Path) -> None:
     """As in k9s: a colon, a word, Enter."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("colon", *"trash", "enter")
         assert isinstance(browser.app.screen, TrashScreen)
 
@@ -233,7 +233,7 @@ async def test_a_command_runs_by_its_name(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_a_theme_is_shown_under_the_cursor(tmp_path: Path) -> None:
     """Esc brings the former one back, Enter keeps the new one."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         before = browser.app.theme
         await browser.press("colon", *"theme", "enter", *"nord")
         assert browser.app.theme == "nord"
@@ -245,7 +245,7 @@ async def test_a_theme_is_shown_under_the_cursor(tmp_path: Path) -> None:
 
 async def test_the_palette_does_what_the_pane_with_the_keys_does(tmp_path: Path) -> None:
     """A command of the transcript's own is done by the transcript."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab")
         shown = browser.screen.transcript.page.look.tools
         await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
@@ -287,7 +287,7 @@ def test_every_command_of_the_main_screen_has_a_task() -> None:
 
 async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> None:
     """And no other: from the list none of the transcript, and the other way round."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         told = await _help(browser)
         assert [each.help for each in MAIN if each.help not in told] == []
         assert (
@@ -311,7 +311,7 @@ async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> N
 @pytest.mark.slow
 async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) -> None:
     """A report has no rows, so no Enter; a map has keys while it has the focus."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         told = await _help(browser, "H")
         assert (
             "Check everything again" in told
@@ -329,7 +329,7 @@ async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) ->
 async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
     """A word, a heading, a key, a sign; what works in another pane is found too; Esc clears, then
     closes."""
-    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+    async with on_demo(tmp_path, (100, 30)) as browser:
         every = await _help(browser)
         await browser.type("archive")
         assert "Archive, or unarchive" in _told(browser) and "To the next pane" not in _told(
@@ -347,8 +347,8 @@ async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
         browser.app.screen.query_one("#filter", Input).value = "●"
         await browser.settle()
         assert _told(browser).startswith("Signs in the list ● live")
-        await browser.press("escape", "slash")
-        await browser.type("tidy")
+        await browser.press("escape")
+        await browser.search("tidy")
         assert "Rename this conversation" in _told(browser), "a heading has all of its rows"
         await browser.type(" zzz")
         assert "Nothing here is called “tidy zzz”" in _told(browser)
@@ -359,7 +359,7 @@ async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("width", "columns"), [(80, 1), (120, 2), (200, 3)])
 async def test_help_has_as_many_columns_as_fit(width: int, columns: int, tmp_path: Path) -> None:
     """None is wider than the card, and no line is cut."""
-    async with browsing(demo_app(tmp_path), (width, 36)) as browser:
+    async with on_demo(tmp_path, (width, 36)) as browser:
         await _help(browser)
         lines = str(browser.app.screen.query_one("#told", Static).render()).split("\n")
         room = browser.app.screen.query_one("#help").scrollable_content_region.width

@@ -84,7 +84,7 @@ async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:
     """The first with its line, and how many more; everything else holds."""
     app = configured(tmp_path, 'mouse = false\nmuose = true\ntheme = "hermes-drak"\n')
     async with browsing(app) as browser:
-        status = browser.text("#status")
+        status = browser.status
         assert "config.toml, line 2" in status and "“muose”" in status and "1 more" in status
         assert app.theme == "hermes-dark" and not app.start.options.mouse
 
@@ -148,11 +148,10 @@ async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, lef
         assert len(list_bundles(folder)) == left
         if not left:
             assert (
-                "1 deletion as old as the configuration says was deleted for good"
-                in browser.text("#status")
+                "1 deletion as old as the configuration says was deleted for good" in browser.status
             )
         else:
-            assert "dropped" not in browser.text("#status")
+            assert "dropped" not in browser.status
 
 
 async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:

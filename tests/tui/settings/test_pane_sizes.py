@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyte
 import pytest
-from browsing import browsing, demo_app
+from browsing import browsing, demo_app, on_demo
 from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
@@ -20,7 +20,7 @@ from hermes_browse.tui.settings.start import LastState, read_memory, read_start,
 @pytest.mark.slow
 async def test_keys_move_the_line(tmp_path: Path) -> None:
     """Beside each other in columns, above each other in lines, and never out of sight."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         rows = browser.screen.rows
         before = rows.size.width
         await browser.press("greater_than_sign", "greater_than_sign")
@@ -39,7 +39,7 @@ async def test_keys_move_the_line(tmp_path: Path) -> None:
 
 async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) -> None:
     """The share comes back with the other pane."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         rows = browser.screen.rows
         await browser.press("greater_than_sign", "z")
         assert rows.outer_size.width == 120 and browser.app.pane_sizes.is_alone

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app
+from browsing import on_demo
 
 from hermes_browse.tui.work import reads as working
 
@@ -52,7 +52,7 @@ async def test_the_browser_gives_back_when_it_rests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When a worker lets go of the file, and not before."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         reads = browser.screen.reads
         given: list[bool] = []
         monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))

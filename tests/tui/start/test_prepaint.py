@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyte
 import pytest
-from browsing import browsing, demo_app
+from browsing import on_demo
 from terminal import Terminal
 
 from hermes_browse.tui.settings.folders import config_path
@@ -110,7 +110,7 @@ def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_the_colours_are_those_of_the_theme(tmp_path: Path, theme: str) -> None:
     """The tables painted from are the themes as Textual resolves them."""
     palette = prepaint.PALETTES[theme]
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         browser.app.theme = theme
         await browser.settle()
         rows = browser.screen.rows

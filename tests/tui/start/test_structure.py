@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, loose, on_demo, open_app
 from builders import big_store
 from effort import slow_but
 from searching import search
@@ -131,8 +131,7 @@ async def test_the_thread_of_the_screen_runs_no_sql(
             "l",
             "escape",
         )
-        await browser.press("slash")
-        await browser.type("needle")
+        await browser.search("needle")
         await browser.press("enter", "n", "n", "escape", "escape", "f5")
     assert threads
     assert threading.main_thread() not in threads
@@ -148,7 +147,7 @@ async def test_after_the_first_reading_only_changes_are_read(
     read, step = OpenStore.catalog, OpenStore.increment
     monkeypatch.setattr(OpenStore, "catalog", lambda *given: (whole.append(1), read(*given))[1])
     monkeypatch.setattr(OpenStore, "increment", lambda *given: (steps.append(1), step(*given))[1])
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         assert (len(whole), len(steps)) == (1, 0)
         browser.screen.rows.action_move(3)
         cursor = browser.screen.rows.cursor
@@ -175,7 +174,7 @@ async def test_changes_are_read_with_a_pause_between(
 ) -> None:
     """Each reading makes all conversations anew; the first change after a pause is read soon."""
     monkeypatch.setattr(listing, "_BETWEEN", 500.0)
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         reading, waits = browser.screen.listing, list[float]()
         monkeypatch.setattr(
             browser.screen, "start_later", lambda group, seconds, call: waits.append(seconds)
@@ -195,7 +194,7 @@ async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> 
     """And all in it, at the latest when the next one is left (a worker holds its last job); also
     one that was open while the list was read whole, when what is there is kept for long.
     """
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         left, main = [], browser.screen
         for _ in range(3):
             await browser.press(key)

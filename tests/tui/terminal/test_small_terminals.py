@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, on_demo
 from effort import slow_but
 
 from hermes_browse.store.errors import BrowseError
@@ -15,7 +15,7 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 
 async def test_the_header_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
     """A resize moves the counts at once."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.pilot.resize_terminal(90, 36)
         await browser.settle()
         assert browser.text("#header").rstrip().endswith(browser.text("#header").split()[-1])
@@ -29,7 +29,7 @@ async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
     for number, size in enumerate([(60, 15), (40, 12)]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        async with browsing(demo_app(folder), size) as browser:
+        async with on_demo(folder, size) as browser:
             await browser.press("e")
             for widget in ("#formats", "#path", "#everything", "#secrets", "#answer"):
                 region = browser.app.screen.query_one(widget).region
@@ -46,7 +46,7 @@ async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
 async def test_hardly_a_terminal(key: str, tmp_path: Path) -> None:
     """In 20×5 and 5×2 it goes on, and more room brings back what was there, with the keys where
     they were."""
-    async with browsing(demo_app(tmp_path), (20, 5)) as browser:
+    async with on_demo(tmp_path, (20, 5)) as browser:
         await browser.press("down", "tab", "down", *([key] if key else []))
         screen, focused = browser.app.screen, browser.app.focused
         await browser.pilot.resize_terminal(5, 2)
@@ -64,7 +64,7 @@ async def test_no_colours_in_a_theme_of_the_terminal(
 ) -> None:
     """Its own colours stay as they are: as greys they would be black on black."""
     monkeypatch.setenv("NO_COLOR", "1")
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         for theme, is_grey in (("ansi-dark", False), ("hermes-dark", True)):
             browser.app.theme = theme
             await browser.settle()
@@ -84,7 +84,7 @@ async def test_no_colours_in_a_theme_of_the_terminal(
 async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
     """In the themes of the terminal's own colours the accent is the row's background too; marks and
     bars stay seen."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         for theme in ("ansi-dark", "ansi-light"):
             browser.app.theme = theme
             await browser.press("I")
@@ -108,7 +108,7 @@ async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> No
 
 async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
     """Errors alone are red, in ansi-light too."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         browser.app.theme = "ansi-light"
         await browser.settle()
         user, error = (
@@ -127,13 +127,13 @@ LONG = (
 
 def _told(browser: Browser) -> str:
     """What the status line says, its lines put together."""
-    return "".join(browser.text("#status").split())
+    return "".join(browser.status.split())
 
 
 @pytest.mark.parametrize("key", slow_but(["", "X"], ["", "P", "X", "W", "H", "I"]))
 async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
     """It takes lines of the panes above it, and gives them back to the next one."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press(*([key] if key else []))
         status = browser.app.screen.query_one("#status")
         browser.screen.say("short")
@@ -151,7 +151,7 @@ async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: Path) -> None:
     """Rows stay on their lines; the row under the cursor is never behind the sentence."""
-    async with browsing(demo_app(tmp_path), (120, 30)) as browser:
+    async with on_demo(tmp_path, (120, 30)) as browser:
         rows = browser.screen.rows
         top = browser.text("#list").splitlines()[0]
         browser.screen.say(LONG * 2)
@@ -169,7 +169,7 @@ async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: 
 
 async def test_what_a_card_answers_is_shown_whole(tmp_path: Path) -> None:
     """On a narrow terminal the keys and the answer take more lines."""
-    async with browsing(demo_app(tmp_path), (40, 20)) as browser:
+    async with on_demo(tmp_path, (40, 20)) as browser:
         await browser.press("e")
         answer = browser.app.screen.query_one("#answer")
         assert answer.region.height > 1 and answer.region.bottom <= 20
