@@ -180,44 +180,42 @@ async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None:
+async def test_a_sentence_of_the_page_goes_with_the_page(browser: Browser) -> None:
     """The way back from the recap is told while there is one."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("p")
-        assert "p back to the transcript" in browser.status
-        await browser.press("p")
-        assert "p back to the transcript" not in browser.status
-        await browser.press("p", "down")
-        assert "p back to the transcript" not in browser.status
-        await browser.press("f5")
-        assert "reading the store again" not in browser.status
-        await browser.press("V")
-        assert "a range begins here" in browser.status
-        await browser.press("down", "V")
-        assert "a range begins here" not in browser.status
+    await browser.press("p")
+    assert "p back to the transcript" in browser.status
+    await browser.press("p")
+    assert "p back to the transcript" not in browser.status
+    await browser.press("p", "down")
+    assert "p back to the transcript" not in browser.status
+    await browser.press("f5")
+    assert "reading the store again" not in browser.status
+    await browser.press("V")
+    assert "a range begins here" in browser.status
+    await browser.press("down", "V")
+    assert "a range begins here" not in browser.status
 
 
 @pytest.mark.slow
-async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> None:
+async def test_leaving_a_search_stays_with_what_was_found(browser: Browser) -> None:
     """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing
     changes nothing."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("down", "down")
-        before = browser.row
-        assert before is not None
-        await browser.search("cookie")
-        await browser.press("enter", *"nnnnnn")
-        hit = browser.row
-        assert isinstance(hit, HitRow) and hit.conversation is not None
-        root = hit.conversation.root_id
-        listed = any(each == root for each in browser.screen.catalog.order(browser.screen.view))
-        await browser.press("escape", "escape", *["escape"] * (1 if browser.screen.searched else 0))
-        assert browser.screen.searched is None
-        assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
-        at = browser.row.key
-        await browser.search("auth")
-        await browser.press(*["backspace"] * 4)
-        assert browser.row is not None and browser.row.key == at
+    await browser.press("down", "down")
+    before = browser.row
+    assert before is not None
+    await browser.search("cookie")
+    await browser.press("enter", *"nnnnnn")
+    hit = browser.row
+    assert isinstance(hit, HitRow) and hit.conversation is not None
+    root = hit.conversation.root_id
+    listed = any(each == root for each in browser.screen.catalog.order(browser.screen.view))
+    await browser.press("escape", "escape", *["escape"] * (1 if browser.screen.searched else 0))
+    assert browser.screen.searched is None
+    assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
+    at = browser.row.key
+    await browser.search("auth")
+    await browser.press(*["backspace"] * 4)
+    assert browser.row is not None and browser.row.key == at
 
 
 # Nothing there

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, on_demo, on_store, open_app
+from browsing import NOW, Browser, browsing, demo_app, on_demo, on_store, open_app
 from effort import slow_but
 
 from hermes_browse.store.connection.connect import Store
@@ -48,14 +48,13 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
     assert path.read_bytes() == before
 
 
-async def test_keys_of_the_transcript_tell_where_they_work(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.press("c")
-        assert "c (copy) is for messages: Tab goes to them" in browser.status
-        await browser.press("j")
-        assert "is for messages" not in browser.status
-        await browser.press("tab", "c")
-        assert "is for messages" not in browser.status and "clipboard" in browser.status
+async def test_keys_of_the_transcript_tell_where_they_work(browser: Browser) -> None:
+    await browser.press("c")
+    assert "c (copy) is for messages: Tab goes to them" in browser.status
+    await browser.press("j")
+    assert "is for messages" not in browser.status
+    await browser.press("tab", "c")
+    assert "is for messages" not in browser.status and "clipboard" in browser.status
 
 
 @pytest.mark.slow

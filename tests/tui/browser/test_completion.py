@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from browsing import NOW, Browser, on_demo
+from browsing import NOW, Browser
 
 from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.search.query import parse, unknown_filters
@@ -86,75 +84,69 @@ def _marks(browser: Browser) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-async def test_mistakes_are_underlined_and_nothing_is_searched(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.search("cookie source:cli after:never ")
-        assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
-        status = browser.status
-        assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" not in status
-        assert "Nothing is looked for" in browser.text("#list")
-        assert not browser.screen.matchers
-        line = browser.screen.box.render_line(0)
-        looks = {segment.text: segment.style for segment in line}
-        style = looks["after:never"]
-        assert style is not None and style.underline
-        plain = looks["cookie "]
-        assert plain is not None and not plain.underline
+async def test_mistakes_are_underlined_and_nothing_is_searched(browser: Browser) -> None:
+    await browser.search("cookie source:cli after:never ")
+    assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
+    status = browser.status
+    assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" not in status
+    assert "Nothing is looked for" in browser.text("#list")
+    assert not browser.screen.matchers
+    line = browser.screen.box.render_line(0)
+    looks = {segment.text: segment.style for segment in line}
+    style = looks["after:never"]
+    assert style is not None and style.underline
+    plain = looks["cookie "]
+    assert plain is not None and not plain.underline
 
 
 @pytest.mark.slow
-async def test_a_wrong_value_is_refused_until_it_is_right(tmp_path: Path) -> None:
+async def test_a_wrong_value_is_refused_until_it_is_right(browser: Browser) -> None:
     """First and in colour, with a word beside it or alone; no hits of a query without the
     filter."""
-    async with on_demo(tmp_path) as browser:
-        await browser.search("msgs>few ")
-        assert browser.status.strip().startswith("msgs> needs a number")
-        await browser.type("ferry")
-        assert (
-            browser.status.strip().startswith("msgs> needs a number")
-            and browser.screen.results is None
-        )
-        browser.screen.search.run()
-        await browser.settle()
-        assert browser.screen.results is None and "Nothing is looked for" in browser.text("#list")
-        await browser.press("escape")
-        await browser.search("msgs>2 ferry ")
-        assert browser.screen.results is not None and "hits in" in browser.status
+    await browser.search("msgs>few ")
+    assert browser.status.strip().startswith("msgs> needs a number")
+    await browser.type("ferry")
+    assert (
+        browser.status.strip().startswith("msgs> needs a number") and browser.screen.results is None
+    )
+    browser.screen.search.run()
+    await browser.settle()
+    assert browser.screen.results is None and "Nothing is looked for" in browser.text("#list")
+    await browser.press("escape")
+    await browser.search("msgs>2 ferry ")
+    assert browser.screen.results is not None and "hits in" in browser.status
 
 
 @pytest.mark.slow
-async def test_an_unfinished_filter_is_no_mistake_yet(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.search("title:")
-        assert _marks(browser) == [] and "wants a value" not in browser.status
-        await browser.type(" ")
-        assert _marks(browser) == [("problem", "title:")]
-        await browser.press("escape")
-        await browser.type("is:arc")
-        assert _marks(browser) == [] and "knows" not in browser.status
-        await browser.type("x")
-        assert _marks(browser) == [("problem", "is:arcx")]
-        assert "is: knows live" in browser.status
+async def test_an_unfinished_filter_is_no_mistake_yet(browser: Browser) -> None:
+    await browser.search("title:")
+    assert _marks(browser) == [] and "wants a value" not in browser.status
+    await browser.type(" ")
+    assert _marks(browser) == [("problem", "title:")]
+    await browser.press("escape")
+    await browser.type("is:arc")
+    assert _marks(browser) == [] and "knows" not in browser.status
+    await browser.type("x")
+    assert _marks(browser) == [("problem", "is:arcx")]
+    assert "is: knows live" in browser.status
 
 
-async def test_tab_takes_what_is_offered_and_else_moves_on(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.search("sou")
-        await browser.press("tab")
-        assert browser.screen.box.value == "source:" and browser.screen.box.has_focus
-        assert "Tab takes" in browser.text("#views") and "telegram" in browser.text("#views")
-        await browser.type("tel")
-        await browser.press("right")
-        assert browser.screen.box.value == "source:telegram "
-        assert "Tab takes" not in browser.text("#views")
-        sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}  # type: ignore[union-attr]  # rows of conversations
-        assert sources == {"telegram"}
-        await browser.press("tab")
-        assert not browser.screen.box.has_focus
+async def test_tab_takes_what_is_offered_and_else_moves_on(browser: Browser) -> None:
+    await browser.search("sou")
+    await browser.press("tab")
+    assert browser.screen.box.value == "source:" and browser.screen.box.has_focus
+    assert "Tab takes" in browser.text("#views") and "telegram" in browser.text("#views")
+    await browser.type("tel")
+    await browser.press("right")
+    assert browser.screen.box.value == "source:telegram "
+    assert "Tab takes" not in browser.text("#views")
+    sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}  # type: ignore[union-attr]  # rows of conversations
+    assert sources == {"telegram"}
+    await browser.press("tab")
+    assert not browser.screen.box.has_focus
 
 
 @pytest.mark.slow
-async def test_tools_of_the_store_are_offered(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.search("tool:ter")
-        assert "terminal" in browser.text("#views")
+async def test_tools_of_the_store_are_offered(browser: Browser) -> None:
+    await browser.search("tool:ter")
+    assert "terminal" in browser.text("#views")

@@ -130,38 +130,35 @@ async def _copied(browser: Browser, key: str) -> str:
     return browser.app.clipboard
 
 
-async def test_keys_copy_the_message_and_say_by_which_way(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab", "K")
-        current = browser.screen.transcript.current
-        assert current is not None and current.role == "user"
-        assert await _copied(browser, "c") == current.text
-        assert "OSC 52" in browser.status and f"message {current.id}" in browser.status
-        assert await _copied(browser, "y") == browser.screen.current.id  # type: ignore[union-attr]  # one is open
-        assert "OSC 52" in browser.status
+async def test_keys_copy_the_message_and_say_by_which_way(browser: Browser) -> None:
+    await browser.press("tab", "K")
+    current = browser.screen.transcript.current
+    assert current is not None and current.role == "user"
+    assert await _copied(browser, "c") == current.text
+    assert "OSC 52" in browser.status and f"message {current.id}" in browser.status
+    assert await _copied(browser, "y") == browser.screen.current.id  # type: ignore[union-attr]  # one is open
+    assert "OSC 52" in browser.status
 
 
-async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab", "home")
-        view = browser.screen.transcript
-        assert view.model is not None
-        while view.current is None or not view.current.tool_calls:
-            await browser.press("right_curly_bracket")
-        results = [view.model.result(call.id) for call in view.current.tool_calls]
-        texts = [output_text(each.text) for each in results if each is not None]
-        assert texts
-        taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
-        assert taken == [*map(harmless, texts), harmless(texts[0])], (
-            "after the last one the first again"
-        )
+async def test_tool_outputs_are_taken_one_after_the_other(browser: Browser) -> None:
+    await browser.press("tab", "home")
+    view = browser.screen.transcript
+    assert view.model is not None
+    while view.current is None or not view.current.tool_calls:
+        await browser.press("right_curly_bracket")
+    results = [view.model.result(call.id) for call in view.current.tool_calls]
+    texts = [output_text(each.text) for each in results if each is not None]
+    assert texts
+    taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
+    assert taken == [*map(harmless, texts), harmless(texts[0])], (
+        "after the last one the first again"
+    )
 
 
-async def test_where_there_is_nothing_to_take_it_is_said(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab", "K")
-        assert await _copied(browser, "C") == ""
-        assert "no code block" in browser.status
+async def test_where_there_is_nothing_to_take_it_is_said(browser: Browser) -> None:
+    await browser.press("tab", "K")
+    assert await _copied(browser, "C") == ""
+    assert "no code block" in browser.status
 
 
 @POSIX
@@ -242,52 +239,49 @@ def test_raw_takes_salvaged_bytes(tmp_path: Path) -> None:
         assert text is not None and json.loads(text)["content"] == {"bytes": 2, "hex": "ff00"}
 
 
-async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab", "K")
-        current = browser.screen.transcript.current
-        assert current is not None
-        await browser.press("ampersand")
-        assert isinstance(browser.app.screen, RawCard)
-        lines = browser.app.screen.query_one("#raw").render_lines(
-            browser.app.screen.query_one("#raw").size.region
-        )
-        assert any(f'"id": {current.id},' in line.text for line in lines)
-        await browser.press("escape")
-        assert browser.app.screen is browser.screen
+async def test_the_raw_row_is_looked_at_and_left(browser: Browser) -> None:
+    await browser.press("tab", "K")
+    current = browser.screen.transcript.current
+    assert current is not None
+    await browser.press("ampersand")
+    assert isinstance(browser.app.screen, RawCard)
+    lines = browser.app.screen.query_one("#raw").render_lines(
+        browser.app.screen.query_one("#raw").size.region
+    )
+    assert any(f'"id": {current.id},' in line.text for line in lines)
+    await browser.press("escape")
+    assert browser.app.screen is browser.screen
 
 
 async def test_the_raw_row_needs_no_text_that_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Beside a busy writer a message is on its way when the key comes: its number is known."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab", "K")
-        current = browser.screen.transcript.current
-        assert current is not None and browser.screen.transcript.current_id == current.id
-        monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
-        assert browser.screen.transcript.current is None
-        await browser.press("ampersand")
-        assert isinstance(browser.app.screen, RawCard)
+    await browser.press("tab", "K")
+    current = browser.screen.transcript.current
+    assert current is not None and browser.screen.transcript.current_id == current.id
+    monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
+    assert browser.screen.transcript.current is None
+    await browser.press("ampersand")
+    assert isinstance(browser.app.screen, RawCard)
 
 
-async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:
+async def test_the_palette_offers_what_keys_of_the_transcript_do(browser: Browser) -> None:
     """By name, from any pane, and it works from there."""
-    async with on_demo(tmp_path) as browser:
-        commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
-        assert {
-            "Copy",
-            "Copy code",
-            "Copy output",
-            "Pager",
-            "Editor",
-            "Raw",
-            "Find here",
-            "Go to",
-        } <= set(commands)
-        browser.app._clipboard = ""
-        commands["Copy"].run()
-        await browser.settle()
-        await browser.settle()
-        current = browser.screen.transcript.current
-        assert current is not None and browser.app.clipboard == harmless(current.text)
+    commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
+    assert {
+        "Copy",
+        "Copy code",
+        "Copy output",
+        "Pager",
+        "Editor",
+        "Raw",
+        "Find here",
+        "Go to",
+    } <= set(commands)
+    browser.app._clipboard = ""
+    commands["Copy"].run()
+    await browser.settle()
+    await browser.settle()
+    current = browser.screen.transcript.current
+    assert current is not None and browser.app.clipboard == harmless(current.text)

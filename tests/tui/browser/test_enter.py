@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import HeldAnswers, browsing, on_demo
+from browsing import Browser, HeldAnswers, browsing, on_demo
 from configured_app import configured
 
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -94,20 +94,19 @@ async def test_enter_in_the_box_reads_the_first_result(
         assert screen.rows.has_focus, "there is nothing to read"
 
 
-async def test_what_is_typed_is_shown_at_the_match(tmp_path: Path) -> None:
+async def test_what_is_typed_is_shown_at_the_match(browser: Browser) -> None:
     """The first n goes to the hit after that one."""
-    async with on_demo(tmp_path) as browser:
-        screen = browser.screen
-        await browser.search("cookie")
-        row, found = browser.row, screen.results
-        assert isinstance(row, ConversationRow) and row.hits > 1 and found is not None
-        assert screen.transcript.page.hit == row.best
-        await browser.press("enter", "n")
-        walked = browser.row
-        assert isinstance(walked, HitRow) and walked.hit.message_id != row.best
-        keys = [screen.rows.source.row(index).key for index in range(len(screen.rows))]
-        between = keys[keys.index(f"h{row.best}") + 1 : keys.index(walked.key)]
-        assert all(
-            isinstance(screen.rows.source.row(keys.index(key)), MoreRow | ConversationRow)
-            for key in between
-        )
+    screen = browser.screen
+    await browser.search("cookie")
+    row, found = browser.row, screen.results
+    assert isinstance(row, ConversationRow) and row.hits > 1 and found is not None
+    assert screen.transcript.page.hit == row.best
+    await browser.press("enter", "n")
+    walked = browser.row
+    assert isinstance(walked, HitRow) and walked.hit.message_id != row.best
+    keys = [screen.rows.source.row(index).key for index in range(len(screen.rows))]
+    between = keys[keys.index(f"h{row.best}") + 1 : keys.index(walked.key)]
+    assert all(
+        isinstance(screen.rows.source.row(keys.index(key)), MoreRow | ConversationRow)
+        for key in between
+    )

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, on_demo, on_store
+from browsing import NOW, Browser, on_demo, on_store
 from store_builder import T0, StoreBuilder
 from transcripts import lines_of, model_of
 
@@ -217,34 +217,29 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     assert "you" in line_text(empty[0])
 
 
-async def test_escape_ends_a_recap(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab")
-        before = browser.text("#transcript")
-        await browser.press("p")
-        assert browser.text("#transcript") != before
-        await browser.press("escape")
-        assert (
-            browser.text("#transcript") == before
-            and browser.screen.focused is browser.screen.transcript
-        )
-        await browser.press("escape")
-        assert browser.screen.focused is browser.screen.rows
+async def test_escape_ends_a_recap(browser: Browser) -> None:
+    await browser.press("tab")
+    before = browser.text("#transcript")
+    await browser.press("p")
+    assert browser.text("#transcript") != before
+    await browser.press("escape")
+    assert (
+        browser.text("#transcript") == before
+        and browser.screen.focused is browser.screen.transcript
+    )
+    await browser.press("escape")
+    assert browser.screen.focused is browser.screen.rows
 
 
-async def test_another_reading_keeps_the_place(tmp_path: Path) -> None:
+async def test_another_reading_keeps_the_place(browser: Browser) -> None:
     """At a message that the model no longer sees the next one is shown; the reading that has it
     goes back to it."""
-    async with on_demo(tmp_path) as browser:
-        transcript = browser.screen.transcript
-        await browser.press("tab", "g", "right_curly_bracket")
-        before = transcript.current_id
-        await browser.press("v")
-        assert transcript.current_id not in (None, before) and not transcript.at_end
-        assert (
-            "what the model still sees · the message you were at is not part of it"
-            in browser.status
-        )
-        await browser.press("v", "v")
-        assert transcript.current_id == before
-        assert "what was said" in browser.status
+    transcript = browser.screen.transcript
+    await browser.press("tab", "g", "right_curly_bracket")
+    before = transcript.current_id
+    await browser.press("v")
+    assert transcript.current_id not in (None, before) and not transcript.at_end
+    assert "what the model still sees · the message you were at is not part of it" in browser.status
+    await browser.press("v", "v")
+    assert transcript.current_id == before
+    assert "what was said" in browser.status

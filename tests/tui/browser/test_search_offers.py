@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, on_demo, on_store, open_app
+from browsing import NOW, Browser, browsing, on_store, open_app
 from builders import demo_store, make_store
 from searching import count
 
@@ -38,53 +38,48 @@ def _notes(browser: Browser) -> list[str]:
 
 
 @pytest.mark.slow
-async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
+async def test_filters_without_words_offer_ways_out(browser: Browser) -> None:
     """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they
     are counted."""
-    async with on_demo(tmp_path) as browser:
-        await browser.search("source:telegram msgs>9000")
-        with Store(browser.app.store.path).reader() as reader:
-            every = read_catalog(reader, NOW).select(View.ALL)
-        telegram = sum(any(each.source == "telegram" for each in found.segments) for found in every)
-        assert telegram > 0
-        assert "No conversation matches: Esc shows all." in _notes(browser)
-        assert _offers(browser) == {"without msgs>9000": (telegram, True)}
-        assert f"{telegram}  conversations without msgs>9000" in browser.text("#list")
-        assert "0 conversations" in browser.status
-        await browser.press("enter")
-        assert browser.screen.box.value == "source:telegram "
-        rows = browser.screen.rows
-        assert len(rows) == telegram
-        assert all(
-            isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows))
-        )
+    await browser.search("source:telegram msgs>9000")
+    with Store(browser.app.store.path).reader() as reader:
+        every = read_catalog(reader, NOW).select(View.ALL)
+    telegram = sum(any(each.source == "telegram" for each in found.segments) for found in every)
+    assert telegram > 0
+    assert "No conversation matches: Esc shows all." in _notes(browser)
+    assert _offers(browser) == {"without msgs>9000": (telegram, True)}
+    assert f"{telegram}  conversations without msgs>9000" in browser.text("#list")
+    assert "0 conversations" in browser.status
+    await browser.press("enter")
+    assert browser.screen.box.value == "source:telegram "
+    rows = browser.screen.rows
+    assert len(rows) == telegram
+    assert all(isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows)))
 
 
 @pytest.mark.slow
-async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.search("source:cron")
-        cron = len(browser.screen.rows)
-        assert cron > 0
-        browser.screen.set_focus(browser.screen.rows)
-        await browser.press("1")
-        offered = _offers(browser)
-        assert "in automation" in offered and offered["in automation"][1]
-        assert isinstance(browser.row, SuggestionRow)
-        await browser.press("enter")
-        assert browser.screen.search_view is View.AUTOMATION
-        assert not _offers(browser)
+async def test_filters_without_words_are_looked_for_in_other_views(browser: Browser) -> None:
+    await browser.search("source:cron")
+    cron = len(browser.screen.rows)
+    assert cron > 0
+    browser.screen.set_focus(browser.screen.rows)
+    await browser.press("1")
+    offered = _offers(browser)
+    assert "in automation" in offered and offered["in automation"][1]
+    assert isinstance(browser.row, SuggestionRow)
+    await browser.press("enter")
+    assert browser.screen.search_view is View.AUTOMATION
+    assert not _offers(browser)
 
 
 @pytest.mark.slow
-async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> None:
+async def test_a_filter_of_messages_and_one_of_conversations(browser: Browser) -> None:
     """Without the filter of messages the list is what is asked for; without the other, rows are."""
-    async with on_demo(tmp_path) as browser:
-        await browser.search("source:telegram before:1999 ")
-        with Store(browser.app.store.path).reader() as reader:
-            asked = compile_filters(parse("source:telegram"), NOW)
-            telegram = len(roots_in(reader, asked, read_catalog(reader, NOW)))
-        assert _offers(browser) == {"without before:1999": (telegram, True)}
+    await browser.search("source:telegram before:1999 ")
+    with Store(browser.app.store.path).reader() as reader:
+        asked = compile_filters(parse("source:telegram"), NOW)
+        telegram = len(roots_in(reader, asked, read_catalog(reader, NOW)))
+    assert _offers(browser) == {"without before:1999": (telegram, True)}
 
 
 def _root(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browsing import on_demo
+from browsing import Browser
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
@@ -217,11 +217,10 @@ def test_the_key_in_a_browser_in_tmux(
     assert tmux("list-windows", "-t", "one", "-F", "#{window_active}").splitlines() == ["0", "1"]
 
 
-async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
+async def test_the_sample_store_has_nothing_to_resume(browser: Browser) -> None:
     """As with Enter."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("w")
-        await browser.settle()
-        await browser.settle()
-        assert isinstance(browser.app.screen, PreflightCard)
-        assert "This is the sample store: there is nothing to resume." in browser.card()
+    await browser.press("w")
+    await browser.settle()
+    await browser.settle()
+    assert isinstance(browser.app.screen, PreflightCard)
+    assert "This is the sample store: there is nothing to resume." in browser.card()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from browsing import NOW, Browser, browsing, on_demo
+from browsing import NOW, Browser, browsing
 from configured_app import configured
 
 from hermes_browse.store.cleanup.space_map import FileSpace
@@ -104,24 +104,23 @@ def line(browser: Browser) -> str:
 
 
 @pytest.mark.slow
-async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
+async def test_every_card_tells_its_keys(browser: Browser) -> None:
     """As they are where nothing is set."""
-    async with on_demo(tmp_path) as browser:
-        told = {}
-        for name, case in CASES.items():
-            browser.app.push_screen(case.make(browser))
-            await browser.settle()
-            told[name] = line(browser)
-            browser.app.pop_screen()
-        assert told == {name: case.line for name, case in CASES.items()}
-        await browser.press("ctrl+r")
-        assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
-        await browser.press("escape", "down", "D")
-        assert isinstance(browser.app.screen, DeleteCard) and line(browser) == "y delete · Esc back"
-        await browser.press("escape", "down", "space", "space", "D")
-        assert line(browser) == "2 and Enter delete · Esc back"
-        await browser.press("7", "enter")
-        assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
+    told = {}
+    for name, case in CASES.items():
+        browser.app.push_screen(case.make(browser))
+        await browser.settle()
+        told[name] = line(browser)
+        browser.app.pop_screen()
+    assert told == {name: case.line for name, case in CASES.items()}
+    await browser.press("ctrl+r")
+    assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
+    await browser.press("escape", "down", "D")
+    assert isinstance(browser.app.screen, DeleteCard) and line(browser) == "y delete · Esc back"
+    await browser.press("escape", "down", "space", "space", "D")
+    assert line(browser) == "2 and Enter delete · Esc back"
+    await browser.press("7", "enter")
+    assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
 
 
 @pytest.mark.slow

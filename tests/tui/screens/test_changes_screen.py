@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browsing import Browser, go_to, on_demo, on_store
+from browsing import Browser, go_to, on_store
 from effort import slow_but
 from hypothesis import given
 from hypothesis import strategies as st
@@ -192,14 +192,13 @@ async def test_a_conversation_without_edits_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        for pane in "tab", "l":
-            await browser.press(pane, "F")
-            assert "api/auth.py" in browser.text("#files")
-            await browser.press("escape")
-        await browser.press("l", "home", "down", "F")
-        assert "api/auth.py" not in browser.text("#files"), "of the subagent alone"
+async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(browser: Browser) -> None:
+    for pane in "tab", "l":
+        await browser.press(pane, "F")
+        assert "api/auth.py" in browser.text("#files")
+        await browser.press("escape")
+    await browser.press("l", "home", "down", "F")
+    assert "api/auth.py" not in browser.text("#files"), "of the subagent alone"
 
 
 async def test_escapes_of_a_store_are_only_shown(tmp_path: Path) -> None:

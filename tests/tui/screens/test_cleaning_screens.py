@@ -366,15 +366,14 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
 async def test_a_list_read_while_a_screen_opens(
-    tmp_path: Path, kind: Callable[[MainScreen], SubScreen]
+    browser: Browser, kind: Callable[[MainScreen], SubScreen]
 ) -> None:
     """A screen hears that the list was read between any two steps of its being put together, panes
     last."""
-    async with on_demo(tmp_path) as browser:
-        screen = kind(browser.screen)
-        browser.app.push_screen(screen)
-        for _ in range(300):
-            browser.screen.mutate_reactive(MainScreen.catalog)
-            await asyncio.sleep(0)
-        await browser.settle()
-        assert browser.app.screen is screen and screen.is_whole
+    screen = kind(browser.screen)
+    browser.app.push_screen(screen)
+    for _ in range(300):
+        browser.screen.mutate_reactive(MainScreen.catalog)
+        await asyncio.sleep(0)
+    await browser.settle()
+    assert browser.app.screen is screen and screen.is_whole

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, on_demo, on_store, tree_of
+from browsing import Browser, on_store, tree_of
 from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 from effort import slow_but
@@ -296,10 +296,9 @@ async def test_the_recap_has_no_context(tmp_path: Path) -> None:
         assert "no message here" in browser.status
 
 
-async def test_the_resume_card_says_what_the_model_will_not_remember(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        await browser.press("R")  # the newest of the sample was compressed twice
-        assert "The model has only a summary of 47 of 56 messages" in browser.card()
+async def test_the_resume_card_says_what_the_model_will_not_remember(browser: Browser) -> None:
+    await browser.press("R")  # the newest of the sample was compressed twice
+    assert "The model has only a summary of 47 of 56 messages" in browser.card()
 
 
 @pytest.mark.parametrize("in_place", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import NOW, on_demo, on_store
+from browsing import NOW, Browser, on_demo, on_store
 from effort import slow_but
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,21 +53,20 @@ async def test_the_run_of_the_sample(tmp_path: Path, size: tuple[int, int]) -> N
         assert "subagent: 29 s · Run the whole test suite" in marks
 
 
-async def test_enter_reads_there_and_escape_comes_back(tmp_path: Path) -> None:
+async def test_enter_reads_there_and_escape_comes_back(browser: Browser) -> None:
     """A mark at its message, a subagent from its end."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("B", "down")
-        screen = browser.app.screen
-        assert isinstance(screen, RunScreen)
-        row = screen.marks.current
-        assert isinstance(row, RunEventRow) and row.text in browser.status
-        await browser.press("enter")
-        assert browser.screen.transcript.current_id == row.message_id
-        await browser.press("escape", "end", "enter")
-        current = browser.screen.current
-        assert current is not None and current.root.source == "subagent"
-        await browser.press("escape")
-        assert browser.app.screen is screen
+    await browser.press("B", "down")
+    screen = browser.app.screen
+    assert isinstance(screen, RunScreen)
+    row = screen.marks.current
+    assert isinstance(row, RunEventRow) and row.text in browser.status
+    await browser.press("enter")
+    assert browser.screen.transcript.current_id == row.message_id
+    await browser.press("escape", "end", "enter")
+    current = browser.screen.current
+    assert current is not None and current.root.source == "subagent"
+    await browser.press("escape")
+    assert browser.app.screen is screen
 
 
 async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path: Path) -> None:

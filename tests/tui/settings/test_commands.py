@@ -106,13 +106,12 @@ def _is_there(kind: type[DOMNode], command: Command) -> bool:
     return bool(command.does) or hasattr(kind, f"action_{name}")
 
 
-async def test_every_command_names_a_method(tmp_path: Path) -> None:
-    async with on_demo(tmp_path) as browser:
-        assert all(each.does and not each.call for each in MAIN)
-        for each in (*MAIN, *TRANSCRIPT):
-            part, name, given = parse(each.does) if each.does else ("", "focus_list", ())
-            owner = getattr(browser.screen, part) if part else browser.screen
-            inspect.signature(getattr(owner, name)).bind(*given)
+async def test_every_command_names_a_method(browser: Browser) -> None:
+    assert all(each.does and not each.call for each in MAIN)
+    for each in (*MAIN, *TRANSCRIPT):
+        part, name, given = parse(each.does) if each.does else ("", "focus_list", ())
+        owner = getattr(browser.screen, part) if part else browser.screen
+        inspect.signature(getattr(owner, name)).bind(*given)
 
 
 @pytest.mark.parametrize(("kind", "table"), OF_WIDGETS)
@@ -190,17 +189,14 @@ def test_the_documents_name_all_keys_that_there_are() -> None:
 # The palette
 
 
-async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
+async def test_the_palette_offers_every_command(browser: Browser) -> None:
     """Everything that has a key can be found by name; what does the same is there once."""
-    async with on_demo(tmp_path) as browser:
-        titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
-        offered = {each.action: each for each in reversed(MAIN)} | {
-            each.action: each for each in TRANSCRIPT if each.does
-        }
-        assert [
-            each.title for each in offered.values() if each.title.capitalize() not in titles
-        ] == []
-        assert "Theme" in titles
+    titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
+    offered = {each.action: each for each in reversed(MAIN)} | {
+        each.action: each for each in TRANSCRIPT if each.does
+    }
+    assert [each.title for each in offered.values() if each.title.capitalize() not in titles] == []
+    assert "Theme" in titles
 
 
 async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: Path) -> None:
@@ -223,37 +219,33 @@ async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: 
         assert not any(row.split()[:1] == ["Search"] for row in _palette(browser))
 
 
-async def test_a_command_runs_by_its_name(tmp_path: Path) -> None:
+async def test_a_command_runs_by_its_name(browser: Browser) -> None:
     """As in k9s: a colon, a word, Enter."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("colon", *"trash", "enter")
-        assert isinstance(browser.app.screen, TrashScreen)
+    await browser.press("colon", *"trash", "enter")
+    assert isinstance(browser.app.screen, TrashScreen)
 
 
 @pytest.mark.slow
-async def test_a_theme_is_shown_under_the_cursor(tmp_path: Path) -> None:
+async def test_a_theme_is_shown_under_the_cursor(browser: Browser) -> None:
     """Esc brings the former one back, Enter keeps the new one."""
-    async with on_demo(tmp_path) as browser:
-        before = browser.app.theme
-        await browser.press("colon", *"theme", "enter", *"nord")
-        assert browser.app.theme == "nord"
-        await browser.press("escape")
-        assert browser.app.theme == before
-        await browser.press("colon", *"theme", "enter", *"nord", "enter")
-        assert browser.app.theme == "nord"
+    before = browser.app.theme
+    await browser.press("colon", *"theme", "enter", *"nord")
+    assert browser.app.theme == "nord"
+    await browser.press("escape")
+    assert browser.app.theme == before
+    await browser.press("colon", *"theme", "enter", *"nord", "enter")
+    assert browser.app.theme == "nord"
 
 
-async def test_the_palette_does_what_the_pane_with_the_keys_does(tmp_path: Path) -> None:
+async def test_the_palette_does_what_the_pane_with_the_keys_does(browser: Browser) -> None:
     """A command of the transcript's own is done by the transcript."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press("tab")
-        shown = browser.screen.transcript.page.look.tools
-        await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
-        await browser.settle()
-        assert (
-            browser.app.screen is browser.screen
-            and browser.screen.transcript.page.look.tools != shown
-        )
+    await browser.press("tab")
+    shown = browser.screen.transcript.page.look.tools
+    await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
+    await browser.settle()
+    assert (
+        browser.app.screen is browser.screen and browser.screen.transcript.page.look.tools != shown
+    )
 
 
 def _palette(browser: Browser) -> list[str]:

@@ -6,10 +6,9 @@ import ctypes
 import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from browsing import on_demo
+from browsing import Browser
 
 from hermes_browse.tui.work import reads as working
 
@@ -49,16 +48,15 @@ def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.Monke
 
 @pytest.mark.slow
 async def test_the_browser_gives_back_when_it_rests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When a worker lets go of the file, and not before."""
-    async with on_demo(tmp_path) as browser:
-        reads = browser.screen.reads
-        given: list[bool] = []
-        monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))
-        await browser.press("j", "k")
-        await browser.settle()
-        assert reads.holds_store
-        given.clear()
-        await browser.wait_until(lambda: bool(given))
-        assert given == [False]
+    reads = browser.screen.reads
+    given: list[bool] = []
+    monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))
+    await browser.press("j", "k")
+    await browser.settle()
+    assert reads.holds_store
+    given.clear()
+    await browser.wait_until(lambda: bool(given))
+    assert given == [False]

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, loose, on_demo, open_app
+from browsing import NOW, Browser, browsing, loose, on_demo, open_app
 from builders import big_store
 from effort import slow_but
 from searching import search
@@ -190,29 +190,28 @@ async def test_changes_are_read_with_a_pause_between(
 
 @pytest.mark.collector
 @pytest.mark.parametrize("key", slow_but((), ["question_mark", "i", "I", "W", "P", "X", "H"]))
-async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> None:
+async def test_a_screen_that_was_left_is_let_go_of(browser: Browser, key: str) -> None:
     """And all in it, at the latest when the next one is left (a worker holds its last job); also
     one that was open while the list was read whole, when what is there is kept for long.
     """
-    async with on_demo(tmp_path) as browser:
-        left, main = [], browser.screen
-        for _ in range(3):
-            await browser.press(key)
-            await browser.settle()
-            assert browser.app.screen is not main
-            last = [weakref.ref(each) for each in browser.app.screen.walk_children(with_self=True)]
-            left.append(last)
-            main.listing.read()
-            await browser.settle()
-            await browser.press("escape")
-            await browser.settle()
-            assert StylesCache.get_inner_outer.cache_info().currsize < 30, (
-                "lines of widgets that are gone"
-            )
+    left, main = [], browser.screen
+    for _ in range(3):
+        await browser.press(key)
+        await browser.settle()
+        assert browser.app.screen is not main
+        last = [weakref.ref(each) for each in browser.app.screen.walk_children(with_self=True)]
+        left.append(last)
         main.listing.read()
         await browser.settle()
-        gc.collect()
-        assert [ref() for ref in left[0] + left[1] if ref() is not None] == []
+        await browser.press("escape")
+        await browser.settle()
+        assert StylesCache.get_inner_outer.cache_info().currsize < 30, (
+            "lines of widgets that are gone"
+        )
+    main.listing.read()
+    await browser.settle()
+    gc.collect()
+    assert [ref() for ref in left[0] + left[1] if ref() is not None] == []
 
 
 def test_between_statements_nothing_is_locked(tmp_path: Path) -> None:

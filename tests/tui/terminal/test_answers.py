@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import on_demo, on_store
+from browsing import Browser, on_demo, on_store
 from pruning import NOW
 from textual.widgets import Input
 from trashing import session_ids
@@ -67,25 +67,25 @@ async def test_a_change_that_waits_for_another_writer_says_so(path: Path) -> Non
 
 
 @pytest.mark.parametrize("keys", [("slash",), ("tab", "backslash"), ("tab", "number_sign")])
-async def test_a_field_that_opens_ends_what_was_said(tmp_path: Path, keys: tuple[str, ...]) -> None:
+async def test_a_field_that_opens_ends_what_was_said(
+    browser: Browser, keys: tuple[str, ...]
+) -> None:
     """The sentence belonged to the keys before."""
-    async with on_demo(tmp_path) as browser:
-        await browser.press(*keys[:-1], "escape", "escape", *keys[:-1], "semicolon")
-        assert "does nothing here" in browser.status
-        await browser.press(keys[-1])
-        assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.status
+    await browser.press(*keys[:-1], "escape", "escape", *keys[:-1], "semicolon")
+    assert "does nothing here" in browser.status
+    await browser.press(keys[-1])
+    assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.status
 
 
 @pytest.mark.parametrize("place", ["", "tab", "P", "I", "X", "H"])
-async def test_a_key_without_meaning_says_so(tmp_path: Path, place: str) -> None:
+async def test_a_key_without_meaning_says_so(browser: Browser, place: str) -> None:
     """On every screen; one that means something does not."""
-    async with on_demo(tmp_path) as browser:
-        if place:
-            await browser.press(place)
-        await browser.press("semicolon")
-        assert "; does nothing here · ? shows the keys" in browser.status
-        await browser.press("down", "j")
-        assert "j does nothing" not in browser.status
+    if place:
+        await browser.press(place)
+    await browser.press("semicolon")
+    assert "; does nothing here · ? shows the keys" in browser.status
+    await browser.press("down", "j")
+    assert "j does nothing" not in browser.status
 
 
 @pytest.mark.parametrize(

@@ -81,41 +81,35 @@ async def test_no_colours_in_a_theme_of_the_terminal(
 
 
 @pytest.mark.slow
-async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
+async def test_nothing_is_drawn_in_the_colour_it_stands_on(browser: Browser) -> None:
     """In the themes of the terminal's own colours the accent is the row's background too; marks and
     bars stay seen."""
-    async with on_demo(tmp_path) as browser:
-        for theme in ("ansi-dark", "ansi-light"):
-            browser.app.theme = theme
-            await browser.press("I")
-            groups = browser.app.screen.query_one("#groups", ConversationList)
-            segments = [
-                each
-                for each in groups.render_line(groups.cursor)
-                if each.text.strip() and each.style
-            ]
-            assert any("█" in each.text for each in segments)
-            same = [
-                e.text
-                for e in segments
-                if e.style and e.style.color == e.style.bgcolor and e.style.color
-            ]
-            assert not [
-                text for text in same if text.strip() and not segments[0].style.bgcolor.is_default
-            ], theme
-            await browser.press("escape")
+    for theme in ("ansi-dark", "ansi-light"):
+        browser.app.theme = theme
+        await browser.press("I")
+        groups = browser.app.screen.query_one("#groups", ConversationList)
+        segments = [
+            each for each in groups.render_line(groups.cursor) if each.text.strip() and each.style
+        ]
+        assert any("█" in each.text for each in segments)
+        same = [
+            e.text
+            for e in segments
+            if e.style and e.style.color == e.style.bgcolor and e.style.color
+        ]
+        assert not [
+            text for text in same if text.strip() and not segments[0].style.bgcolor.is_default
+        ], theme
+        await browser.press("escape")
 
 
-async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
+async def test_who_asks_is_not_shown_like_an_error(browser: Browser) -> None:
     """Errors alone are red, in ansi-light too."""
-    async with on_demo(tmp_path) as browser:
-        browser.app.theme = "ansi-light"
-        await browser.settle()
-        user, error = (
-            browser.screen.transcript._look_style(name).color for name in ("user", "error")
-        )
-        assert user is not None and error is not None
-        assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
+    browser.app.theme = "ansi-light"
+    await browser.settle()
+    user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
+    assert user is not None and error is not None
+    assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
 
 
 LONG = (
