@@ -32,6 +32,7 @@ from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.lineage.tree import MoreEntry
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
@@ -385,7 +386,13 @@ async def go_to(browser: Browser, root: str) -> None:
     await browser.settle()
 
 
+def rows_of(browser: Browser, widget: str = "#list") -> list[ListRow]:
+    """All rows of a list."""
+    source = browser.app.screen.query_one(widget, ConversationList).source
+    return [source.row(index) for index in range(len(source))]
+
+
 def listed(browser: Browser) -> set[str]:
     """Roots of the conversations in the list."""
-    rows = (browser.screen.rows.source.row(index) for index in range(len(browser.screen.rows)))
-    return {row.conversation.root_id for row in rows if isinstance(row, ConversationRow)}
+    rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
+    return {row.conversation.root_id for row in rows}

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, open_app
+from browsing import NOW, Browser, browsing, open_app, rows_of
 from builders import make_store
 from fake_hosts import FakeLease, FakeLink, FakeLinks
 from store_builder import T0
@@ -23,7 +23,6 @@ from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.places.hosts_card import HostsCard
 from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
-from hermes_browse.tui.widgets.list_rows import ListRow
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 
@@ -87,13 +86,6 @@ async def everything(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> Async
         await browser.wait_until(lambda: isinstance(app.screen, PlacesScreen))
         await browser.wait_until(lambda: len(names(browser)) >= 40)
         yield browser
-
-
-def rows_of(browser: Browser) -> list[ListRow]:
-    """What the list shows."""
-    screen = browser.app.screen
-    assert isinstance(screen, PlacesScreen)
-    return [screen.rows.source.row(index) for index in range(len(screen.rows))]
 
 
 def names(browser: Browser) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, on_demo, on_store, open_app
+from browsing import NOW, Browser, browsing, on_demo, on_store, open_app, rows_of
 from builders import make_store
 from textual.geometry import Offset
 
@@ -19,12 +19,6 @@ from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.help import HelpCard
-
-
-def _rows(browser: Browser, widget: str) -> list[object]:
-    source = browser.app.screen.query_one(widget, ConversationList).source
-    return [source.row(index) for index in range(len(source))]
-
 
 # Names
 
@@ -43,12 +37,14 @@ async def test_retention_names_the_untitled_as_the_list_does(
         await browser.press("4")
         listed = {
             row.conversation.root_id: row.conversation.preview
-            for row in _rows(browser, "#list")
+            for row in rows_of(browser)
             if isinstance(row, ConversationRow)
         }
         await browser.press("W")
         forecasts = [
-            row.conversation for row in _rows(browser, "#forecasts") if isinstance(row, ForecastRow)
+            row.conversation
+            for row in rows_of(browser, "#forecasts")
+            if isinstance(row, ForecastRow)
         ]
         untitled = [each for each in forecasts if not each.title and listed.get(each.root_id)]
         assert untitled and all(each.preview for each in untitled[:20])
@@ -66,7 +62,7 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
         plan = browser.app.screen.query_one("#plan", ConversationList)
         spared = [
             index
-            for index, row in enumerate(_rows(browser, "#plan"))
+            for index, row in enumerate(rows_of(browser, "#plan"))
             if isinstance(row, SparedRow)
             and not row.conversation.title
             and row.conversation.status is not Status.EMPTY
@@ -167,7 +163,7 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
 async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
     """Where a row is live it says so from the first frame; our own change makes nobody a writer."""
     async with on_demo(tmp_path) as browser:
-        rows = [row for row in _rows(browser, "#list") if isinstance(row, ConversationRow)]
+        rows = [row for row in rows_of(browser) if isinstance(row, ConversationRow)]
         assert any(row.conversation.status is Status.LIVE for row in rows)
         assert "Hermes is writing" in browser.status
         store = browser.screen.location.path

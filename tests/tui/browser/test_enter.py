@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, HeldAnswers, browsing, on_demo
+from browsing import Browser, HeldAnswers, browsing, on_demo, rows_of
 from configured_app import configured
 
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -104,9 +104,7 @@ async def test_what_is_typed_is_shown_at_the_match(browser: Browser) -> None:
     await browser.press("enter", "n")
     walked = browser.row
     assert isinstance(walked, HitRow) and walked.hit.message_id != row.best
-    keys = [screen.rows.source.row(index).key for index in range(len(screen.rows))]
+    rows = {row.key: row for row in rows_of(browser)}
+    keys = list(rows)
     between = keys[keys.index(f"h{row.best}") + 1 : keys.index(walked.key)]
-    assert all(
-        isinstance(screen.rows.source.row(keys.index(key)), MoreRow | ConversationRow)
-        for key in between
-    )
+    assert all(isinstance(rows[key], MoreRow | ConversationRow) for key in between)

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, on_demo, open_app
+from browsing import NOW, Browser, browsing, demo_app, on_demo, open_app, rows_of
 from builders import make_store
 from pruning import chosen
 from rich.cells import cell_len
@@ -200,8 +200,7 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
         by_size = {each.root_id: each.size for each in listed(browser)}
         await browser.sort("messages")
         assert browser.screen.sort is Sort.MESSAGES
-        source = browser.screen.rows.source
-        rows = [source.row(index) for index in range(len(source))]
+        rows = rows_of(browser)
         totals = [row.total for row in rows if isinstance(row, JobRow)]
         counts = [
             row.total.message_count if isinstance(row, JobRow) else row.conversation.message_count

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, on_demo, open_app
+from browsing import Browser, browsing, on_demo, open_app, rows_of
 from builders import make_store
 from store_builder import T0
 
@@ -20,7 +20,6 @@ from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
 from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.settings.store_paths import trash_folder
-from hermes_browse.tui.widgets.list_rows import ListRow
 
 
 def fill(path: Path, title: str, said: str, age: float) -> None:
@@ -61,12 +60,6 @@ async def everything(browser: Browser) -> None:
     await until(browser, PlacesScreen)
     await browser.wait_until(lambda: browser.screen.catalog.exact)
     await browser.settle()
-
-
-def rows_of(browser: Browser) -> list[ListRow]:
-    """What the list of all profiles shows."""
-    rows = browser.screen.rows
-    return [rows.source.row(index) for index in range(len(rows))]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import Browser, on_store
+from browsing import Browser, on_store, rows_of
 from builders import make_store
 from searching import search
 from store_builder import T0
@@ -20,7 +20,7 @@ from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.query import parse
 from hermes_browse.tui.browser.list.hit_rows import HitRow
-from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
+from hermes_browse.tui.widgets.list_rows import NoteRow
 
 _COUNT = 6000
 _WHERE = (5900, 4500, 2500, 100)
@@ -79,13 +79,8 @@ class _Gate:
             self._more.notify_all()
 
 
-def _rows(browser: Browser) -> list[ListRow]:
-    rows = browser.screen.rows
-    return [rows.source.row(index) for index in range(len(rows))]
-
-
 def _hits(browser: Browser) -> list[int]:
-    return [row.hit.message_id for row in _rows(browser) if isinstance(row, HitRow)]
+    return [row.hit.message_id for row in rows_of(browser) if isinstance(row, HitRow)]
 
 
 def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
@@ -141,7 +136,7 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(
         gate.let(4)  # down to message 4017
         await browser.wait_until(lambda: _hits(browser) == [5900, 4500])
         assert "2 found so far · scanning" in browser.status
-        assert _rows(browser)[-1] == NoteRow("scanning on …")
+        assert rows_of(browser)[-1] == NoteRow("scanning on …")
         await browser.pilot.press("down", "down", "down")
         row = browser.row
         assert isinstance(row, HitRow) and row.hit.message_id == 4500
@@ -158,7 +153,7 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(
             and browser.row.key == row.key
         )
         assert "4 hits in 4 conversations" in browser.status
-        assert not isinstance(_rows(browser)[-1], NoteRow)
+        assert not isinstance(rows_of(browser)[-1], NoteRow)
 
 
 @pytest.mark.slow
@@ -177,7 +172,7 @@ async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.Monke
         assert found[:2] == [5900, 4500] and 100 not in found
         status = browser.status
         assert "stopped: not everything was looked at" in status
-        assert _rows(browser)[-1] == NoteRow("stopped here: what follows was not looked at")
+        assert rows_of(browser)[-1] == NoteRow("stopped here: what follows was not looked at")
         # A conversation can be opened at a hit, and hits be walked, as in any answer.
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("n")

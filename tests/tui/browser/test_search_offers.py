@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, on_store, open_app
+from browsing import NOW, Browser, browsing, on_store, open_app, rows_of
 from builders import demo_store, make_store
 from searching import count
 
@@ -23,18 +23,15 @@ from hermes_browse.tui.widgets.list_rows import NoteRow
 
 def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:
     """Text → how many, and whether conversations are counted."""
-    rows = browser.screen.rows
-    every = [rows.source.row(index) for index in range(len(rows))]
-    return {row.text: (row.hits, row.of_list) for row in every if isinstance(row, SuggestionRow)}
+    return {
+        row.text: (row.hits, row.of_list)
+        for row in rows_of(browser)
+        if isinstance(row, SuggestionRow)
+    }
 
 
 def _notes(browser: Browser) -> list[str]:
-    rows = browser.screen.rows
-    return [
-        row.text
-        for row in (rows.source.row(index) for index in range(len(rows)))
-        if isinstance(row, NoteRow)
-    ]
+    return [row.text for row in rows_of(browser) if isinstance(row, NoteRow)]
 
 
 @pytest.mark.slow
@@ -52,9 +49,7 @@ async def test_filters_without_words_offer_ways_out(browser: Browser) -> None:
     assert "0 conversations" in browser.status
     await browser.press("enter")
     assert browser.screen.box.value == "source:telegram "
-    rows = browser.screen.rows
-    assert len(rows) == telegram
-    assert all(isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows)))
+    assert [type(row) for row in rows_of(browser)] == [ConversationRow] * telegram
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ opens."""
 from __future__ import annotations
 
 import pytest
-from browsing import Browser
+from browsing import Browser, rows_of
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
@@ -13,23 +13,18 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
 from hermes_browse.tui.browser.search.run import PAGE
-from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
-
-
-def _rows(browser: Browser) -> list[ListRow]:
-    rows = browser.screen.rows
-    return [rows.source.row(index) for index in range(len(rows))]
+from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
 def _suggestions(browser: Browser) -> dict[str, int]:
-    return {row.text: row.hits for row in _rows(browser) if isinstance(row, SuggestionRow)}
+    return {row.text: row.hits for row in rows_of(browser) if isinstance(row, SuggestionRow)}
 
 
 @pytest.mark.slow
 async def test_what_finds_nothing_offers_what_does(browser: Browser) -> None:
     """Each offer is measured and taken with Enter, from the box."""
     await browser.search("cookie source:telegram")
-    assert isinstance(_rows(browser)[0], NoteRow)
+    assert isinstance(rows_of(browser)[0], NoteRow)
     offered = _suggestions(browser)
     with Store(browser.app.store.path).reader() as reader:
         found = count(reader, parse("cookie"), cap=0).count
@@ -53,7 +48,7 @@ async def test_another_view_is_offered(browser: Browser) -> None:
         await browser.press("down")
     await browser.press("enter")
     assert browser.screen.current_view is View.CHATS and browser.screen.box.value == "cookie"
-    hits = [row for row in _rows(browser) if isinstance(row, HitRow)]
+    hits = [row for row in rows_of(browser) if isinstance(row, HitRow)]
     assert hits and f"{offered['in chats']} hits" in browser.status
 
 
@@ -71,7 +66,7 @@ async def test_hits_of_a_conversation_fold(browser: Browser) -> None:
     await browser.press("enter")
     if not browser.screen.rows.has_focus:
         await browser.press("escape")
-    rows = _rows(browser)
+    rows = rows_of(browser)
     place = next(index for index, row in enumerate(rows) if isinstance(row, MoreRow))
     more = rows[place]
     assert isinstance(more, MoreRow)
@@ -80,15 +75,15 @@ async def test_hits_of_a_conversation_fold(browser: Browser) -> None:
     assert len(above) == 3 and isinstance(head, ConversationRow) and head.hits == more.hidden + 3
     browser.screen.rows.cursor = place
     await browser.press("enter")
-    unfolded = _rows(browser)
+    unfolded = rows_of(browser)
     assert [row.key for row in unfolded[place - 3 : place]] == [row.key for row in above]
     assert all(isinstance(row, HitRow) for row in unfolded[place : place + more.hidden])
     assert browser.screen.rows.cursor == place
     await browser.press("minus")
-    assert [row.key for row in _rows(browser)] == [row.key for row in rows]
+    assert [row.key for row in rows_of(browser)] == [row.key for row in rows]
     assert browser.row is not None and browser.row.key == head.key
     await browser.press("minus")
-    assert _rows(browser)[place - 2] == more._replace(hidden=more.hidden + 2)
+    assert rows_of(browser)[place - 2] == more._replace(hidden=more.hidden + 2)
     await browser.press("n", "n", "n")  # the best one is shown already
     walked = browser.row
     assert isinstance(walked, HitRow) and walked.key == unfolded[place].key

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, on_demo, on_store, open_app
+from browsing import NOW, Browser, browsing, demo_app, loose, on_demo, on_store, open_app, rows_of
 from builders import DAY, make_store, tool_call
 from effort import slow_but
 
@@ -287,7 +287,7 @@ async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
         assert (
             isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
         )
-        rows = [browser.screen.rows.source.row(index) for index in range(len(browser.screen.rows))]
+        rows = rows_of(browser)
         assert {
             row.conversation.root_id for row in rows if isinstance(row, ConversationRow)
         } == wanted
