@@ -10,6 +10,7 @@ from pathlib import Path
 import contract
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
+from trashing import run
 
 
 @pytest.fixture
@@ -182,10 +183,10 @@ def test_doctor_of_a_damaged_store(root: Path) -> None:
 
 def test_doctor_says_what_the_index_lacks(root: Path) -> None:
     """Rows that are not in the search index are counted, a store without one is told apart."""
-    with closing(sqlite3.connect(root / "state.db")) as connection, connection:
-        connection.execute(
-            "DELETE FROM messages_fts_docsize WHERE id IN (SELECT id FROM messages_fts_docsize LIMIT 3)"
-        )
+    run(
+        root / "state.db",
+        "DELETE FROM messages_fts_docsize WHERE id IN (SELECT id FROM messages_fts_docsize LIMIT 3)",
+    )
     document = ask("--home", str(root), "doctor")
     assert document["search"]["messages"] - document["search"]["indexed"] == 3
     problem = next(each for each in document["problems"] if each["code"] == "index-incomplete")
@@ -194,9 +195,11 @@ def test_doctor_says_what_the_index_lacks(root: Path) -> None:
 
 def test_a_newer_store_is_read(root: Path) -> None:
     """Never refused: a warning in `list` and `doctor`, and the rows."""
-    with closing(sqlite3.connect(root / "state.db")) as connection, connection:
-        connection.execute("UPDATE schema_version SET version = 99")
-        connection.execute("ALTER TABLE sessions ADD COLUMN of_the_future TEXT")
+    run(
+        root / "state.db",
+        "UPDATE schema_version SET version = 99",
+        "ALTER TABLE sessions ADD COLUMN of_the_future TEXT",
+    )
     ended = call("--home", str(root), "list", "--json")
     assert (
         ended.code == 0

@@ -22,7 +22,7 @@ import pytest
 from acting import ACTIONS, NOW, trash_of
 from counts import Tell
 from faults import COMPILER, Answer, Faults
-from trashing import Dump, dump, family, health, opened
+from trashing import Dump, dump, family, health, opened, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
@@ -66,8 +66,7 @@ def prepare(faults: Faults, folder: Path, action: str, shape: str, journal: str)
         (built / "sessions" / name).write_text(f"{name} " * 50)
     path = family(built / "state.db", shape, journal=journal)
     if action in ("unarchive", "undo"):
-        with opened(path) as connection:
-            connection.execute("UPDATE sessions SET archived = 1 WHERE id = 'other'")
+        run(path, "UPDATE sessions SET archived = 1 WHERE id = 'other'")
     whole = dump(path)
     if action in ("restore", "drop"):
         delete(Store(path), ["tip"], trash_of(built), now=NOW, sessions_folder=built / "sessions")

@@ -20,6 +20,7 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, Tell, setting
 from driver import ENDINGS, FEW, READING, Driven
+from trashing import run
 from watching import BESIDE, Watch, check_and_count, digest
 from writers import faultless, writing
 from writing import handles
@@ -180,13 +181,11 @@ def test_a_restore_that_replaces_the_file(store: Path, tmp_path: Path, tell: Tel
     """The browser goes on with the new file, and the old one's log is nobody's any more."""
     other = tmp_path / "other.db"
     shutil.copy(store, other)
-    with closing(sqlite3.connect(other)) as connection, connection:
-        connection.execute(
-            "INSERT INTO sessions (id, source, title, started_at) VALUES ('new', 'cli', 'Restored', 2e9)"
-        )
-        connection.execute(
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('new', 'user', 'x', 2e9)"
-        )
+    run(
+        other,
+        "INSERT INTO sessions (id, source, title, started_at) VALUES ('new', 'cli', 'Restored', 2e9)",
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('new', 'user', 'x', 2e9)",
+    )
     browser = Driven(store)
     browser.opened()
     browser.send("jjj")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from pruning import NOW, chosen, family, opened
+from trashing import run
 
 from hermes_browse.store.cleanup.bulk import Outcome, Step, archive_planned, delete_planned
 from hermes_browse.store.cleanup.plan import Plan, make_plan
@@ -60,14 +60,6 @@ def delete(path: Path, plan: Plan, **how: object) -> Outcome[Deleted]:
         pass
     trash = path.parent / "trash"
     return delete_planned(Store(path), plan, catalog, trash, None, **how)  # type: ignore[arg-type]
-
-
-def change(path: Path, statement: str) -> None:
-    """What another process does meanwhile."""
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(statement)
-    connection.close()
 
 
 def fail_at_the_third(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -188,7 +180,7 @@ def test_a_store_that_is_gone(path: Path) -> None:
 def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: str) -> None:
     """Subagents included; the others go on."""
     plan = plan_of(path)
-    change(path, statement)
+    run(path, statement)
     outcome = delete(path, plan)
     late = outcome.plan.spared[-1]
     assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words
@@ -242,7 +234,7 @@ def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_store_that_is_not_written_to_ends_it(path: Path) -> None:
     """It is not asked again for each conversation, and none counts as changed meanwhile."""
-    change(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
+    run(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
     outcome = delete(path, plan_of(path))
     assert isinstance(outcome.error, StoreRefusedError) and "odd" in outcome.error.sentence
     assert "Nothing was changed" in str(outcome.error)

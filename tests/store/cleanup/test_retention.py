@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from builders import DAY, make_store
 from pruning import NOW, Fixture, aged, expected, family, opened, said
+from trashing import run
 
 from hermes_browse.store.cleanup.hermes_settings import Retention
 from hermes_browse.store.cleanup.retention import Forecast, RetentionRules, retention_rules_at
@@ -170,8 +169,7 @@ def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
 
 def of_schema_30(path: Path) -> Path:
     """The same store with the schema number of 0.21.3 to 0.21.5."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE schema_version SET version = 30")
+    run(path, "UPDATE schema_version SET version = 30")
     return path
 
 

@@ -23,6 +23,7 @@ from trashing import (
     opened,
     put_back,
     remove,
+    run,
 )
 
 from hermes_browse.store.connection.connect import Store
@@ -54,9 +55,7 @@ def test_every_conversation_of_a_real_store_goes_and_comes_back(
     """Every table of every fixture, and the search indexes after either."""
     path = fixture_store(name)
     if name == "state-v31":  # the rest of this test is about what is not protected
-        with opened(path) as connection:
-            connection.execute("UPDATE sessions SET pinned = 0")
-            connection.execute("UPDATE session_turn_leases SET expires_at = 1")
+        run(path, "UPDATE sessions SET pinned = 0", "UPDATE session_turn_leases SET expires_at = 1")
     before, sound = dump(path), health(path)
     lines = 0
     for root in roots(path):

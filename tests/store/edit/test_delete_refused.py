@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import T0
-from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
+from trashing import FAMILY, NOW, dump, family, opened, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -35,8 +35,7 @@ from hermes_browse.store.trash.shelf import list_bundles
 def test_what_is_protected_stays(tmp_path: Path, statement: str, reason: str) -> None:
     """Any segment or subagent of it protects the whole; the reason is said, nothing is written."""
     path = family(tmp_path / "state.db")
-    with opened(path) as connection:
-        connection.execute(statement)
+    run(path, statement)
     before = dump(path)
     with pytest.raises(RefusedError, match=f"stays: .*({reason})"):
         remove(path, "tip")
@@ -49,8 +48,7 @@ def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
     monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
-    with opened(path) as connection:
-        connection.execute("UPDATE sessions SET pinned = 1 WHERE id = 'tip'")
+    run(path, "UPDATE sessions SET pinned = 1 WHERE id = 'tip'")
     with pytest.raises(RefusedError, match="pinned"):
         remove(path, "root")
     with opened(path) as connection:
@@ -69,10 +67,7 @@ def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_ids_that_are_no_text_are_refused(tmp_path: Path) -> None:
     """They could not be named in a statement again."""
     path = family(tmp_path / "state.db", "22")
-    with opened(path) as connection:
-        connection.execute(
-            "INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)"
-        )
+    run(path, "INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)")
     with pytest.raises(RefusedError, match="no proper text"):
         remove(path, "a")
 

@@ -11,7 +11,7 @@ import pytest
 from builders import T0, make_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trashing import NOW, dump, opened, put_back, remove
+from trashing import NOW, dump, opened, put_back, remove, run
 
 from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import drop, list_bundles
@@ -108,8 +108,7 @@ def test_a_tie_that_hermes_cut_stays_cut(tmp_path: Path) -> None:
     path = three(tmp_path / "state.db")
     old = remove(path, "mid", now=NOW).bundle.name
     put_back(path, old)
-    with opened(path) as connection:
-        connection.execute("UPDATE sessions SET parent_session_id = NULL WHERE id = 'mid'")
+    run(path, "UPDATE sessions SET parent_session_id = NULL WHERE id = 'mid'")
     before = dump(path)
     new = remove(path, "mid", now=NOW + 1).bundle.name
     put_back(path, new)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from builders import T0, make_store
-from trashing import dump, family, remove
+from trashing import dump, family, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
@@ -38,13 +38,6 @@ def path(tmp_path: Path) -> Path:
     return make_store(
         tmp_path / "home" / "state.db", "31", [{"id": "a", "title": "Ferry"}], [{"session_id": "a"}]
     )
-
-
-def change(path: Path, *statements: str) -> None:
-    """What another program does to a store."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def refused(path: Path, words: str, needs: Needs = NEEDS) -> None:
@@ -124,9 +117,9 @@ def test_file_systems_of_other_machines(
 
 def test_a_schema_from_the_future(path: Path) -> None:
     """What we do not know we cannot keep true."""
-    change(path, "UPDATE schema_version SET version = 32")
+    run(path, "UPDATE schema_version SET version = 32")
     refused(path, "schema 32, newer")
-    change(path, "UPDATE schema_version SET version = 31")
+    run(path, "UPDATE schema_version SET version = 31")
     assert titles.rename(Store(path), "a", "Quay").title == "Quay"
 
 
@@ -137,7 +130,7 @@ def test_a_schema_that_becomes_newer_meanwhile(path: Path, version: int) -> None
     store = Store(path)
     with store.reader():
         pass  # what is known of the file is kept from here on
-    change(path, f"UPDATE schema_version SET version = {version}")
+    run(path, f"UPDATE schema_version SET version = {version}")
     before = dump(path)
     with pytest.raises(StoreRefusedError, match=f"schema {version}, newer") as caught:
         titles.rename(store, "a", "Quay")
@@ -175,7 +168,7 @@ def test_triggers_that_cannot_run_here(path: Path) -> None:
 
 def test_a_damaged_store(path: Path) -> None:
     """What SQLite finds malformed is not made worse."""
-    change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     for beside in ("-wal", "-shm"):
         Path(f"{path}{beside}").unlink(missing_ok=True)
     raw = bytearray(path.read_bytes())
@@ -205,25 +198,23 @@ def test_protected_conversations(tmp_path: Path) -> None:
     """Live, pinned in any segment, and under a lease or lock of any of them or of the root of their
     family."""
     path = family(tmp_path / "state.db")
-    change(path, "UPDATE session_turn_leases SET conversation_id = 'other'")
+    run(path, "UPDATE session_turn_leases SET conversation_id = 'other'")
     assert reasons(path) == {}
-    change(path, "UPDATE sessions SET pinned = 1 WHERE id = 'next'")
+    run(path, "UPDATE sessions SET pinned = 1 WHERE id = 'next'")
     assert reasons(path) == {"root": "pinned"}
-    change(path, "UPDATE sessions SET pinned = 0")
-    change(path, f"UPDATE compression_locks SET expires_at = {NOW + 60}")
+    run(path, "UPDATE sessions SET pinned = 0")
+    run(path, f"UPDATE compression_locks SET expires_at = {NOW + 60}")
     assert reasons(path) == {"root": "a turn or a compression is running in it"}
-    change(path, "DELETE FROM compression_locks")
-    change(
-        path, f"UPDATE session_turn_leases SET conversation_id = 'root', expires_at = {NOW + 60}"
-    )
+    run(path, "DELETE FROM compression_locks")
+    run(path, f"UPDATE session_turn_leases SET conversation_id = 'root', expires_at = {NOW + 60}")
     found = reasons(path)
     assert found.pop("root") == "a turn or a compression is running in it"
     assert found == dict.fromkeys(
         ("stale", "helper", "nested", "branch"),
         "a turn is running in its family (the lease names root)",
     )
-    change(path, "DELETE FROM session_turn_leases")
-    change(path, f"UPDATE messages SET timestamp = {NOW - 10} WHERE session_id IN ('tip', 'other')")
+    run(path, "DELETE FROM session_turn_leases")
+    run(path, f"UPDATE messages SET timestamp = {NOW - 10} WHERE session_id IN ('tip', 'other')")
     assert reasons(path) == dict.fromkeys(("root", "other"), "in use, last write 10 seconds ago")
     assert reasons(path, NOW + 3600) == {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import shapes
-from trashing import dump, family, health, in_trash, opened, put_back, remove
+from trashing import dump, family, health, in_trash, opened, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import check_index
@@ -47,8 +47,7 @@ def test_a_store_without_triggers_is_left_alone(
 def test_an_index_that_hermes_has_detached(tmp_path: Path) -> None:
     """It is left for Hermes to make anew, and the answer is not called verified."""
     path = without_triggers(family(tmp_path / "state.db", "31"), ("insert", "delete", "update"))
-    with opened(path) as connection:
-        connection.execute("INSERT INTO state_meta VALUES ('fts_stale', '1')")
+    run(path, "INSERT INTO state_meta VALUES ('fts_stale', '1')")
     back = put_back(path, remove(path, "tip").bundle.name)
     assert not back.verified and any("out of date" in each for each in back.notes)
     assert set(health(path)) and dump(path)

@@ -9,19 +9,12 @@ from pathlib import Path
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from effort import slow_but
-from trashing import differences, dump, health, rows
+from trashing import differences, dump, health, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
 from hermes_browse.store.edit.flags import Change, undo
 from hermes_browse.store.errors import NotFoundError, RefusedError
-
-
-def change(path: Path, *statements: str) -> None:
-    """What another program does to a store."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 @pytest.fixture(
@@ -120,7 +113,7 @@ def test_values_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
     """A title of invalid bytes, a blob, a number: an undo brings back the same bytes of the same
     class."""
     path = make_store(tmp_path / "state.db", "22", [{"id": each} for each in "abc"])
-    change(
+    run(
         path,
         "UPDATE sessions SET title = CAST(x'ff4100' AS TEXT), archived = 'maybe' WHERE id = 'a'",
         "UPDATE sessions SET title = x'00ff' WHERE id = 'b'",
@@ -180,9 +173,9 @@ def test_an_undo_takes_nothing_back_that_came_later(
     """With the unique index on titles, and without."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "title": "Ferry"}, {"id": "b"}])
     if not index:
-        change(path, "DROP INDEX idx_sessions_title_unique")
+        run(path, "DROP INDEX idx_sessions_title_unique")
     done = titles.rename(Store(path), "a", "Quay").change
-    change(path, meanwhile)
+    run(path, meanwhile)
     before = dump(path)
     with pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
         undo(Store(path), done)
@@ -193,7 +186,7 @@ def test_columns_that_are_not_ours_stay(tmp_path: Path) -> None:
     """What Hermes writes to the same row between a change and its undo is kept."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "message_count": 3}])
     done = flags.archive(Store(path), ["a"])
-    change(path, "UPDATE sessions SET message_count = 4, model = 'm' WHERE id = 'a'")
+    run(path, "UPDATE sessions SET message_count = 4, model = 'm' WHERE id = 'a'")
     undo(Store(path), done)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import HOSTILE_IDS, make_store
 from effort import slow_but
-from trashing import NOW, dump, family, opened, put_back, remove
+from trashing import NOW, dump, family, put_back, remove, run
 
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.trash.session_files import find_files, owners
@@ -126,8 +126,7 @@ def test_files_of_a_conversation_that_went_on_since(store: Path) -> None:
     files = state(folder)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     put_back(store, name)
-    with opened(store) as connection:
-        connection.execute("UPDATE sessions SET archived = 1")
+    run(store, "UPDATE sessions SET archived = 1")
     rows = dump(store)
     back = put_back(store, name, sessions_folder=folder)
     assert (back.sessions, back.files, back.verified) == ((), len(MINE), False)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import shapes
-from trashing import FAMILY, dump, family, opened, put_back, remove, rows
+from trashing import FAMILY, dump, family, opened, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
@@ -102,8 +102,7 @@ def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
 def test_what_cannot_be_undone_is_refused(tmp_path: Path, statement: str) -> None:
     """Before anything is written."""
     path = family(tmp_path / "state.db")
-    with opened(path) as connection:
-        connection.execute(statement)
+    run(path, statement)
     before = dump(path)
     with pytest.raises(RefusedError):
         remove(path, "tip")
