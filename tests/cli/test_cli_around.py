@@ -165,22 +165,6 @@ def test_doctor_of_a_store_that_cannot_be_read(
         assert people.code == 3 and people.err.startswith("error: ") and str(tmp_path) in people.out
 
 
-def test_doctor_of_a_damaged_store(root: Path) -> None:
-    """Pages torn out in the middle: 3 with a sentence, or 0 where nothing needed them; never a
-    failure of ours."""
-    store = root / "state.db"
-    whole = store.read_bytes()
-    size = 4096
-    for page in range(1, 40):
-        store.write_bytes(whole[: page * size] + b"\xa5" * size + whole[(page + 1) * size :])
-        for command in ("doctor --json", "list --json", "search walrus --json"):
-            ended = call("--home", str(root), *command.split())
-            assert ended.code in (0, 3), f"page {page}: {ended.err}"
-            assert "Traceback" not in ended.err
-            if command.startswith("doctor") or ended.code == 0:
-                assert ended.document
-
-
 def test_doctor_says_what_the_index_lacks(root: Path) -> None:
     """Rows that are not in the search index are counted, a store without one is told apart."""
     run(

@@ -101,6 +101,11 @@ def test_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: st
         ("older:38d12h --automation", {f"cron_job{run}" for run in RUNS}),
         ("--automation --empty", set()),
         ("free:100% source:cron", {f"cron_job{run}" for run in RUNS}),
+        ("is:automation", {f"cron_job{run}" for run in RUNS}),
+        ("msgs<=0 older:1d", {"empty"}),
+        ("msgs>=2", set()),
+        ("size<=0", {"empty"}),
+        ("include:archived older:99.5d cost<=1", {"old", "put-away"}),
     ],
 )
 def test_rules(root: Path, line: str, ids: set[str]) -> None:
@@ -275,8 +280,6 @@ def test_yes_does_it(root: Path, units: list[str]) -> None:
 def test_it_really_deletes(root: Path) -> None:
     """Into bundles that can be restored; what stays is what the plan said, and a second run finds
     nothing."""
-    pytest.importorskip("hermes_browse.store.edit.transaction", reason="needs the writing half")
-    pytest.importorskip("hermes_browse.store.edit.guards", reason="needs the writing half")
     before = {each["id"] for each in ask("list --view all")["conversations"]}
     found = prune("--older-than 30d --delete --yes")
     holds(found, PRUNE)

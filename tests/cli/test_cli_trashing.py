@@ -270,6 +270,9 @@ def test_one_conversation_of_a_bundle(home: Path) -> None:
         and document["messages"] == 4
         and document["verified"] is True
     )
+    with opened(home / "state.db", "ro") as store:  # the prompts and goals of the others stay out
+        beside = "SELECT hash FROM system_prompts UNION ALL SELECT key FROM state_meta WHERE key LIKE 'goal:%'"
+        assert store.execute(beside).fetchall() == [("shared",), ("goal:other",)]
     (bundle,) = ask("trash list")["bundles"]
     assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
     missing = call("trash restore", name, "--only", "nobody")

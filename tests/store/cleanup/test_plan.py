@@ -12,8 +12,6 @@ from hermes_browse.store.cleanup.plan import Plan, make_plan
 from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.cleanup.spared import Standing
 
-CRON = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
-
 
 def plan_of(path: Path, selection: Selection, now: float = NOW) -> Plan:
     """The plan for a store."""
@@ -133,30 +131,6 @@ def test_a_family(tmp_path: Path) -> None:
         and alone.cost_usd == pytest.approx(5 * 0.25)
         and alone.bytes < totals.bytes
     )
-
-
-@pytest.mark.parametrize(
-    ("selection", "ids"),
-    [
-        (chosen("source:cron title:x"), set()),
-        (chosen("is:automation"), CRON),
-        (chosen("is:empty"), {"empty"}),
-        (chosen("source:subagent"), {"helper", "helper2"}),
-        (chosen("cwd:/work/site/"), {"old"}),
-        (chosen("model:claude older:1d"), {"old"}),
-        (chosen("msgs<=0 older:1d"), {"empty"}),
-        (chosen("msgs>=2"), set()),
-        (chosen("size<=0"), {"empty"}),
-        (chosen("size>=1000000000"), set()),
-        (chosen("include:archived older:99.5d cost<=1"), {"old", "put-away"}),
-        (chosen("", "hidden", "open"), {"open", "hidden"}),
-        (chosen("", "helper"), {"helper", "helper2"}),
-    ],
-)  # fmt: skip
-def test_rules_on_a_store(tmp_path: Path, selection: Selection, ids: set[str]) -> None:
-    """Sizes and messages are counted when a rule speaks of them; subagents are meant only by their
-    source or mark."""
-    assert going(plan_of(family(tmp_path / "state.db"), selection)) == ids
 
 
 def test_marks_do_not_unprotect(tmp_path: Path) -> None:

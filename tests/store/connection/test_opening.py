@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import sqlite3
@@ -92,17 +91,6 @@ def test_any_name(fixture_store: Copy, tmp_path: Path, name: str) -> None:
     """The path is data, also inside an SQLite address."""
     path = fixture_store("state-v22").rename(tmp_path / name)
     assert reading(path) == 56
-
-
-def test_reading_changes_no_byte(fixture_store: Copy) -> None:
-    """Of any fixture, and leaves nothing that SQLite itself does not leave."""
-    for name in ("state-v11", "state-v14", "state-v22", "state-v31"):
-        path = fixture_store(name)
-        before = hashlib.sha256(path.read_bytes()).hexdigest()
-        reading(path)
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == before
-        beside = {each.name.removeprefix(path.name) for each in path.parent.glob(f"{path.name}*")}
-        assert beside <= {"", "-wal", "-shm"}
 
 
 def test_delete_journal_mode(fixture_store: Copy) -> None:

@@ -277,32 +277,6 @@ def test_of_several_bundles_the_index_is_compared_once(tmp_path: Path) -> None:
     assert check_index(Store(whole)) == ()
 
 
-def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
-    """With what belongs to it and nothing else; the rest waits in the bundle."""
-    path = family(tmp_path / "state.db", "31", journal="delete")
-    before = dump(path)
-    name = remove(path, "tip", "other").bundle.name
-    back = put_back(path, name, only=["other", "not in it"])
-    assert back.sessions == ("other",) and back.messages == 4 and back.verified and back.notes == ()
-    assert {each[0] for each in rows(path, "SELECT id FROM sessions")} == {"branch", "other"}
-    assert rows(path, "SELECT hash FROM system_prompts") == [("shared",)], (
-        "the prompt of the others stays out"
-    )
-    assert rows(path, "SELECT key FROM state_meta WHERE key LIKE 'goal:%'") == [("goal:other",)]
-    assert set(health(path).values()) == {"ok"}
-    listed = describe(tmp_path / "trash" / f"{name}.db")
-    assert (
-        listed.restored == {"other"}
-        and listed.restored_at is None
-        and set(listed.sessions) == FAMILY | {"other"}
-    )
-    whole = put_back(path, name)
-    assert whole.verified and whole.there == {"other"} and dump(path) == before
-    assert describe(tmp_path / "trash" / f"{name}.db").restored_at is not None
-    with pytest.raises(RefusedError, match="none of these"):
-        put_back(path, name, only=["nobody"])
-
-
 @pytest.mark.parametrize("place", ["insert", "check", "mark_restored"])
 def test_a_part_whose_restore_is_cut_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str

@@ -245,21 +245,6 @@ async def test_a_job_is_one_line(path: Path) -> None:
         ) and "cron_job2_20260102_040000" not in session_ids(path)
 
 
-async def test_archive_by_rules_and_undo(path: Path) -> None:
-    """No question; what was put away before stays so after the undo; the plan is made anew."""
-    before = dump(path)
-    async with on_store(path, NOW) as browser:
-        await browser.press("P", "a")
-        assert "5 conversations archived" in browser.status and not planned(browser)[0]
-        connection = sqlite3.connect(path)
-        flags = dict(connection.execute("SELECT id, archived FROM sessions").fetchall())
-        connection.close()
-        assert flags["boss"] and not flags["helper"], "an archive leaves subagents alone"
-        await browser.press("u")
-        assert len(planned(browser)[0]) == 5
-    assert not differences(before, dump(path))
-
-
 @pytest.mark.slow
 async def test_marks_come_along_and_enter_reads(path: Path) -> None:
     """What was marked in the list is the plan."""

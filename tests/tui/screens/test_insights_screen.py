@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, on_demo, on_store, open_app, rows_of
+from browsing import NOW, Browser, browsing, demo_app, on_demo, on_store, rows_of
 from builders import DAY, make_store, tool_call
 from effort import slow_but
 
@@ -213,17 +213,6 @@ async def test_by_model_source_and_directory(path: Path) -> None:
         assert "Chat b" in browser.text("#groups")
 
 
-async def test_tools_and_their_failures(path: Path) -> None:
-    """Calls, answers, failures; what tokens a tool took nobody knows."""
-    async with on_store(path, NOW) as browser:
-        await browser.press("I", "4")
-        (row,) = lines(browser)
-        assert (row.group.key, row.group.calls, row.group.failed) == ("terminal", 1, 1)
-        assert "100.0%" in browser.text("#groups") and "by tool" in browser.text("#costs")
-        await browser.press("enter")
-        assert behind(browser) == {"a"}
-
-
 async def test_a_column_says_what_is_counted(path: Path) -> None:
     """Sessions that began: a conversation may have none of them on a day."""
     async with on_store(path, NOW, (160, 40)) as browser:
@@ -408,20 +397,6 @@ async def test_nothing_at_all(tmp_path: Path) -> None:
         assert isinstance(browser.app.screen, HelpCard) and "shorter period" in browser.card()
         await browser.press("escape", "escape")
         assert isinstance(browser.app.screen, MainScreen)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("theme", ["hermes-light", "ansi-dark"])
-async def test_small_and_in_other_themes(path: Path, theme: str) -> None:
-    """80 × 24: bars, lines and keys are there; what is chosen can be told without colour."""
-    app = open_app(loose(path), NOW)
-    async with browsing(app, size=(80, 24)) as browser:
-        app.theme = theme
-        await browser.press("I")
-        assert "█" in browser.text("#bars") and "28 May ▲" in browser.text("#bars")
-        assert len(lines(browser)) == 2 and "measure" in browser.text("#keys")
-        await browser.press("2")
-        assert "█ one" in browser.text("#bars") and "█ 1 other" not in browser.text("#bars")
 
 
 async def test_a_click_on_a_bar(path: Path) -> None:

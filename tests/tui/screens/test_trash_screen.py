@@ -129,18 +129,3 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> Non
         assert "1 session is in the store already" in browser.status
         await browser.press("u")
         assert "old" in session_ids(path)
-
-
-@pytest.mark.slow
-async def test_a_damaged_bundle_is_named(path: Path) -> None:
-    """It is shown, with what is wrong, and not put back."""
-    async with on_store(path, NOW) as browser:
-        rows = browser.screen.rows
-        rows.cursor = rows.source.index_of("cold") or 0
-        await browser.settle()
-        await browser.press("D", "y")
-        (bundle,) = trash_folder(browser.screen.location).glob("*-*.db")
-        bundle.write_bytes(bundle.read_bytes()[:-20])
-        await browser.press("X", "r")
-        assert "old" not in session_ids(path)
-        assert "Nothing" in browser.status or "damaged" in browser.status.lower()

@@ -30,7 +30,6 @@ from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import TABS
 from hermes_browse.tui.screens.palette import entries
 from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.keymap import known_commands
 from hermes_browse.tui.settings.keys import Command
 from hermes_browse.tui.settings.keys.main_commands import APP, MAIN
@@ -217,12 +216,6 @@ async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: 
         await browser.press("escape", "escape", "P", "ctrl+p")
         assert _palette(browser)[1].split()[:2] == ["Rules", "/"]
         assert not any(row.split()[:1] == ["Search"] for row in _palette(browser))
-
-
-async def test_a_command_runs_by_its_name(browser: Browser) -> None:
-    """As in k9s: a colon, a word, Enter."""
-    await browser.press("colon", *"trash", "enter")
-    assert isinstance(browser.app.screen, TrashScreen)
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from builders import demo_store
 from configured_app import configured
 from effort import slow_but
 from rich.cells import cell_len
-from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
@@ -20,7 +19,6 @@ from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.list.columns import ListLayout
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
-from hermes_browse.tui.screens.choices import ChoiceCard
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.settings.folders import memory_path
@@ -33,13 +31,6 @@ from hermes_browse.tui.settings.start import (
 )
 from hermes_browse.tui.settings.store_paths import trash_folder
 from hermes_browse.tui.text import formats
-
-
-async def test_the_theme_is_as_set(tmp_path: Path) -> None:
-    """From the first frame on."""
-    app = configured(tmp_path, 'theme = "hermes-light"\n')
-    async with browsing(app):
-        assert app.theme == "hermes-light"
 
 
 async def test_keys_of_the_users_own(tmp_path: Path) -> None:
@@ -62,22 +53,6 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         assert isinstance(app.screen, HelpCard)
         shown = browser.card()
         assert "↓ Ctrl+N" in shown and "x Choose the order of the list" in " ".join(shown.split())
-
-
-@pytest.mark.slow
-async def test_keys_of_vim(tmp_path: Path) -> None:
-    """Ctrl+W to the next pane, h back to the list, a colon for the palette; in the search box it is
-    a character."""
-    async with browsing(configured(tmp_path)) as browser:
-        screen = browser.screen
-        await browser.press("ctrl+w")
-        assert screen.focused is not screen.rows
-        await browser.press("h")
-        assert screen.focused is screen.rows
-        await browser.press("slash", *"model", "colon")
-        assert screen.query_one("#search", Input).value == "model:"
-        await browser.press("escape", "escape", "colon")
-        assert isinstance(browser.app.screen, ChoiceCard)
 
 
 async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:

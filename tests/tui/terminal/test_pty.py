@@ -8,7 +8,6 @@ import hashlib
 import os
 import re
 import signal
-import sqlite3
 import stat
 import sys
 from pathlib import Path
@@ -19,17 +18,6 @@ from paths import HERMES
 from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-
-
-def stub_hermes(folder: Path) -> Path:
-    """A `hermes` that writes down how it was called."""
-    folder.mkdir()
-    script = folder / "hermes"
-    script.write_text(
-        '#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$@" > "$STUB_LOG"\nstty -a >> "$STUB_LOG"\n'
-    )
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    return folder
 
 
 def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
@@ -107,73 +95,6 @@ def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -
         )  # type: ignore[misc]
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_told_to_end_it_restores_the_terminal(hermes_home: Path, number: signal.Signals) -> None:
-    """A signal ends it like q does."""
-    terminal = Terminal(["--home", str(hermes_home)])
-    terminal.wait_for("shown")
-    os.kill(terminal.child.pid, number)
-    terminal.wait_for_end()
-    assert terminal.is_restored
-
-
-@pytest.mark.slow
-def test_enter_becomes_hermes(hermes_home: Path, tmp_path: Path) -> None:
-    """Found by a word, opened at it, resumed: Hermes runs with the right home, profile and tip, in
-    a sane terminal."""
-    log = tmp_path / "called"
-    path = f"{stub_hermes(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}"
-    terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log))
-    terminal.wait_for("shown")
-    terminal.send("/walrus")
-    terminal.wait_for("kept walrus answer")
-    terminal.send("\x1b[B\r")  # down to the first hit, into the transcript
-    terminal.read(1.0)
-    terminal.send("R")
-    terminal.wait_for("back from Hermes")
-    terminal.send("q")
-    terminal.wait_for_end()
-    home, *arguments = log.read_text().splitlines()
-    assert home == str(hermes_home)
-    assert arguments[:3] == ["-p", "default", "--resume=20260115_090000_999001"]
-    modes = "\n".join(arguments[3:])
-    assert " icanon" in modes and " echo " in modes
-    assert terminal.is_restored
-
-
-@pytest.mark.slow
-def test_hostile_text_does_nothing_to_the_terminal(tmp_path: Path, hermes_home: Path) -> None:
-    """Escape sequences in titles, messages and ids are shown, not obeyed."""
-    store = hermes_home / "state.db"
-    attack = "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x9b31m[bold]x[/] \u202eevil"
-    connection = sqlite3.connect(store)
-    with connection:
-        connection.execute(
-            "UPDATE sessions SET title = NULL, model = ?, cwd = ?, source = ?, git_branch = ?, session_key = ?, "
-            "end_reason = CASE WHEN end_reason = 'compression' THEN end_reason ELSE ? END",
-            [attack] * 6,
-        )
-        connection.execute(
-            "UPDATE messages SET content = ?, tool_name = ?, reasoning = ?",
-            [attack, attack, attack],
-        )
-        connection.execute(
-            "UPDATE sessions SET title = ? WHERE id = '20260116_090000_abc001'", [attack]
-        )
-    connection.close()
-    terminal = Terminal(["--home", str(hermes_home)])
-    terminal.wait_for("owned")
-    for keys in ("j" * 12, "\t", "t", "t", "r", "v", "v", "l", "jjj", "?", "\x1b"):
-        terminal.send(keys)
-        terminal.read(0.4)
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
-    assert b"\x1b]0;owned" not in terminal.raw and b"\x1b]52" not in terminal.raw
-    painted = terminal.raw.decode("utf-8", "replace")
-    assert "\x9b" not in painted and "\u202e" not in painted
-    assert "owned" not in terminal.screen.title
 
 
 def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:

@@ -11,34 +11,9 @@ from pathlib import Path
 import pytest
 from paths import HERMES
 from terminal import Terminal
-from trashing import differences, dump, health
+from trashing import dump, health
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-
-
-def test_delete_undo_and_leave(hermes_home: Path) -> None:
-    """Everything is back as it was, and so is the terminal; nothing is left beside the store but
-    what SQLite makes."""
-    store = hermes_home / "state.db"
-    before = dump(store)
-    terminal = Terminal(["--home", str(hermes_home)])
-    terminal.wait_for("46 of 56 shown")
-    terminal.send("D")
-    terminal.wait_for("Move 1 conversation to the trash?")
-    terminal.send("y")
-    terminal.wait_for("45 of 55 shown")
-    assert "u undoes" in terminal.text
-    assert differences(before, dump(store))
-    terminal.send("u")
-    terminal.wait_for("46 of 56 shown")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0 and terminal.is_restored
-    assert not differences(before, dump(store)) and set(health(store).values()) == {"ok"}
-    assert {path.name for path in hermes_home.iterdir()} <= {
-        "state.db",
-        "state.db-wal",
-        "state.db-shm",
-    }
 
 
 @pytest.mark.slow
