@@ -241,7 +241,7 @@ def test_there_are_no_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("variables", "found"),
+    "variables, found",
     [
         ({}, "en"),
         ({"LANG": "C.UTF-8", "LANGUAGE": "zh_CN"}, "en"),

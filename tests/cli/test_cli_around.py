@@ -140,7 +140,7 @@ def test_doctor_of_a_sound_store(
 
 
 @pytest.mark.parametrize(
-    ("content", "code"),
+    "content, code",
     [
         (None, "store-missing"),
         (b"", "store-empty"),

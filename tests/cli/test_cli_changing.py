@@ -94,7 +94,7 @@ def test_renamed(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "words"),
+    "line, code, words",
     [
         (["archive", CHAIN[0], "nobody"], 4, "nobody"),
         (["pin", CHAIN[0], "2026"], 4, "Candidates"),

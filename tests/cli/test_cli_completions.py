@@ -76,7 +76,7 @@ def ask(shell: str, script: Path, words: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-@pytest.mark.parametrize(("words", "wanted"), ASKED, ids=[" ".join(words) for words, _ in ASKED])
+@pytest.mark.parametrize("words, wanted", ASKED, ids=[" ".join(words) for words, _ in ASKED])
 def test_a_shell_completes(tmp_path: Path, shell: str, words: list[str], wanted: set[str]) -> None:
     """Commands, actions, values and options at their places."""
     script = tmp_path / "script"

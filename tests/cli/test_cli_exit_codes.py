@@ -44,7 +44,7 @@ def refused(ended: Ended, code: int, *words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "word"),
+    "line, word",
     [
         ("nonsense", "invalid choice: 'nonsense'"),
         ("list --nope", "--nope"),

@@ -74,7 +74,7 @@ def commands_imported(*arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    "line, wanted",
     [
         ("--help", set()),
         ("show --help", {"show"}),

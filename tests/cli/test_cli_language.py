@@ -95,7 +95,7 @@ def test_sums_have_the_same_headers_with_all_hosts() -> None:
 
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize(
-    ("line", "said"),
+    "line, said",
     [
         ("list --sort nope", "argument --sort: 译invalid choice: 'nope' ("),
         ("list --limit x", "argument --limit: 译wants a whole number, 0 or more, not 'x'"),

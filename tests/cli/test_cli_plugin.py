@@ -113,7 +113,7 @@ def test_options_help_and_exit_codes_are_ours(site: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("typed", "given"),
+    "typed, given",
     [
         ([], ["--home", "/h"]),
         (["list"], ["--home", "/h", "list"]),

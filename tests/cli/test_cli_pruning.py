@@ -75,7 +75,7 @@ def test_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: st
 
 
 @pytest.mark.parametrize(
-    ("line", "ids"),
+    "line, ids",
     [
         ("", set()),
         ("--include-archived", set()),
@@ -162,7 +162,7 @@ def test_without_a_terminal_it_needs_yes(root: Path, action: str, output: list[s
 
 
 @pytest.mark.parametrize(
-    ("line", "word"),
+    "line, word",
     [
         ("--older-than soon", "is no age"),
         ("--older-than -1", "--older-than"),
@@ -234,7 +234,7 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("typed", "code"), [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)]
+    "typed, code", [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)]
 )
 def test_a_terminal_asks_for_the_count(
     root: Path,

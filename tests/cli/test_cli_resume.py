@@ -224,7 +224,7 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
 
 @posix
 @pytest.mark.parametrize(
-    ("help_text", "added"),
+    "help_text, added",
     [
         ("  --tui   the full screen\n  --cli   the prompt", ["--tui"]),
         ("  -t, --tui   the full screen", ["--tui"]),

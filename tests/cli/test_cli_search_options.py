@@ -138,7 +138,7 @@ def test_words_need_no_quotes_around_them(home: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    "query, said",
     [
         ("cost>abc", "cost> needs a number, e.g. cost>1"),
         ("heron msgs<=many", "msgs<= needs a number, e.g. msgs<=1"),

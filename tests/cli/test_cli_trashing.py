@@ -132,7 +132,7 @@ def test_without_a_yes_nothing_goes(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
+    "text, code", [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
 )
 def test_a_terminal_asks(home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> None:
     """For one conversation a letter is enough."""
@@ -143,7 +143,7 @@ def test_a_terminal_asks(home: Path, monkeypatch: pytest.MonkeyPatch, text: str,
     assert (dump(home / "state.db") == before) is (code == 5)
 
 
-@pytest.mark.parametrize(("text", "code"), [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
+@pytest.mark.parametrize("text, code", [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
 def test_several_want_their_number(
     home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
 ) -> None:

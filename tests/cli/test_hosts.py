@@ -86,7 +86,7 @@ CHECKS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "code", "remedy"), CHECKS)
+@pytest.mark.parametrize("name, code, remedy", CHECKS)
 def test_a_check_says_what_mends_it(machines: Machines, name: str, code: str, remedy: str) -> None:
     """One line for each thing that can be missing."""
     configure(machines, name)

@@ -78,7 +78,7 @@ def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer)
 
 
 @pytest.mark.parametrize(
-    ("key", "rights"), [("read", "read; it changes nothing there"), ("change", "read and change")]
+    "key, rights", [("read", "read; it changes nothing there"), ("change", "read and change")]
 )
 def test_a_check_says_what_the_key_may_do(unchanged: RealServer, key: str, rights: str) -> None:
     """Before anybody tries a change, and finds out."""

@@ -45,7 +45,7 @@ def run_in(shell: str, script: Path, line: str, folder: Path) -> subprocess.Comp
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(("line", "wanted"), CALLS, ids=[line for line, _ in CALLS])
+@pytest.mark.parametrize("line, wanted", CALLS, ids=[line for line, _ in CALLS])
 def test_one_command_of_hermes_opens_this_browser(
     tmp_path: Path, shell: str, line: str, wanted: str
 ) -> None:
@@ -57,7 +57,7 @@ def test_one_command_of_hermes_opens_this_browser(
 
 
 @pytest.mark.parametrize(
-    ("shell", "bound"), [("bash", "bind -X"), ("zsh", "bindkey"), ("fish", "bind")]
+    "shell, bound", [("bash", "bind -X"), ("zsh", "bindkey"), ("fish", "bind")]
 )
 def test_a_key_and_completion_come_with_it(tmp_path: Path, shell: str, bound: str) -> None:
     """Ctrl+G is bound in a shell with a line editor; the words are completed."""

@@ -85,7 +85,7 @@ def test_what_replaces_what() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    "value, text",
     [
         (None, None),
         ("", ""),
@@ -224,7 +224,7 @@ def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "said"),
+    "stored, said",
     [
         (
             '[{"type": "reasoning.summary", "summary": "first"}, {"type": "reasoning.text", "text": "then"}]',

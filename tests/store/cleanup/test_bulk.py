@@ -163,7 +163,7 @@ def test_a_store_that_is_gone(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "words"),
+    "statement, words",
     [
         (
             "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('boss', 'user', 'hi', 1)",

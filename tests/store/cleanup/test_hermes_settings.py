@@ -97,7 +97,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "prunes"),
+    "version, prunes",
     [
         (6, False),
         (22, False),
@@ -135,7 +135,7 @@ def test_settings_win_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "words"),
+    "lines, words",
     [
         ("vacuum_after_prune: true", "makes the file smaller"),
         ("vacuum_after_prune: false", "keeps its size"),
@@ -160,7 +160,7 @@ def test_where_an_administrator_puts_it(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("line", "known"),
+    "line, known",
     [
         *((f"auto_prune: {value}", (None, 90)) for value in ("'false'", "1", "${X}", "")),
         *((f"retention_days: {value}", (True, None)) for value in ("-1", "1.5", "true", "9" * 400)),

@@ -25,7 +25,7 @@ from hermes_browse.store.sessions.session import Session
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text, words",
     [
         ("foo", "“foo” is no filter: title:foo looks for it in titles"),
         ("-foo", "“foo” is no filter"),
@@ -122,7 +122,7 @@ RUNS = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_202
 
 
 @pytest.mark.parametrize(
-    ("line", "ids"),
+    "line, ids",
     [
         ("title:PLANS", {"old", "new"}),
         ("title:plans -older:5d", {"new"}),

@@ -259,7 +259,7 @@ def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    "config, words",
     [
         ("sessions:\n  auto_prune: false\n", "deletes no sessions"),
         ("sessions:\n  auto_prune: soon\n", "cannot tell whether"),

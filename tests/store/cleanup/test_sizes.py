@@ -87,7 +87,7 @@ def test_each_column_with_text_counts(tmp_path: Path) -> None:
     assert found.search > 3 * found.content / 2  # two copies of its own, and the trigrams
 
 
-@pytest.mark.parametrize(("shape", "copies"), [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])
+@pytest.mark.parametrize("shape, copies", [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])
 def test_the_index_is_estimated_by_its_shape(tmp_path: Path, shape: str, copies: int) -> None:
     """Inline indexes keep copies; a fresh one of 0.22 leaves out tool output past 8192, its
     trigrams cron runs too."""

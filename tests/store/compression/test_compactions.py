@@ -145,7 +145,7 @@ AGAIN = [row | {"id": row["id"] + 5} for row in _chat(1, 8)[-4:]]
 
 
 @pytest.mark.parametrize(
-    ("rows", "sessions", "note", "before", "replaced", "summary"),
+    "rows, sessions, note, before, replaced, summary",
     [
         pytest.param(
             [_summary(10), *_chat(11, 4)], (), CompactionNote.NO_ORIGINALS, (), (), 10,

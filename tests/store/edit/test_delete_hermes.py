@@ -56,7 +56,7 @@ MUTATIONS = (
 
 
 @pytest.mark.parametrize("store", ["v11", "v14", "v22", "v31"])
-@pytest.mark.parametrize(("mutation", "session"), MUTATIONS)
+@pytest.mark.parametrize("mutation, session", MUTATIONS)
 def test_the_same_as_each_hermes_recorded(
     fixture_store: Callable[[str], Path], store: str, mutation: str, session: str
 ) -> None:

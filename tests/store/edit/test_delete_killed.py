@@ -116,7 +116,7 @@ def rows_by_session(path: Path) -> dict[str, set[tuple[object, ...]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("shape", "journal"), [("22", "wal"), ("31", "delete")])
+@pytest.mark.parametrize("shape, journal", [("22", "wal"), ("31", "delete")])
 def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
     """Half of the runs in either journal mode."""
     path, trash = store_of(tmp_path / "state.db", shape, journal), tmp_path / "trash"

@@ -16,7 +16,7 @@ from hermes_browse.store.trash.shelf import list_bundles
 
 
 @pytest.mark.parametrize(
-    ("statement", "reason"),
+    "statement, reason",
     [
         ("UPDATE sessions SET pinned = 1 WHERE id = 'root'", "pinned"),
         ("UPDATE sessions SET pinned = 1 WHERE id = 'nested'", "pinned"),

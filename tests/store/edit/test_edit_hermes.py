@@ -261,7 +261,7 @@ EMPTY: dict[str, object] = {
 
 
 @pytest.mark.parametrize(
-    ("shape", "holder", "yields"),
+    "shape, holder, yields",
     [
         ("31", {}, True),
         ("31-migrated", {}, True),

@@ -93,7 +93,7 @@ def test_a_link_is_judged_by_where_it_leads(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what Linux tells of mounts")
 @pytest.mark.parametrize(
-    ("system", "safe"), [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)]
+    "system, safe", [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)]
 )
 def test_file_systems_of_other_machines(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, safe: bool

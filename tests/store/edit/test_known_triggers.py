@@ -150,7 +150,7 @@ def test_what_it_does_matters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trigger", "said"),
+    "trigger, said",
     [
         (TAKES_ALL, "messages would lose 32 rows and get 0, not lose 24"),
         (

@@ -76,7 +76,7 @@ def test_into_a_newer_schema(tmp_path: Path, update: str) -> None:
         assert len(search(reader, parse("lantern"), scope=Scope(), limit=0).hits) == 8
 
 
-@pytest.mark.parametrize(("new", "old"), [("31", "22"), ("31", "11"), ("22", "6")])
+@pytest.mark.parametrize("new, old", [("31", "22"), ("31", "11"), ("22", "6")])
 def test_into_an_older_schema(tmp_path: Path, new: str, old: str) -> None:
     """What an older store has no place for stays in the bundle, and is named."""
     path, name = deleted(tmp_path, new)

@@ -155,7 +155,7 @@ def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("meanwhile", "words"),
+    "meanwhile, words",
     [
         ("UPDATE sessions SET title = 'Theirs' WHERE id = 'a'", "a has been changed since"),
         ("UPDATE sessions SET title_source = 'llm' WHERE id = 'a'", "a has been changed since"),

@@ -27,7 +27,7 @@ from hermes_browse.store.export.files import (
 
 
 @pytest.mark.parametrize(
-    ("title", "name"),
+    "title, name",
     [
         ("Fix auth bug #3", "Fix auth bug #3"),
         ("../../etc/passwd", "etc passwd"),

@@ -240,7 +240,7 @@ def test_code_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    "said, expected",
     [
         ("a **b `c` d** e", "a <strong>b <code>c</code> d</strong> e"),
         ("`a**b` and `c**d`", "<code>a**b</code> and <code>c**d</code>"),
@@ -255,7 +255,7 @@ def test_bold_and_code(said: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "expected"),
+    "result, expected",
     [
         (
             '{"output": "a\\nb\\n", "exit_code": 0, "error": null}',

@@ -98,7 +98,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "secret"), NAMED)
+@pytest.mark.parametrize("text, secret", NAMED)
 def test_secrets_by_the_name_before_them(text: str, secret: str) -> None:
     """Only the value goes, whole; what is around it stays."""
     found, counts = redact(text)

@@ -87,7 +87,7 @@ def test_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("script", "wanted"),
+    "script, wanted",
     [
         (
             "printf 'p41\\nchermes\\nf3\\np7\\ncsqlite3\\nf4\\nf5\\n'",

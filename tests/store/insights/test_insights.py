@@ -111,7 +111,7 @@ def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("by", "key"),
+    "by, key",
     [
         ("day", "strftime('%Y-%m-%d', {at}, 'unixepoch')"),
         ("week", "date({at}, 'unixepoch', 'weekday 0', '-6 days')"),

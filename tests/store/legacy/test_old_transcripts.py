@@ -74,7 +74,7 @@ def everything(shelf: OldTranscripts) -> tuple[Catalog, dict[str, list[ChatMessa
 
 
 @pytest.mark.parametrize(
-    ("name", "session"),
+    "name, session",
     [
         ("20260102_100000_abc.jsonl", "20260102_100000_abc"),
         ("session_20260102_100000_abc.json", "20260102_100000_abc"),

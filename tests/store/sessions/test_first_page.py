@@ -23,7 +23,7 @@ NOW = T0 + 1e6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sessions", "messages"), [(400, 4_000), (3_000, 30_000)])
+@pytest.mark.parametrize("sessions, messages", [(400, 4_000), (3_000, 30_000)])
 def test_a_page_with_its_names_is_a_handful_of_statements(
     tmp_path: Path, sessions: int, messages: int
 ) -> None:
@@ -95,9 +95,7 @@ def _long_lives(
     return sessions, messages
 
 
-@pytest.mark.parametrize(
-    ("imported", "per_session"), [(600, 2), (600, 300), (2000, 2000), (4000, 20)]
-)
+@pytest.mark.parametrize("imported, per_session", [(600, 2), (600, 300), (2000, 2000), (4000, 20)])
 def test_the_newest_are_those_by_time(tmp_path: Path, imported: int, per_session: int) -> None:
     """Not those whose messages have the largest ids: what was imported last may be years old."""
     sessions, messages = _long_lives(imported, per_session)

@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.session import Session
 
 
 @pytest.mark.parametrize(
-    ("rewound", "shown"), [(0, "text 0"), (2, "text 2"), (5, "text 5"), (6, "text 0")]
+    "rewound, shown", [(0, "text 0"), (2, "text 2"), (5, "text 5"), (6, "text 0")]
 )
 def test_what_was_taken_back_comes_last(tmp_path: Path, rewound: int, shown: str) -> None:
     """Where all of it was, the first of all is shown."""
@@ -32,7 +32,7 @@ def test_what_was_taken_back_comes_last(tmp_path: Path, rewound: int, shown: str
 
 
 @pytest.mark.parametrize(
-    ("before", "shown"),
+    "before, shown",
     [
         ([("assistant", "hello")] * 10 + [("user", "late question")], "late question"),
         ([("tool", "output"), ("assistant", "an answer")], "an answer"),

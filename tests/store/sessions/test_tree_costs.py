@@ -110,7 +110,7 @@ def _rings() -> Iterator[tuple[str, list[Session]]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "sessions"), list(_rings()), ids=[name for name, _sessions in _rings()]
+    "name, sessions", list(_rings()), ids=[name for name, _sessions in _rings()]
 )
 def test_a_ring_counts_each_session_once(name: str, sessions: list[Session]) -> None:
     """In a damaged file nothing is counted twice, and nothing hangs."""

@@ -242,7 +242,7 @@ def test_a_file_that_is_written_meanwhile_stays(
 
 
 @pytest.mark.parametrize(
-    ("name", "session", "fits"),
+    "name, session, fits",
     [
         ("a.json", "a", True),
         ("session_a.json", "a", True),

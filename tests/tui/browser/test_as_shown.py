@@ -96,7 +96,7 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "enter"),
+    "key, enter",
     [
         ("W", "Read this"),
         pytest.param("P", "Read this", marks=pytest.mark.slow),

@@ -15,7 +15,7 @@ KNOWN = Vocabulary(
 
 
 @pytest.mark.parametrize(
-    ("text", "offer"),
+    "text, offer",
     [
         ("boat sou", Offer(5, "", ("source:",))),
         ("boat -sou", Offer(6, "", ("source:",))),
@@ -45,7 +45,7 @@ def test_what_can_come_next(text: str, offer: Offer | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text, reason",
     [
         ("sorce:cli", "is source: meant?"),
         ("since:3d", "is after: meant?"),

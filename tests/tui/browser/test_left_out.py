@@ -145,7 +145,7 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("text", "sent", "added"),
+    "text, sent, added",
     [
         ("plan my week", None, ""),
         (MEMORY + "plan my week", None, MEMORY.strip()),

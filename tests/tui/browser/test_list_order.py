@@ -136,7 +136,7 @@ async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "has_head"),
+    "size, has_head",
     [((120, 12), True), ((120, 11), False), ((80, 18), True), ((80, 15), False)],
 )
 async def test_a_low_screen_has_no_head(

@@ -54,7 +54,7 @@ def picture_store(path: Path, *extra: dict[str, object]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("head", "suffix"),
+    "head, suffix",
     [
         (PNG, ".png"),
         (b"\xff\xd8\xff\xe0", ".jpg"),

@@ -34,7 +34,7 @@ EMPTY = model_of(0)
 
 
 @pytest.mark.parametrize(
-    ("text", "targets"),
+    "text, targets",
     [
         ("see [the docs](https://example.org/a?b=c).", ["https://example.org/a?b=c"]),
         (
@@ -80,7 +80,7 @@ def test_a_label_that_says_something_else_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "may"),
+    "target, may",
     [
         ("https://example.org", True),
         ("HTTP://example.org/ü", True),

@@ -56,7 +56,7 @@ def shown(text: str, width: int = 60, **hint: object) -> list[Line]:
 
 
 @pytest.mark.parametrize(
-    ("text", "part", "look"),
+    "text, part, look",
     [
         ("\x1b[31mred\x1b[0m plain", "red", "sgr-red"),
         ("\x1b[1;32mok\x1b[m plain", "ok", "sgr-green"),

@@ -59,7 +59,7 @@ def top(app: ViewApp) -> EntryKind:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("forward", "back", "kind"),
+    "forward, back, kind",
     [
         ("right_square_bracket", "left_square_bracket", EntryKind.DAY),
         ("right_parenthesis", "left_parenthesis", EntryKind.SEAM),

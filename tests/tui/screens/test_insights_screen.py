@@ -265,7 +265,7 @@ async def test_hours_of_the_week(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "query"), [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
+    "keys, query", [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
 )
 async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
     """It is typed into the box of the main screen, and finds the same conversations."""

@@ -113,7 +113,7 @@ async def test_every_command_names_a_method(browser: Browser) -> None:
         inspect.signature(getattr(owner, name)).bind(*given)
 
 
-@pytest.mark.parametrize(("kind", "table"), OF_WIDGETS)
+@pytest.mark.parametrize("kind, table", OF_WIDGETS)
 def test_widgets_have_the_actions_of_their_commands(
     kind: type[DOMNode], table: tuple[Command, ...]
 ) -> None:
@@ -341,7 +341,7 @@ async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
         assert browser.app.screen is browser.screen
 
 
-@pytest.mark.parametrize(("width", "columns"), [(80, 1), (120, 2), (200, 3)])
+@pytest.mark.parametrize("width, columns", [(80, 1), (120, 2), (200, 3)])
 async def test_help_has_as_many_columns_as_fit(width: int, columns: int, tmp_path: Path) -> None:
     """None is wider than the card, and no line is cut."""
     async with on_demo(tmp_path, (width, 36)) as browser:

@@ -51,7 +51,7 @@ def test_everything_that_is_set_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "words"),
+    "text, line, words",
     [
         ("\nmuose = true", 2, "no option “muose”. Did you mean “mouse”?"),
         ('view = "all"', 1, "no option “view”. The browser opens as you left it."),

@@ -107,7 +107,7 @@ async def test_keys_of_the_other_screens(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("age", "left"), [("1d", 0), ("3d", 1), ("forever", 1)])
+@pytest.mark.parametrize("age, left", [("1d", 0), ("3d", 1), ("forever", 1)])
 async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, left: int) -> None:
     """A bundle two days old goes at the start, where that is said; nothing goes that nobody told it
     to."""

@@ -78,7 +78,7 @@ def test_bounds() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(
-    ("memory", "width"), [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)]
+    "memory, width", [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)]
 )
 def test_what_is_painted_ahead_has_the_same_shares(
     hermes_home: Path, memory: LastState, width: int

@@ -40,7 +40,7 @@ def cells(
 
 
 @pytest.mark.parametrize(
-    ("columns", "rows", "width", "theme"),
+    "columns, rows, width, theme",
     [
         (120, 36, 66, ""),
         pytest.param(80, 24, 79, "", marks=pytest.mark.slow),

@@ -89,7 +89,7 @@ async def test_a_key_without_meaning_says_so(browser: Browser, place: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("keys", "has", "has_not"),
+    "keys, has, has_not",
     [
         (("slash",), "clear, then the list", "rename"),
         (("tab", "backslash"), "previous", "rename"),

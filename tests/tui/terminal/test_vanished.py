@@ -93,7 +93,7 @@ def _reading_for_ever(module: str, name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "keys"),
+    "module, name, keys",
     [
         ("hermes_browse.tui.browser.transcript.loader", "open_conversation", ""),
         ("hermes_browse.tui.browser.search.run", "run", "/walrus"),

@@ -29,7 +29,7 @@ TEXTS = st.lists(_CHARACTERS, max_size=60).map("".join).map(printable)
 
 
 @pytest.mark.parametrize(
-    ("passed", "shown"),
+    "passed, shown",
     [
         (0, "now"),
         (59, "now"),
@@ -93,7 +93,7 @@ def test_unknown_times_are_blank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    "value, shown",
     [(0, "0"), (999, "999"), (1000, "1k"), (3400, "3.4k"), (120_000, "120k"), (1_234_000, "1.2M")],
 )
 def test_number(value: float, shown: str) -> None:

@@ -69,7 +69,7 @@ def test_a_key_is_bound_once(kind: type[DOMNode]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("screen", "pane", "meant"),
+    "screen, pane, meant",
     [
         # Reading has its own page, find and steps; t and r do there what they do from the list.
         (MainScreen, TranscriptView, {"space", "n", "N", "ctrl+s", "t", "r", "escape"}),
