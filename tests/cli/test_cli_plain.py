@@ -230,7 +230,6 @@ def test_resuming_asks_where_something_speaks_against_it(
         assert plan is None
         assert "Nothing was run." in said
     said, plan = talked(store, "2", "r", "yes")
-    assert plan is not None
     assert plan.argv == ("hermes", "-p", "default", "--resume=s01")
 
 

@@ -122,7 +122,7 @@ def test_nothing_there_and_nothing_here(
     assert line.endswith('uv tool install --force git+https://git.example/x@abc"')
     _came_from(monkeypatch, None)
     line = install_line(bare.host)
-    assert line is not None and line.endswith('uv tool install --force hermes-browse"')
+    assert line.endswith('uv tool install --force hermes-browse"')
     _came_from(monkeypatch, {"url": (tmp_path / "gone.whl").as_uri(), "archive_info": {}})
     assert install_line(bare.host) is None
 

@@ -73,7 +73,6 @@ def runner() -> Iterator[subprocess.Popen[str]]:
         [sys.executable, script], env=env, stdin=pipe, stdout=pipe, text=True
     ) as process:
         yield process
-        assert process.stdin is not None
         process.stdin.close()
 
 

@@ -89,7 +89,6 @@ def _repair(store: Path, way: str, searching: bool, tell: Tell) -> None:
                 browser.send(keys)
                 browser.read(0.15)
             assert browser.child.isalive(), browser.text
-        assert repair.stdout is not None
         said = repair.stdout.read()
     assert repair.returncode == 0, said
     if way == "already healthy":

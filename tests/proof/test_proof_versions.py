@@ -58,7 +58,7 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
         assert sorted(catalog.sessions) == said["ids"]
         for row in said["list"]:
             ours = catalog.of_session(row["id"])
-            assert ours is not None and ours.id == row["id"]
+            assert ours.id == row["id"]
             assert (ours.title, ours.source, ours.last_active) == (
                 row["title"],
                 row["source"],

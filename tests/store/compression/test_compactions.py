@@ -188,7 +188,7 @@ def test_what_was_replaced(
 def test_ids_missing_where_it_was_compressed(tmp_path: Path) -> None:
     one = _one(tmp_path, [*_chat(1, 4, **GONE), _summary(60), *_chat(61, 4)])
     assert CompactionNote.GAP in one.notes
-    assert one.gap is not None and (one.gap.first, one.gap.last, one.gap.number) == (5, 59, 55)
+    assert (one.gap.first, one.gap.last, one.gap.number) == (5, 59, 55)
 
 
 def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path: Path) -> None:

@@ -78,7 +78,6 @@ class Played:
             catalog = read_neighbourhood(reader, ids, 2e9)
             for each in ids:
                 conversation = catalog.of_session(each)
-                assert conversation is not None
                 segments = conversation.segments
                 self.contexts[each] = Contexts(read_history(reader, segments), segments)
 

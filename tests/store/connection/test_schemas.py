@@ -42,7 +42,7 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
         assert read_all(reader)[:2] == (4, 8)
         catalog = read_catalog(reader, NOW)
         found = catalog.of_session("root")
-        assert found is not None and [each.id for each in found.segments] == ["root", "tip"]
+        assert [each.id for each in found.segments] == ["root", "tip"]
         assert (found.title, found.branches, found.subagents, found.model) == (
             "Harbour #2",
             1,

@@ -127,7 +127,7 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE
     ) as writer:
-        assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+        assert writer.stdout.readline() == b"ready\n"
         try:
             for run in range(max(1, KILLS) * 5):
                 if (

@@ -77,7 +77,7 @@ def test_html(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"‹{words}›" in text and f'"{words}"' not in text and f">{words}<" not in text
     assert "‹Theme: ‹auto››</button>" in text
     words = re.search('data-words="([^"]*)"', text)
-    assert words is not None and json.loads(unescape(words[1])) == {
+    assert json.loads(unescape(words[1])) == {
         "count": "‹{shown} of {total} messages›",
         "fold": "‹Fold all›",
         "unfold": "‹Unfold all›",

@@ -87,9 +87,7 @@ def checked(text: str) -> Document:
     ids = [attrs["id"] for _, attrs in found.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
     policy = next(attrs["content"] for attrs in found.all("meta") if attrs.get("http-equiv"))
-    assert (
-        policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
-    )
+    assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
     for kind, content in (
         ("style-src", found.texts["style"][0]),
         ("script-src", found.texts["script"][0]),

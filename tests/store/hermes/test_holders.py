@@ -38,7 +38,7 @@ def held(fixture_store: Callable[[str], Path], tmp_path: Path) -> Iterator[tuple
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    assert process.stdout is not None and process.stdout.readline() == b"open\n"
+    assert process.stdout.readline() == b"open\n"
     yield store, process.pid
     process.communicate(b"")
 

@@ -141,7 +141,7 @@ def same_lists(db: Any, catalog: Catalog) -> None:
     ):
         for row in db.list_sessions_rich(limit=10_000, **options):
             ours = catalog.of_session(row["id"])
-            assert ours is not None and ours.id == row["id"], options
+            assert ours.id == row["id"], options
             assert ours.root_id == row.get("_lineage_root_id", row["id"])
             assert (ours.source, ours.archived) == (row["source"], bool(row["archived"]))
             assert row["title"] in (ours.title, None)

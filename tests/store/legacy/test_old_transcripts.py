@@ -132,7 +132,6 @@ def test_a_gateway_transcript_is_a_conversation(folder: Path) -> None:
     with OldTranscripts(folder, ()) as shelf:
         catalog, messages = everything(shelf)
         conversation = catalog.of_session("20260102_100000_abc.jsonl")
-        assert conversation is not None
         assert (conversation.source, conversation.model) == ("telegram", "m-1")
         told = messages["20260102_100000_abc.jsonl"]
         assert [message.role for message in told] == ["user", "assistant", "tool", "assistant"]
@@ -161,7 +160,6 @@ def test_a_snapshot_is_a_conversation(folder: Path) -> None:
     with OldTranscripts(folder, ()) as shelf:
         catalog, messages = everything(shelf)
         conversation = catalog.of_session("session_s1.json")
-        assert conversation is not None
         assert (conversation.source, conversation.model) == ("cli", "m-2")
         told = messages["session_s1.json"]
         assert [part.kind for part in told[0].parts] == ["text", "image"]

@@ -150,11 +150,10 @@ def test_changes_are_seen(store: Path, what: str) -> None:
     before = read(store)
     change(store, CHANGES[what])
     step, anew = increment(store, before), picture(read(store)[0])
-    assert step is not None
     assert picture(step[0]) == anew == picture(read(store, before[0])[0])
     assert anew != picture(before[0])
     again = increment(store, step)
-    assert again is not None and picture(again[0]) == anew, "nothing has changed since"
+    assert picture(again[0]) == anew, "nothing has changed since"
     sessions_of = again[0].sessions
     assert all(sessions_of[key] is known for key, known in step[0].sessions.items())
 
@@ -174,14 +173,14 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> Non
         change(store, sql)
     assert increment(store, before) is None
     step = increment(store, before, ["c7", "c9"])
-    assert step is not None and "c7" not in step[0].sessions
+    assert "c7" not in step[0].sessions
     assert picture(step[0]) == picture(read(store)[0])
     change(
         store,
         "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)",
     )
     after = increment(store, step, ["c7"])
-    assert after is not None and picture(after[0]) == picture(read(store)[0])
+    assert picture(after[0]) == picture(read(store)[0])
 
 
 _STEP = st.tuples(

@@ -155,7 +155,7 @@ async def test_a_resume_ends_the_browser_with_the_command_of_ssh(
     tip = _tip(browser)
     await browser.press("R")
     plan = browser.app.return_value
-    assert plan is not None and Path(plan.executable or "").name == "ssh"
+    assert Path(plan.executable or "").name == "ssh"
     line = f"hermes-browse resume --yes -- {tip}"
     assert plan.argv == ("ssh", "-t", *machine.host.ssh_words(), line)
 

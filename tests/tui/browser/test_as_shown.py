@@ -207,11 +207,11 @@ async def test_leaving_a_search_stays_with_what_was_found(browser: Browser) -> N
     listed = any(each == root for each in browser.screen.catalog.order(browser.screen.view))
     await browser.press("escape", "escape", *["escape"] * (1 if browser.screen.searched else 0))
     assert browser.screen.searched is None
-    assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
+    assert browser.row.key == (f"c{root}" if listed else before.key)
     at = browser.row.key
     await browser.search("auth")
     await browser.press(*["backspace"] * 4)
-    assert browser.row is not None and browser.row.key == at
+    assert browser.row.key == at
 
 
 # Nothing there

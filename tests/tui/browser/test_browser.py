@@ -43,7 +43,7 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
             row = rows.current
             model = browser.screen.transcript.model
             if isinstance(row, ConversationRow):
-                assert model is not None and model.conversation.root_id == row.conversation.root_id
+                assert model.conversation.root_id == row.conversation.root_id
                 assert len(model.outline.rows) == row.conversation.message_count
     assert path.read_bytes() == before
 
@@ -78,7 +78,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             writer.execute("ROLLBACK")
             await browser.press("f5")
             model = browser.screen.transcript.model
-            assert model is not None and model.conversation.root_id == row.conversation.root_id
+            assert model.conversation.root_id == row.conversation.root_id
             writer.execute("BEGIN EXCLUSIVE")
             await browser.search("auth")
             assert "is locked by another process" in " ".join(browser.status.split())
@@ -206,6 +206,6 @@ async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
             lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None
         )
         assert browser.screen.rows.source.index_of("c20260528_202640_fresh1") == 0
-        assert browser.row is not None and browser.row.key == key
+        assert browser.row.key == key
         await browser.settle()
         assert "a brand new question" in browser.text("#list")

@@ -89,7 +89,7 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
         screen = await _inspect(browser, 1)
         assert len(screen.overview) == 3
         one = screen._compaction
-        assert one is not None and one.kind is CompactionKind.ROTATION
+        assert one.kind is CompactionKind.ROTATION
         assert f"{one.session_id} → {one.into_session_id}" in browser.text("#about")
         await browser.press("c")
         assert "question 2: what about the quay?" in clipboard[-1]
@@ -121,7 +121,7 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
         await browser.press("n")
         assert "lost 1 of" in browser.status
         await browser.press("k", "k", "k")
-        assert screen._compaction is not None and len(screen._compaction.empty_sessions) == 2
+        assert len(screen._compaction.empty_sessions) == 2
         assert "Empty sessions stand between the two." in browser.text("#about")
 
 

@@ -94,9 +94,9 @@ async def test_mistakes_are_underlined_and_nothing_is_searched(browser: Browser)
     line = browser.screen.box.render_line(0)
     looks = {segment.text: segment.style for segment in line}
     style = looks["after:never"]
-    assert style is not None and style.underline
+    assert style.underline
     plain = looks["cookie "]
-    assert plain is not None and not plain.underline
+    assert not plain.underline
 
 
 @pytest.mark.slow

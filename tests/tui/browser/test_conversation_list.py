@@ -224,7 +224,7 @@ async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes() -> None:
             for part in app.list.render_line(0)
             if not part.text.strip() and part.style
         )
-        assert name is not None and name.reverse and bar is not None and not bar.reverse
+        assert name.reverse and not bar.reverse
 
 
 @given(

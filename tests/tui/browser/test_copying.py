@@ -133,7 +133,7 @@ async def _copied(browser: Browser, key: str) -> str:
 async def test_keys_copy_the_message_and_say_by_which_way(browser: Browser) -> None:
     await browser.press("tab", "K")
     current = browser.screen.transcript.current
-    assert current is not None and current.role == "user"
+    assert current.role == "user"
     assert await _copied(browser, "c") == current.text
     assert "OSC 52" in browser.status and f"message {current.id}" in browser.status
     assert await _copied(browser, "y") == browser.screen.current.id  # type: ignore[union-attr]  # one is open
@@ -184,7 +184,6 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
         mode, name = notes.read_text().split()
         assert mode == "600" and name.endswith(".md")
         assert not Path(name).exists() and not Path(name).parent.exists()
-        assert view.model is not None
         result = view.model.result(view.current.tool_calls[0].id)
         assert result is not None
         paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
@@ -259,7 +258,7 @@ async def test_the_raw_row_needs_no_text_that_is_read(
     """Beside a busy writer a message is on its way when the key comes: its number is known."""
     await browser.press("tab", "K")
     current = browser.screen.transcript.current
-    assert current is not None and browser.screen.transcript.current_id == current.id
+    assert browser.screen.transcript.current_id == current.id
     monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
     assert browser.screen.transcript.current is None
     await browser.press("ampersand")
@@ -284,4 +283,4 @@ async def test_the_palette_offers_what_keys_of_the_transcript_do(browser: Browse
     await browser.settle()
     await browser.settle()
     current = browser.screen.transcript.current
-    assert current is not None and browser.app.clipboard == harmless(current.text)
+    assert browser.app.clipboard == harmless(current.text)

@@ -44,7 +44,6 @@ async def test_the_card_tells_of_the_conversation_on_screen(
 ) -> None:
     async with on_demo(tmp_path, size) as browser:
         conversation = browser.screen.current
-        assert conversation is not None
         expected = cards(browser.app.store.path)[conversation.id]
         await browser.press("i")
         screen = browser.app.screen

@@ -288,7 +288,7 @@ async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
         before = browser.text("#transcript")
         await browser.press("number_sign", *"250", "enter")
         current = browser.screen.transcript.current
-        assert current is not None and current.id == 250
+        assert current.id == 250
         await browser.press("apostrophe")
         assert browser.text("#transcript") == before
         await browser.press("number_sign", *"99999", "enter")

@@ -65,7 +65,6 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path: P
         before, entry = _lines(browser), browser.screen.lineage.current
         assert isinstance(entry, SessionEntry)
         place, conversation = browser.screen.place, browser.screen.current
-        assert conversation is not None
         older = place._replace(conversation=conversation._replace(title="older"))
         browser.screen.family_loader.follow(older, place)
         await browser.settle()
@@ -105,7 +104,7 @@ async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
     path = _many(tmp_path / "state.db", count)
     async with on_store(path, NOW, (120, 40)) as browser:
         tree, family = browser.screen.lineage, browser.screen.family
-        assert family is not None and len(family.lineage.nodes) == count + 1
+        assert len(family.lineage.nodes) == count + 1
         begin = time.perf_counter()
         tree.show(family, stays=False)
         assert time.perf_counter() - begin < 0.1  # everything at once takes twice as long

@@ -25,7 +25,7 @@ async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser: Browser) 
             browser.app.post_message(Key(letter, letter))
         await browser.settle()
         model, row = browser.screen.transcript.model, browser.row
-        assert model is not None and of_row(browser, row) == {model.conversation.root_id}
+        assert of_row(browser, row) == {model.conversation.root_id}
         family = {each.session_id for each in sessions_of_tree(browser)}
         assert {each.id for each in model.conversation.segments} <= family
         await browser.press("escape", "escape")
@@ -45,15 +45,10 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(
     assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
     opened = screen.transcript.model
     row = drawn_row(browser)
-    assert opened is not None
     assert row is None or opened.conversation.root_id in of_row(browser, row)
     await browser.press("left")
     listed, model = drawn_row(browser), screen.transcript.model
-    assert (
-        listed is not None
-        and model is not None
-        and model.conversation.root_id in of_row(browser, listed)
-    )
+    assert listed is not None and model.conversation.root_id in of_row(browser, listed)
 
 
 async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
@@ -71,7 +66,7 @@ async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
         listed = drawn_row(browser)
         assert isinstance(listed, ConversationRow) and listed.conversation.root_id != member.root_id
         model = screen.transcript.model
-        assert model is not None and model.conversation.root_id == listed.conversation.root_id
+        assert model.conversation.root_id == listed.conversation.root_id
 
 
 async def test_what_is_late_leaves_no_other_text_in_its_place(
@@ -87,12 +82,11 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(
         assert isinstance(row, ConversationRow)
         await browser.wait_until(lambda: browser.screen.transcript.model is None)
         assert (row.conversation.title or "")[:12] in browser.text("#title")
-        assert browser.screen.current is not None
         assert browser.screen.current.root_id == row.conversation.root_id
         answers.release()
         await browser.settle()
         model = browser.screen.transcript.model
-        assert model is not None and model.conversation.root_id == row.conversation.root_id
+        assert model.conversation.root_id == row.conversation.root_id
 
 
 async def test_a_job_is_the_run_that_is_shown(browser: Browser) -> None:

@@ -87,7 +87,7 @@ def test_embedded_images_are_read_as_they_were(tmp_path: Path) -> None:
 def test_files_are_private_and_gone_at_the_end() -> None:
     kept = Pictures()
     path = kept.write(PNG)
-    assert path is not None and path.suffix == ".png" and path.read_bytes() == PNG
+    assert path.suffix == ".png" and path.read_bytes() == PNG
     if sys.platform != "win32":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

@@ -173,7 +173,6 @@ async def test_a_row_resumes_in_its_own_profile(
             if app.return_value is not None or isinstance(app.screen, PreflightCard):
                 break
     plan = app.return_value
-    assert plan is not None
     assert plan.argv == ("hermes", "-p", "coder", "--resume=same")
     assert plan.env == {"HERMES_HOME": str(root)}
 

@@ -142,16 +142,10 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(
         assert isinstance(row, HitRow) and row.hit.message_id == 4500
         gate.let(1)
         await browser.wait_until(lambda: _hits(browser) == [5900, 4500, 2500])
-        assert browser.row is not None and browser.row.key == row.key, (
-            "what comes in does not move the cursor"
-        )
+        assert browser.row.key == row.key, "what comes in does not move the cursor"
         gate.let(100)
         await browser.settle()
-        assert (
-            _hits(browser) == list(_WHERE)
-            and browser.row is not None
-            and browser.row.key == row.key
-        )
+        assert _hits(browser) == list(_WHERE) and browser.row.key == row.key
         assert "4 hits in 4 conversations" in browser.status
         assert not isinstance(rows_of(browser)[-1], NoteRow)
 

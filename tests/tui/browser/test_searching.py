@@ -81,7 +81,7 @@ async def test_hits_of_a_conversation_fold(browser: Browser) -> None:
     assert browser.screen.rows.cursor == place
     await browser.press("minus")
     assert [row.key for row in rows_of(browser)] == [row.key for row in rows]
-    assert browser.row is not None and browser.row.key == head.key
+    assert browser.row.key == head.key
     await browser.press("minus")
     assert rows_of(browser)[place - 2] == more._replace(hidden=more.hidden + 2)
     await browser.press("n", "n", "n")  # the best one is shown already
@@ -89,7 +89,7 @@ async def test_hits_of_a_conversation_fold(browser: Browser) -> None:
     assert isinstance(walked, HitRow) and walked.key == unfolded[place].key
     browser.screen.rows.cursor = place - 4 + head.hits + 2
     await browser.press("N")
-    assert browser.row is not None and browser.row.key == unfolded[place - 4 + head.hits].key
+    assert browser.row.key == unfolded[place - 4 + head.hits].key
 
 
 @pytest.mark.slow
@@ -113,12 +113,10 @@ async def test_n_and_big_n_unfold_on_their_way(browser: Browser) -> None:
         numbers.append(browser.status.split()[1])
     assert numbers[-1] == f"{len(every)}/{len(every)}"
     found = browser.screen.results
-    assert found is not None and [hit.message_id for hit in found.hits] == every, (
-        "n reads on past a page"
-    )
+    assert [hit.message_id for hit in found.hits] == every, "n reads on past a page"
     assert len(set(seen)) == len(seen) > PAGE
     await browser.press("N")
-    assert browser.row is not None and browser.row.key == seen[-2]
+    assert browser.row.key == seen[-2]
 
 
 @pytest.mark.slow

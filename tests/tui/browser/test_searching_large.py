@@ -151,7 +151,7 @@ async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("end", "end")
         found = browser.screen.results
-        assert found is not None and len(found.hits) > 64
+        assert len(found.hits) > 64
         assert _hits_of(browser) == before
 
 
@@ -174,7 +174,7 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
             for _ in range(5):
                 await browser.press("end")
             found = browser.screen.results
-            assert found is not None and [hit.message_id for hit in found.hits] == every
+            assert [hit.message_id for hit in found.hits] == every
             await browser.press("o")
 
 

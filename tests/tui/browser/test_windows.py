@@ -157,7 +157,7 @@ def test_tmux_opens_and_finds_its_window(
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     tmux("select-window", "-t", "first:0")
     held = go_to(plan)
-    assert held is not None and held.done
+    assert held.done
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     other = replace(plan, env={"HERMES_HOME": "/another"})
     assert go_to(other) is None, "the same id in another home is another conversation"

@@ -128,7 +128,7 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
             await browser.press("enter")
             assert browser.app.screen is browser.screen
             current = browser.screen.current
-            assert current is not None and line.place[0] in {each.id for each in current.segments}
+            assert line.place[0] in {each.id for each in current.segments}
             assert browser.screen.transcript.current_id == line.place[1]
             await browser.press("escape")
             assert browser.app.screen is screen and screen.diff.current == line

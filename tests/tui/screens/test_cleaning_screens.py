@@ -258,7 +258,7 @@ async def test_marks_come_along_and_enter_reads(path: Path) -> None:
         await browser.press("escape", "tab", "enter")
         assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
         shown = browser.screen.current
-        assert shown is not None and shown.id == "new"
+        assert shown.id == "new"
 
 
 @pytest.fixture

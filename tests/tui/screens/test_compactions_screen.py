@@ -177,7 +177,7 @@ async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -
     async with on_store(store, NOW) as browser:
         await browser.press("4", "M")
         inspection = _screen(browser)._inspection
-        assert inspection is not None and inspection.compactions
+        assert inspection.compactions
         for number, one in enumerate(inspection.compactions):
             screen = _screen(browser)
             screen.overview.cursor = number
@@ -228,7 +228,7 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
         assert "compressed 3 times" in browser.text("#lineage-title")
         await browser.press("k", "k", "k")
         current = browser.screen.transcript.current
-        assert current is not None and current.is_summary  # the transcript is at the seam
+        assert current.is_summary  # the transcript is at the seam
         await browser.press("enter")
         assert _screen(browser).overview.cursor == 1
         await browser.press("escape")
@@ -306,7 +306,6 @@ def test_what_a_resume_lacks(tmp_path: Path, in_place: bool) -> None:
     path = long_conversation(tmp_path / "state.db", 300, 4, in_place=in_place)
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, ["s0"], NOW).of_session("s0")
-        assert conversation is not None
         memory = read_memory(reader, conversation.segments)
         live = {row.id for row in read_outline(reader, conversation.segments, Reading.LIVE).rows}
     assert live <= memory.known and not live & set(memory.forgotten)

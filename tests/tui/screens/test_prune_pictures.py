@@ -263,12 +263,11 @@ async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
         tiles = screen.query_one(TileMap)
         assert tiles.has_focus and tiles.current is not None
         assert formats.clip(tiles.current.name, 40) in browser.status
-        assert screen.space is not None
         assert sum(tile.bytes for tile in tiles.tiles) == screen.space.total
         places = {tile.tip: index for index, tile in enumerate(tiles.tiles)}
         tiles.cursor = places["old"]
         await browser.settle()
-        assert screen.rows.current is not None and screen.rows.current.key == "pold"
+        assert screen.rows.current.key == "pold"
         assert "of which" in browser.status
         tiles.cursor = places["cron_job1_20260101_030000"]
         await browser.settle()
@@ -290,7 +289,7 @@ async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
         await browser.press("enter")
         assert isinstance(browser.app.screen, MainScreen)
         shown = browser.screen.current
-        assert shown is not None and shown.id == "new"
+        assert shown.id == "new"
 
 
 async def test_small_ones_together_cannot_be_taken(tmp_path: Path) -> None:
@@ -321,7 +320,6 @@ async def test_without_colours_signs_tell_what_goes(
         for tile in tiles.tiles:
             sign = browser.text("#map").splitlines()[tile.region.y][tile.region.x]
             assert sign == ("✓" if tile.goes == tile.bytes else "−" if tile.goes else "▏")
-        assert tiles.current is not None
         looks = [
             segment.style
             for segment in tiles.render_line(tiles.current.region.y)

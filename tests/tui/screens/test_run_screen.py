@@ -64,7 +64,7 @@ async def test_enter_reads_there_and_escape_comes_back(browser: Browser) -> None
     assert browser.screen.transcript.current_id == row.message_id
     await browser.press("escape", "end", "enter")
     current = browser.screen.current
-    assert current is not None and current.root.source == "subagent"
+    assert current.root.source == "subagent"
     await browser.press("escape")
     assert browser.app.screen is screen
 

@@ -92,7 +92,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
         inside.rows.cursor = inside.rows.source.index_of("cold") or 0
         await browser.settle()
         model = inside.transcript.model
-        assert model is not None and model.conversation.id == "old" and len(model)
+        assert model.conversation.id == "old" and len(model)
         await browser.press("D")
         assert "this is in the trash" in browser.status and not session_ids(path) & {
             "old",

@@ -115,15 +115,15 @@ async def test_the_colours_are_those_of_the_theme(tmp_path: Path, theme: str) ->
         await browser.settle()
         rows = browser.screen.rows
         keys = browser.screen.query_one("#keys").rich_style
-        assert keys.bgcolor is not None and keys.bgcolor.triplet == palette.panel
+        assert keys.bgcolor.triplet == palette.panel
         base = rows.rich_style
-        assert base.bgcolor is not None and base.bgcolor.triplet == palette.background
+        assert base.bgcolor.triplet == palette.background
         for look, (name, is_dim, _) in prepaint._LOOKS.items():
             style = rows.get_component_rich_style(f"list--{look}", partial=True)
-            assert style.color is not None and style.color.triplet == getattr(palette, name), look
+            assert style.color.triplet == getattr(palette, name), look
             assert bool(style.dim) == is_dim, look
         cursor = rows.get_component_rich_style("list--cursor", partial=True)
-        assert cursor.bgcolor is not None and cursor.bgcolor.triplet == palette.cursor
+        assert cursor.bgcolor.triplet == palette.cursor
 
 
 def test_a_failure_while_loading_puts_the_terminal_back(hermes_home: Path) -> None:
