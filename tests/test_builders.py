@@ -1,8 +1,6 @@
 """The builders build what they promise: every shape, sound indexes, the hostile and the large
 store."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from pathlib import Path
@@ -13,19 +11,19 @@ import shapes
 from paths import DATA
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open(path):
     return sqlite3.connect(path)
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+def _columns(connection, table):
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})").fetchall()]
 
 
-SESSIONS: list[dict[str, object]] = [
+SESSIONS = [
     {"id": "a", "title": "Harbour", "cwd": "/src"},
     {"id": "b", "pinned": 1, "model_config": {"x": 1}},
 ]
-MESSAGES: list[dict[str, object]] = [
+MESSAGES = [
     {"session_id": "a", "content": "the lantern"},
     {"session_id": "a", "role": "tool", "content": "rope", "tool_name": "terminal"},
     {"session_id": "b", "content": [{"type": "text", "text": "灯台の光"}]},
@@ -34,7 +32,7 @@ MESSAGES: list[dict[str, object]] = [
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("name", shapes.NAMES)
-def test_every_shape_is_sound_and_indexed(name: str, journal: str, tmp_path: Path) -> None:
+def test_every_shape_is_sound_and_indexed(name, journal, tmp_path):
     path = builders.make_store(tmp_path / "state.db", name, SESSIONS, MESSAGES, journal)
     assert [file.name for file in tmp_path.iterdir()] == ["state.db"]
     connection = _open(path)
@@ -60,7 +58,7 @@ def test_every_shape_is_sound_and_indexed(name: str, journal: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["11", "14", "31"])
-def test_a_shape_from_a_real_store_has_its_very_columns(name: str, tmp_path: Path) -> None:
+def test_a_shape_from_a_real_store_has_its_very_columns(name, tmp_path):
     fixture = next(DATA.glob(f"state-v{name}-*.db"))
     real = _open(Path(shutil.copy(fixture, tmp_path / "real.db")))
     ours = _open(builders.make_store(tmp_path / "state.db", name))
@@ -73,7 +71,7 @@ def test_a_shape_from_a_real_store_has_its_very_columns(name: str, tmp_path: Pat
     ours.close()
 
 
-def test_a_migrated_store_has_the_new_columns_last_and_inline_search(tmp_path: Path) -> None:
+def test_a_migrated_store_has_the_new_columns_last_and_inline_search(tmp_path):
     connection = _open(builders.make_store(tmp_path / "state.db", "31-migrated"))
     columns = _columns(connection, "sessions")
     sql = connection.execute(
@@ -87,7 +85,7 @@ def test_a_migrated_store_has_the_new_columns_last_and_inline_search(tmp_path: P
     assert meta == [("fts_optimize_available", "1")]
 
 
-def test_the_hostile_store_is_hostile(tmp_path: Path) -> None:
+def test_the_hostile_store_is_hostile(tmp_path):
     connection = _open(builders.hostile_store(tmp_path / "state.db"))
     connection.text_factory = bytes
     assert connection.execute("SELECT count(*) FROM schema_version").fetchone() == (0,)

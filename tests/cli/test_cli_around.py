@@ -1,8 +1,6 @@
 """`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is
 meant."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +12,7 @@ from trashing import run
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     """A root with profiles: sound, broken, empty, without a store, and folders that are none."""
     root = tmp_path / "root"
     copy_store("state-v22", root)
@@ -29,7 +27,7 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def test_profiles(root: Path) -> None:
+def test_profiles(root):
     """Each with its sessions, or with why they cannot be read; one broken store hides none of the
     others."""
     document = ask("--home", str(root), "profiles")
@@ -59,10 +57,10 @@ def test_profiles(root: Path) -> None:
     assert people.code == 0 and all(name in people.out for name in found)
 
 
-def test_which_profile_is_meant(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_profile_is_meant(root, monkeypatch):
     """As Hermes takes it: --profile, a home that is a profile's, the sticky one, the root's own."""
 
-    def meant(*options: str) -> tuple[str, str]:
+    def meant(*options):
         store = ask(*options, "list")["store"]
         return store["profile"], store["path"]
 
@@ -88,10 +86,10 @@ def test_which_profile_is_meant(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert meant()[1] == str(root.parent / ".hermes" / "profiles" / "coder" / "state.db")
 
 
-def test_looking_leaves_no_trace(root: Path) -> None:
+def test_looking_leaves_no_trace(root):
     """No byte of any file changes, and no file comes, apart from SQLite's own -shm and -wal."""
 
-    def files() -> dict[str, bytes]:
+    def files():
         return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
     before = files()
@@ -111,9 +109,7 @@ def test_looking_leaves_no_trace(root: Path) -> None:
     assert after == before
 
 
-def test_doctor_of_a_sound_store(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_of_a_sound_store(root, tmp_path, monkeypatch):
     """Whether `hermes` is there, and its version without running it."""
     monkeypatch.setenv("PATH", path_with())
     document = ask("--home", str(root), "doctor")
@@ -147,9 +143,7 @@ def test_doctor_of_a_sound_store(
         (b"no database" * 500, "store-foreign"),
     ],
 )
-def test_doctor_of_a_store_that_cannot_be_read(
-    tmp_path: Path, content: bytes | None, code: str
-) -> None:
+def test_doctor_of_a_store_that_cannot_be_read(tmp_path, content, code):
     """3, and still the whole document: the problem is in it with its remedy."""
     if content is not None:
         (tmp_path / "state.db").write_bytes(content)
@@ -165,7 +159,7 @@ def test_doctor_of_a_store_that_cannot_be_read(
         assert people.code == 3 and people.err.startswith("error: ") and str(tmp_path) in people.out
 
 
-def test_doctor_says_what_the_index_lacks(root: Path) -> None:
+def test_doctor_says_what_the_index_lacks(root):
     """Rows that are not in the search index are counted, a store without one is told apart."""
     run(
         root / "state.db",
@@ -177,7 +171,7 @@ def test_doctor_says_what_the_index_lacks(root: Path) -> None:
     assert problem["text"].startswith("3 of ")
 
 
-def test_a_newer_store_is_read(root: Path) -> None:
+def test_a_newer_store_is_read(root):
     """Never refused: a warning in `list` and `doctor`, and the rows."""
     run(
         root / "state.db",

@@ -1,9 +1,6 @@
 """`changes`, `blame` and `run` on the command line."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
 from commandline import ask, call, spawn
@@ -12,19 +9,19 @@ from plays import git, play, repository, store_of, write_files
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
+def disk(tmp_path):
     """A folder as the agent and the user left it."""
     write_files(tmp_path / "disk", play("0.19.0")["after"])
     return tmp_path / "disk"
 
 
 @pytest.fixture
-def store(tmp_path: Path, disk: Path) -> list[str]:
+def store(tmp_path, disk):
     """The options that name a store of what Hermes 0.19 did in that folder."""
     return ["--db", str(store_of(play("0.19.0"), tmp_path / "state.db", str(disk)))]
 
 
-def test_changes(store: list[str], disk: Path) -> None:
+def test_changes(store, disk):
     document = ask(*store, "changes", "second")
     holds(document, CHANGES)
     assert (document["session"], document["conversation"]) == ("second", "second")
@@ -43,9 +40,7 @@ def test_changes(store: list[str], disk: Path) -> None:
     assert "sed -i s/old/new/ sedded.txt" in printed
 
 
-def test_git_applies_what_is_printed_and_what_is_written(
-    store: list[str], tmp_path: Path, disk: Path
-) -> None:
+def test_git_applies_what_is_printed_and_what_is_written(store, tmp_path, disk):
     """As it stands, with files whose diff is not known whole as comments."""
     recorded = play("0.19.0")
     printed = spawn(*store, "changes", "second", "--diff")
@@ -60,21 +55,21 @@ def test_git_applies_what_is_printed_and_what_is_written(
     assert (folder / "unread.txt").read_text() == recorded["before"]["unread.txt"]
 
 
-def test_one_file_of_a_diff(store: list[str]) -> None:
+def test_one_file_of_a_diff(store):
     printed = call(*store, "changes", "second", "--diff", "--file", "many.txt").out
     assert printed.startswith("diff --git a/many.txt b/many.txt\n")
     assert printed.count("diff --git") == 1
     assert call(*store, "changes", "second", "--diff", "--file", "other").code == 4
 
 
-def test_a_file_is_not_overwritten(store: list[str], tmp_path: Path) -> None:
+def test_a_file_is_not_overwritten(store, tmp_path):
     there = tmp_path / "there.diff"
     there.write_text("mine")
     assert call(*store, "changes", "second", "--diff", "--output", str(there)).code == 5
     assert there.read_text() == "mine"
 
 
-def test_blame(store: list[str], disk: Path) -> None:
+def test_blame(store, disk):
     path = str(disk / "hand.txt")
     document = ask(*store, "blame", path)
     holds(document, BLAME)
@@ -91,7 +86,7 @@ def test_blame(store: list[str], disk: Path) -> None:
     assert call(*store, "blame", str(disk)).code == 4
 
 
-def test_run(store: list[str]) -> None:
+def test_run(store):
     document = ask(*store, "run", "second")
     holds(document, RUN)
     assert document["from"] <= document["to"]
@@ -99,13 +94,13 @@ def test_run(store: list[str]) -> None:
     assert "no tokens" in call(*store, "run", "second").out
 
 
-def test_the_total_of_the_sample() -> None:
+def test_the_total_of_the_sample():
     document = ask("--demo run", "Fix auth bug")
     below = sum(each["cost_usd"] or 0 for each in document["subagents"])
     assert document["tree_cost_usd"] == pytest.approx(document["cost_usd"] + below)
 
 
-def test_looking_changes_no_file(store: list[str], disk: Path) -> None:
+def test_looking_changes_no_file(store, disk):
     before = {path: path.stat().st_mtime_ns for path in disk.parent.rglob("*")}
     for command in (["changes", "second"], ["blame", str(disk / "hand.txt")], ["run", "second"]):
         assert call(*store, *command).code == 0

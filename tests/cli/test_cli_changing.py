@@ -1,13 +1,10 @@
 """`rename`, `archive`, `unarchive`, `pin` and `unpin`: all that is named or nothing, and the way
 back."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
@@ -18,17 +15,17 @@ CHAIN = ["20260101_090000_aaa001", "20260101_100000_aaa002", "20260103_090000_aa
 
 
 @pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _home(tmp_path, monkeypatch):
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store of Hermes 0.22, in its root."""
     return copy_store("state-v31", tmp_path / "root")
 
 
-def test_archived_and_back(path: Path) -> None:
+def test_archived_and_back(path):
     """Any segment, a prefix or a title stands for the conversation, named twice or not."""
     before = dump(path)
     found = ask("archive", CHAIN[0], "Fix auth bug #2", "20260116_1000")
@@ -44,7 +41,7 @@ def test_archived_and_back(path: Path) -> None:
     assert dump(path) == before
 
 
-def test_pinned_and_back(path: Path) -> None:
+def test_pinned_and_back(path):
     """In words: what was done, and how it is taken back."""
     before = dump(path)
     ended = call("pin", CHAIN[1])
@@ -57,7 +54,7 @@ def test_pinned_and_back(path: Path) -> None:
     assert dump(path) == before
 
 
-def test_what_goes_along_is_said(tmp_path: Path) -> None:
+def test_what_goes_along_is_said(tmp_path):
     """Hermes marks a compressed session with its branch, and so the conversation it belongs to."""
     (tmp_path / "root").mkdir()
     sessions = [
@@ -71,7 +68,7 @@ def test_what_goes_along_is_said(tmp_path: Path) -> None:
     assert ended.err == "1 more session of the same lineage went along, as in Hermes.\n"
 
 
-def test_renamed(path: Path) -> None:
+def test_renamed(path):
     """The tip gets it, words are joined, and what is stored is said where it is not what was
     typed."""
     found = ask("rename", CHAIN[0], "Login", " and\u200b", "tokens")
@@ -107,9 +104,7 @@ def test_renamed(path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("json", [[], ["--json"]])
-def test_all_or_nothing(
-    path: Path, line: list[str], code: int, words: str, json: list[str]
-) -> None:
+def test_all_or_nothing(path, line, code, words, json):
     """What is not found, not unique or not allowed changes nothing, not even what was named before
     it."""
     before = path.read_bytes()
@@ -123,9 +118,7 @@ def test_all_or_nothing(
     "name, command, column",
     [("state-v22", "pin", "pinned"), ("state-v11", "archive", "archived")],
 )
-def test_what_a_store_has_no_column_for(
-    tmp_path: Path, name: str, command: str, column: str
-) -> None:
+def test_what_a_store_has_no_column_for(tmp_path, name, command, column):
     """5: and the column is named; the rest works."""
     copy_store(name, tmp_path / "root")
     ended = call(command, CHAIN[0])
@@ -133,7 +126,7 @@ def test_what_a_store_has_no_column_for(
     assert call("rename", CHAIN[0], "Ferry").code == 0
 
 
-def test_a_busy_store(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_store(path, monkeypatch):
     """3: nothing was changed, and it says so."""
     monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.2)
     before = dump(path)
@@ -145,7 +138,7 @@ def test_a_busy_store(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("session", HOSTILE_IDS)
-def test_hostile_ids(tmp_path: Path, session: str) -> None:
+def test_hostile_ids(tmp_path, session):
     """They are their row's alone, and nothing of them acts on the terminal."""
     (tmp_path / "root").mkdir()
     hostile_store(tmp_path / "root" / "state.db")
@@ -159,7 +152,7 @@ def test_hostile_ids(tmp_path: Path, session: str) -> None:
     assert ended.code == 0 and "\x1b" not in ended.out + ended.err
 
 
-def test_the_sample_store() -> None:
+def test_the_sample_store():
     """It is written to as well, and gone afterwards."""
     listed = spawn("--demo", "list", "--json").document["conversations"]
     chosen = next(each for each in listed if not each["archived"])["id"]
@@ -168,7 +161,7 @@ def test_the_sample_store() -> None:
     assert ended.code == 4 or ended.document["archived"] == [chosen]
 
 
-def test_without_textual(path: Path) -> None:
+def test_without_textual(path):
     """As all commands; in a pipe without Rich, too."""
     program = (
         "import sys\nfrom hermes_browse.tui.cli import main\nassert main(sys.argv[1:]) == 0\n"

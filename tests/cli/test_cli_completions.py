@@ -1,12 +1,9 @@
 """`completions`: each script in its own shell, asked as the shell asks it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from commandline import call
@@ -44,7 +41,7 @@ PROGRAM = f'#!/bin/sh\nexec {sys.executable} -m hermes_browse.tui "$@"\n'
 
 
 @pytest.fixture(autouse=True)
-def _program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _program(tmp_path, monkeypatch):
     """The program is on the path, as the scripts ask it."""
     program = tmp_path / "bin" / "hermes-browse"
     program.parent.mkdir()
@@ -53,7 +50,7 @@ def _program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
 
-def ask(shell: str, script: Path, words: list[str]) -> set[str]:
+def ask(shell, script, words):
     """What a shell offers for the last word."""
     program = shutil.which(shell)
     if program is None:
@@ -77,7 +74,7 @@ def ask(shell: str, script: Path, words: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize("words, wanted", ASKED, ids=[" ".join(words) for words, _ in ASKED])
-def test_a_shell_completes(tmp_path: Path, shell: str, words: list[str], wanted: set[str]) -> None:
+def test_a_shell_completes(tmp_path, shell, words, wanted):
     """Commands, actions, values and options at their places."""
     script = tmp_path / "script"
     script.write_text(call("completions", shell).out)
@@ -85,7 +82,7 @@ def test_a_shell_completes(tmp_path: Path, shell: str, words: list[str], wanted:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_names_of_hosts(tmp_path: Path, shell: str) -> None:
+def test_names_of_hosts(tmp_path, shell):
     """Those that are configured when the key is pressed."""
     config_path().parent.mkdir(parents=True)
     blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{name}"\n' for name in ("vps", "nas")]
@@ -100,7 +97,7 @@ def test_names_of_hosts(tmp_path: Path, shell: str) -> None:
     )
 
 
-def test_a_value_behind_an_equals_sign(tmp_path: Path) -> None:
+def test_a_value_behind_an_equals_sign(tmp_path):
     """In bash too, which parts words there."""
     script = tmp_path / "script"
     script.write_text(call("completions bash").out)
@@ -109,7 +106,7 @@ def test_a_value_behind_an_equals_sign(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])
-def test_files_and_folders(tmp_path: Path, shell: str) -> None:
+def test_files_and_folders(tmp_path, shell):
     """Behind the options that take one."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
@@ -123,7 +120,7 @@ def test_files_and_folders(tmp_path: Path, shell: str) -> None:
     }
 
 
-def test_every_command_and_option_is_there(tmp_path: Path) -> None:
+def test_every_command_and_option_is_there(tmp_path):
     """What the parser knows, the shell offers; what help does not show is not."""
     script = tmp_path / "script"
     script.write_text(call("completions bash").out)

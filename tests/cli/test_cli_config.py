@@ -1,9 +1,5 @@
 """`config`: a sample that overwrites nothing, the path, and what holds."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from commandline import ask, call
 
@@ -11,7 +7,7 @@ from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.keymap import sample
 
 
-def test_init_writes_a_sample_once() -> None:
+def test_init_writes_a_sample_once():
     """5 for a file that is there: it is the user's."""
     ended = call("config init")
     assert ended.code == 0 and str(config_path()) in ended.out
@@ -23,7 +19,7 @@ def test_init_writes_a_sample_once() -> None:
     assert ask("config init") == {"path": str(config_path()), "written": True}
 
 
-def test_init_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_where_nothing_can_be_written(tmp_path, monkeypatch):
     """A sentence, no failure."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
@@ -31,13 +27,13 @@ def test_init_where_nothing_can_be_written(tmp_path: Path, monkeypatch: pytest.M
     assert ended.code == 5 and "could not be written" in ended.err
 
 
-def test_path() -> None:
+def test_path():
     """There or not."""
     assert call("config path").out.strip() == str(config_path())
     assert ask("config path") == {"path": str(config_path()), "exists": False}
 
 
-def test_show() -> None:
+def test_show():
     """Options and keys as they hold, and every trouble with its line; no store is looked for."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text('theme = "nord"\nmuose = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
@@ -53,7 +49,7 @@ def test_show() -> None:
 
 
 @pytest.mark.slow
-def test_keys_of_cards() -> None:
+def test_keys_of_cards():
     """In the sample and among what holds, as they are set; what cannot be is told."""
     text = sample()
     assert (
@@ -73,7 +69,7 @@ def test_keys_of_cards() -> None:
     assert 'preflight-resume = ["y"]' in call("config").out
 
 
-def test_show_of_hosts() -> None:
+def test_show_of_hosts():
     """As they hold, in the words of the file."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text("[[hosts]]\nname = 'vps'\nssh = '-o X=\"a b\" me@vps'\n")
@@ -88,7 +84,7 @@ def test_show_of_hosts() -> None:
     assert 'name = "vps"\nssh = "-o X=\\"a b\\" me@vps"\ncommand =' in call("config").out
 
 
-def test_show_without_a_file() -> None:
+def test_show_without_a_file():
     """The defaults, and how to get a sample."""
     document = ask("config")
     assert (

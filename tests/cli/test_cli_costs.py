@@ -1,11 +1,7 @@
 """What a conversation cost itself and with its subagents, in each document that has it and in the
 words for people."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import DAY, make_store
@@ -13,9 +9,7 @@ from commandline import ask, call
 from pruning import NOW
 
 
-def _session(
-    name: str, cost: float | None, parent: str | None = None, **columns: object
-) -> dict[str, object]:
+def _session(name, cost, parent=None, **columns):
     used = NOW - 100 * DAY
     marker = json.dumps({"_delegate_from": parent}) if parent else None
     times = {"started_at": used, "ended_at": used + 9, "end_reason": "cli_close"}
@@ -24,7 +18,7 @@ def _session(
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch):
     """A conversation of two segments with ten subagents and a nested one; one whose only cost is
     below; one without."""
     sessions = [
@@ -51,18 +45,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 WANTED = {"tip": (2.72, 6.41), "local": (None, 0.5), "free": (None, None)}
 
 
-def _costs(rows: list[dict[str, Any]]) -> dict[str, tuple[Any, Any]]:
+def _costs(rows):
     return {each["id"]: (each["cost_usd"], each["tree_cost_usd"]) for each in rows}
 
 
-def _approximately(found: dict[str, tuple[Any, Any]], wanted: dict[str, tuple[Any, Any]]) -> None:
+def _approximately(found, wanted):
     assert found.keys() == wanted.keys()
     for name, pair in wanted.items():
         for amount, expected in zip(found[name], pair, strict=True):
             assert amount is None if expected is None else amount == pytest.approx(expected), name
 
 
-def test_documents_have_both_costs(home: Path) -> None:
+def test_documents_have_both_costs(home):
     """The own one, and that with all below; null where nothing is known."""
     _approximately(_costs(ask("list --sort cost")["conversations"]), WANTED)
     shown = ask("show root")["conversation"]
@@ -75,7 +69,7 @@ def test_documents_have_both_costs(home: Path) -> None:
     assert ask("prune --title free")["plan"]["cost_usd"] is None
 
 
-def test_a_node_of_the_lineage_costs_what_its_session_did(home: Path) -> None:
+def test_a_node_of_the_lineage_costs_what_its_session_did(home):
     """And with all below: later segments, and subagents of each."""
     found = _costs(ask("lineage root")["nodes"])
     wanted = {f"helper{number}": (0.25, 0.25) for number in range(10)} | {"helper3": (0.25, 1.44)}
@@ -90,7 +84,7 @@ def test_a_node_of_the_lineage_costs_what_its_session_did(home: Path) -> None:
     )
 
 
-def test_people_read_both_costs(home: Path) -> None:
+def test_people_read_both_costs(home):
     """Once where they are equal, blank where none is known, never 0; an archive leaves subagents
     alone."""
     listed = call("list --sort cost").out.splitlines()
@@ -103,7 +97,7 @@ def test_people_read_both_costs(home: Path) -> None:
     assert " $2.72 " in archived and "$6.41" not in archived
 
 
-def test_filters_and_limits_go_by_the_cost_with_subagents(home: Path) -> None:
+def test_filters_and_limits_go_by_the_cost_with_subagents(home):
     """In a search as in a clean-up; an unknown cost is not a low one."""
     dear = ask("search", "words cost>6")["hits"]
     assert {each["conversation_id"] for each in dear} == {"tip"}

@@ -1,20 +1,15 @@
 """`doctor` on what is around a store: holders, the disk, the terminal, the configuration; each with
 a remedy."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
 
 from hermes_browse.store.hermes import health
-from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.holders import Holder
 from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.read_config import read_config
@@ -22,7 +17,7 @@ from hermes_browse.tui.terminal.clipboard import route
 from hermes_browse.tui.text import checkup
 from hermes_browse.tui.text.checkup import terminal
 
-FINE: dict[str, Any] = {
+FINE = {
     "columns": 120,
     "rows": 36,
     "interactive": True,
@@ -34,7 +29,7 @@ FINE: dict[str, Any] = {
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A root, with a `hermes` to be found."""
     root = tmp_path / "root"
     copy_store("state-v22", root)
@@ -43,14 +38,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def problems_around(
-    holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]
-) -> list[StoreProblem]:
+def problems_around(holders, free, size, told):
     """What is wrong around a store, with the configuration there is."""
     return checkup.problems_around(holders, free, size, told, read_config(config_path()))
 
 
-def codes(**changed: object) -> list[str]:
+def codes(**changed):
     """What is said of a terminal."""
     found = problems_around([], None, 0, FINE | changed)
     assert all(each.remedy for each in found)
@@ -58,7 +51,7 @@ def codes(**changed: object) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell")
-def test_who_has_the_store_open(root: Path) -> None:
+def test_who_has_the_store_open(root):
     """Another process, by number and name, and what that is good to know for."""
     program = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version').fetchall(); "
     program += "c.execute('BEGIN'); c.execute('SELECT 1 FROM sessions').fetchone(); print(flush=True); sys.stdin.read()"
@@ -80,7 +73,7 @@ def test_who_has_the_store_open(root: Path) -> None:
     assert ask("doctor")["holders"] == []
 
 
-def test_a_store_that_is_gone_under_a_process() -> None:
+def test_a_store_that_is_gone_under_a_process():
     """An error: it writes where nobody reads."""
     (problem,) = problems_around([Holder(7, "hermes gateway", True)], None, 0, FINE)
     assert (problem.severity, problem.code) == (
@@ -89,7 +82,7 @@ def test_a_store_that_is_gone_under_a_process() -> None:
     ) and "hermes gateway (7)" in problem.text
 
 
-def test_the_configuration(root: Path) -> None:
+def test_the_configuration(root):
     """What does not hold in it, keys included, with its line."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text('theme = 3\n[keys]\nsort = "j"\n')
@@ -99,10 +92,10 @@ def test_the_configuration(root: Path) -> None:
     assert all(each["remedy"] for each in problems)
 
 
-def test_a_large_store(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_store(root, monkeypatch):
     """By sessions or by bytes, as Hermes' guide counts."""
 
-    def found() -> list[str]:
+    def found():
         return [each["code"] for each in ask("doctor")["problems"]]
 
     assert found() == []
@@ -115,7 +108,7 @@ def test_a_large_store(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             assert found() == []
 
 
-def test_what_hermes_cleans_up(root: Path) -> None:
+def test_what_hermes_cleans_up(root):
     """By its settings, with what becomes of the file."""
     (root / "config.yaml").write_text(
         "sessions:\n  auto_prune: true\n  vacuum_after_prune: false\n"
@@ -134,7 +127,7 @@ def test_what_hermes_cleans_up(root: Path) -> None:
     assert ask("--db", str(loose), "doctor")["retention"] is None
 
 
-def test_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_disk(root, monkeypatch):
     """Too little to write, or too little to make the store smaller."""
     size = (root / "state.db").stat().st_size
     assert ask("doctor")["disk"]["free_bytes"] > 0
@@ -151,7 +144,7 @@ def test_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems_around([], 300_000_000, size, FINE) == []
 
 
-def test_the_terminal() -> None:
+def test_the_terminal():
     """Only what is asked of a terminal, and only of one."""
     assert codes() == [] and codes(colors="none") == []
     assert codes(encoding="ascii") == ["encoding"] and codes(encoding="UTF8") == []
@@ -160,7 +153,7 @@ def test_the_terminal() -> None:
     assert codes(term="dumb", interactive=False, columns=10) == []
 
 
-def test_windows_wanted_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_wanted_where_there_are_none(monkeypatch):
     """resume = "window" outside of everything that opens one."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text('resume = "window"\n')
@@ -172,7 +165,7 @@ def test_windows_wanted_where_there_are_none(monkeypatch: pytest.MonkeyPatch) ->
     assert terminal()["windows"] == "tmux"
 
 
-def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_way_to_the_clipboard(tmp_path, monkeypatch):
     """A program of the desktop one sits at, else tmux, else the terminal itself."""
     for name in ("wl-copy", "xsel", "tmux"):
         (tmp_path / name).write_text("")
@@ -189,7 +182,7 @@ def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert route({"TMUX": "x"}) == "OSC 52"
 
 
-def test_a_store_that_cannot_be_read_is_looked_around_as_well(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_looked_around_as_well(tmp_path):
     """3, with everything else in the document."""
     ended = call("--home", str(tmp_path / "nowhere"), "doctor", "--json")
     assert (

@@ -1,14 +1,11 @@
 """The JSON documents of every command on every store: keys, types, and that they agree with each
 other."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import contract
 import pytest
@@ -20,7 +17,7 @@ VIEWS = ("chats", "automation", "archived", "all")
 
 
 @pytest.fixture(params=slow_but(["state-v31"], [*STORES, "demo"]))
-def which(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def which(request, tmp_path, monkeypatch):
     """The options that name a root with one of the stores."""
     if request.param == "demo":
         (tmp_path / "root").mkdir()
@@ -30,14 +27,14 @@ def which(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
 
 
-def everything() -> list[dict[str, Any]]:
+def everything():
     """All conversations of a store."""
-    found: list[dict[str, Any]] = ask("list --view all --limit 0")["conversations"]
+    found = ask("list --view all --limit 0")["conversations"]
     return found
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_list(which: None, view: str) -> None:
+def test_list(which, view):
     """Shown and hidden sum up, whatever the page."""
     for page in (
         [],
@@ -59,7 +56,7 @@ def test_list(which: None, view: str) -> None:
             assert whole["hidden"][inside] == 0
 
 
-def test_views_share_out_the_conversations(which: None) -> None:
+def test_views_share_out_the_conversations(which):
     """No conversation is in two narrow views; what the counts call hidden is what the other views
     show."""
     views = {view: ask("list --view", view, "--limit", "0") for view in VIEWS}
@@ -72,7 +69,7 @@ def test_views_share_out_the_conversations(which: None) -> None:
     assert views["all"]["hidden"] == {"automation": 0, "archived": 0, "other": 0}
 
 
-def test_conversations_cover_every_session_once(which: None) -> None:
+def test_conversations_cover_every_session_once(which):
     """Segments are disjoint, whole, root first and tip last."""
     document = ask("list --view all --limit 0")
     segments = [each for one in document["conversations"] for each in one["segments"]]
@@ -82,7 +79,7 @@ def test_conversations_cover_every_session_once(which: None) -> None:
     assert any(len(one["segments"]) > 1 for one in document["conversations"])
 
 
-def test_show_and_lineage_of_every_conversation(which: None) -> None:
+def test_show_and_lineage_of_every_conversation(which):
     """Each is shown in reading order, as long as the list says; its family tells the same story."""
     for one in everything():
         document = ask("show", one["root_id"])
@@ -103,14 +100,14 @@ def test_show_and_lineage_of_every_conversation(which: None) -> None:
         contract.holds(family, contract.LINEAGE)
         assert family["focus"] == family["resume"]["id"] == one["id"]
         assert [node["id"] for node in family["nodes"] if node["on_path"]] == one["segments"]
-        seen: set[str] = set()
+        seen = set()
         for node in family["nodes"]:
             assert node["parent_id"] is None or node["parent_id"] in seen
             seen.add(node["id"])
 
 
 @pytest.mark.slow
-def test_compactions_and_context_of_every_conversation(which: None) -> None:
+def test_compactions_and_context_of_every_conversation(which):
     """Rows of the conversation, in order, each once; without a message it is what a resume would
     send."""
     seen = 0
@@ -141,7 +138,7 @@ def test_compactions_and_context_of_every_conversation(which: None) -> None:
     assert seen
 
 
-def test_the_context_at_a_message(which: None) -> None:
+def test_the_context_at_a_message(which):
     """One that is asked for by its id; one that is not there is not found."""
     one = max(everything(), key=lambda each: int(each["message_count"]))
     rows = ask("show", one["id"])["messages"]
@@ -155,7 +152,7 @@ def test_the_context_at_a_message(which: None) -> None:
     assert ended.code == 4 and "987654321" in ended.err
 
 
-def test_search(which: None) -> None:
+def test_search(which):
     """Hits name a conversation that holds their session, and light what they found."""
     homes = {segment: one["id"] for one in everything() for segment in one["segments"]}
     for query in ("the", "walrus", "question OR answer", "nothing-like-this", "検", ""):
@@ -175,7 +172,7 @@ def test_search(which: None) -> None:
             )
 
 
-def test_doctor_profiles_and_the_store(which: None, tmp_path: Path) -> None:
+def test_doctor_profiles_and_the_store(which, tmp_path):
     """`doctor` and `list` say the same of the store, and it is what SQLite says."""
     document = ask("doctor")
     contract.holds(document, contract.DOCTOR)
@@ -196,7 +193,7 @@ def test_doctor_profiles_and_the_store(which: None, tmp_path: Path) -> None:
     contract.holds(ask("profiles"), contract.PROFILES)
 
 
-def test_resume_document(which: None, tmp_path: Path) -> None:
+def test_resume_document(which, tmp_path):
     """What would be run, without running it."""
     document = ask("resume --last --print")
     contract.holds(document, contract.RESUME)
@@ -205,7 +202,7 @@ def test_resume_document(which: None, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_demo() -> None:
+def test_the_demo():
     """`--demo` speaks the same documents, has profiles of its own, and cannot be resumed."""
     listed = ask("--demo list")
     contract.holds(listed, contract.LIST)
@@ -228,7 +225,7 @@ def test_the_demo() -> None:
 
 
 @pytest.mark.slow
-def test_ids_of_the_demo_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_of_the_demo_last(monkeypatch):
     """What `list` prints can be shown by the next command, half an hour later too; something in it
     is live."""
     clock = iter([1_780_000_000.0 + minutes * 60 for minutes in range(0, 40)])

@@ -1,7 +1,5 @@
 """`--all-profiles`: one list and one search over the profiles of a root."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,7 @@ from commandline import ask, call, copy_store
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> str:
+def root(tmp_path):
     """Two profiles of different versions, a broken one, and one that has never been used."""
     made = tmp_path / "hermes"
     copy_store("state-v22", made)
@@ -20,7 +18,7 @@ def root(tmp_path: Path) -> str:
     return str(made)
 
 
-def test_the_list_is_that_of_all_profiles_by_activity(root: str) -> None:
+def test_the_list_is_that_of_all_profiles_by_activity(root):
     """As many as each profile lists by itself, in one order; the broken one is named, the unused
     one is no matter."""
     whole = ask("--home", root, "list", "--all-profiles", "--limit", "0", "--json")
@@ -46,7 +44,7 @@ def test_the_list_is_that_of_all_profiles_by_activity(root: str) -> None:
     assert told.out.startswith("profile")
 
 
-def test_the_search_finds_what_each_profile_finds(root: str) -> None:
+def test_the_search_finds_what_each_profile_finds(root):
     """With the profile of each hit; incomplete, because one could not be searched."""
     whole = ask(
         "--home",
@@ -81,7 +79,7 @@ def test_the_search_finds_what_each_profile_finds(root: str) -> None:
     assert "2 profiles" in told.err
 
 
-def test_what_does_not_go_together_is_a_usage_error(root: str) -> None:
+def test_what_does_not_go_together_is_a_usage_error(root):
     """One store is not all profiles, and relevance is of one store."""
     for arguments in (
         ("--demo", "list"),

@@ -1,8 +1,6 @@
 """Exit codes, and what goes where: one document or nothing on standard output, sentences on
 standard error."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3
@@ -26,14 +24,14 @@ os._exit(0)
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A Hermes root."""
     copy_store("state-v22", tmp_path / "root")
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
     return tmp_path / "root"
 
 
-def refused(ended: Ended, code: int, *words: str) -> None:
+def refused(ended, code, *words):
     """It ended so, with one line for a person and nothing for a script."""
     assert ended.code == code, ended.err
     assert ended.out == ""
@@ -105,23 +103,21 @@ def refused(ended: Ended, code: int, *words: str) -> None:
         ("doctor --db x --home y", "one store at a time"),
     ],
 )
-def test_usage(line: str, word: str) -> None:
+def test_usage(line, word):
     """2: said in one line that names the option and the help to read."""
     ended = call(line)
     refused(ended, 2, word, "--help")
 
 
 @pytest.mark.parametrize("option", ["--home", "--profile", "--db"])
-def test_an_empty_name_is_no_store(
-    root: Path, monkeypatch: pytest.MonkeyPatch, option: str
-) -> None:
+def test_an_empty_name_is_no_store(root, monkeypatch, option):
     """An unset variable of a script does not open somebody's own store."""
     monkeypatch.setenv("HERMES_HOME", str(root))
     refused(call(option, "", "list"), 2, option)
     refused(call("list", option, ""), 2, option)
 
 
-def test_the_browser_needs_a_terminal(root: Path) -> None:
+def test_the_browser_needs_a_terminal(root):
     """2, and it names the command that needs none."""
     refused(call(), 2, "hermes-browse list")
 
@@ -142,10 +138,10 @@ def test_the_browser_needs_a_terminal(root: Path) -> None:
         "resume --last --print",
     ],
 )
-def test_no_store(tmp_path: Path, command: str) -> None:
+def test_no_store(tmp_path, command):
     """3 for a store that is missing or none at all, with and without --json."""
     folder = tmp_path / "root"
-    expected: list[tuple[str, str, bytes | None]] = [
+    expected = [
         ("no folder", "There is no session store", None),
         ("no file", "There is no session store", None),
         ("nothing in it", "is empty", b""),
@@ -167,12 +163,12 @@ def test_no_store(tmp_path: Path, command: str) -> None:
     )
 
 
-def _json(command: str) -> list[str]:
+def _json(command):
     return ["--json"] if not command.startswith("resume x") else []
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
-def test_a_store_that_may_not_be_read(root: Path) -> None:
+def test_a_store_that_may_not_be_read(root):
     """3: forbidden is not missing."""
     (root / "state.db").chmod(0)
     refused(call("list"), 3, "permissions")
@@ -183,7 +179,7 @@ _WRITING = "archive 20260101_090000_aaa001"
 
 
 @pytest.mark.parametrize("line", slow_but(["list", _WRITING], [*_READING, _WRITING]))
-def test_a_write_that_was_broken_off(root: Path, line: str) -> None:
+def test_a_write_that_was_broken_off(root, line):
     """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what
     to do is said."""
     path = root / "state.db"
@@ -201,7 +197,7 @@ def test_a_write_that_was_broken_off(root: Path, line: str) -> None:
 @pytest.mark.parametrize(
     "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
 )
-def test_not_found(root: Path, command: str) -> None:
+def test_not_found(root, command):
     """4 for what nothing answers to, and for a profile that is not there."""
     home = []
     for odd in (
@@ -227,7 +223,7 @@ def test_not_found(root: Path, command: str) -> None:
 @pytest.mark.parametrize(
     "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
 )
-def test_ambiguous(root: Path, command: str) -> None:
+def test_ambiguous(root, command):
     """4, with candidates that really begin so."""
     ended = call(command, "2026")
     refused(ended, 4, "Candidates: ")
@@ -248,7 +244,7 @@ def test_ambiguous(root: Path, command: str) -> None:
     refused(call(command, "CRON_J"), 4, "No session has the id")
 
 
-def test_nothing_of_a_source_to_resume(root: Path) -> None:
+def test_nothing_of_a_source_to_resume(root):
     """4: and the remedy names the option."""
     refused(
         call("resume --last --source fax"),
@@ -259,7 +255,7 @@ def test_nothing_of_a_source_to_resume(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["other.db", "backup/state.db.bak"])
-def test_resume_of_a_loose_file_is_refused(root: Path, name: str) -> None:
+def test_resume_of_a_loose_file_is_refused(root, name):
     """5: Hermes would not open that file."""
     loose = root / name
     loose.parent.mkdir(exist_ok=True)
@@ -270,12 +266,10 @@ def test_resume_of_a_loose_file_is_refused(root: Path, name: str) -> None:
     assert call("--db", str(loose), "list").code == 0
 
 
-def test_something_unexpected_is_one_line_and_a_log(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
     """1: what failed is in the log by place, none of the values it held."""
 
-    def fail(*_: object) -> None:
+    def fail(*_):
         raise RuntimeError("a secret of the user")
 
     monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", fail)
@@ -286,17 +280,17 @@ def test_something_unexpected_is_one_line_and_a_log(
     assert log.stat().st_mode & 0o077 == 0
 
 
-def test_interrupted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted(root, monkeypatch):
     """130: and nothing is said."""
 
-    def interrupt(*_: object) -> None:
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", interrupt)
     assert call("list") == Ended(130, "", "")
 
 
-def test_help_and_version() -> None:
+def test_help_and_version():
     """0: with or without other options, for every command."""
     assert call("--version").out.startswith("hermes-browse ")
     assert call("--version list").out.startswith("hermes-browse ")

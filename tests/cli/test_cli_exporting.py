@@ -1,8 +1,6 @@
 """`export`: where it goes, what is said of the secrets in it, what is never written over, and how
 it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -35,7 +33,7 @@ HERON = "20260114_090000_888001"
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A root to export from, and an empty folder to be in."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
@@ -45,7 +43,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def secretive(tmp_path: Path, root: Path) -> Path:
+def secretive(tmp_path, root):
     """A root whose store holds secrets: keys by their form, and values of its `.env`."""
     (root / "state.db").unlink()
     make_store(
@@ -68,7 +66,7 @@ def secretive(tmp_path: Path, root: Path) -> Path:
     return root
 
 
-def test_a_file_named_after_the_title(root: Path) -> None:
+def test_a_file_named_after_the_title(root):
     """Here, as Markdown, for its owner alone; what was written is said, and so is what to look out
     for."""
     ended = call("export", CHAIN)
@@ -81,7 +79,7 @@ def test_a_file_named_after_the_title(root: Path) -> None:
     )
 
 
-def test_nothing_is_written_over(root: Path) -> None:
+def test_nothing_is_written_over(root):
     """Without --force a file stays, and exit 5 says so; all targets are looked at before the first
     is written."""
     command = ["export", CHAIN]
@@ -104,7 +102,7 @@ def test_nothing_is_written_over(root: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
-def test_the_document(root: Path, form: str) -> None:
+def test_the_document(root, form):
     """What was written, in JSON, and it is so."""
     found = ask("export", CHAIN, "--format", form)
     contract.holds(found, EXPORT)
@@ -124,7 +122,7 @@ REWOUND = "20260115_090000_999001"
 COMPACTED = "20260115_100000_999002"
 
 
-def test_rows_the_model_no_longer_sees(root: Path) -> None:
+def test_rows_the_model_no_longer_sees(root):
     """JSON lines hold live rows unless everything is asked for; what is left out, or comes along,
     is said."""
     export = ["export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
@@ -154,7 +152,7 @@ def test_rows_the_model_no_longer_sees(root: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
-def test_a_document_to_read_tells_what_was_taken_back_when_asked(root: Path, form: str) -> None:
+def test_a_document_to_read_tells_what_was_taken_back_when_asked(root, form):
     """Else it is left out, and said to be."""
     export = ["export", REWOUND, "--format", form, "--output", "-"]
     without, everything = call(*export), call(*export, "--everything")
@@ -167,7 +165,7 @@ def test_a_document_to_read_tells_what_was_taken_back_when_asked(root: Path, for
     assert "Left out" not in document.err  # what was compacted was said
 
 
-def test_several_conversations(root: Path) -> None:
+def test_several_conversations(root):
     """One file of JSON lines or HTML, a folder of Markdown; each conversation once, whichever
     segment was named."""
     ids = [CHAIN, "20260103_090000_aaa003", HERON]
@@ -192,7 +190,7 @@ def test_several_conversations(root: Path) -> None:
     assert people.out == "all.html  (2 conversations, 4 sessions, 13 messages)\n"
 
 
-def test_the_name_tells_the_format_and_a_folder_is_entered(root: Path) -> None:
+def test_the_name_tells_the_format_and_a_folder_is_entered(root):
     """`--output x.html` is HTML unless another format is said; a folder gets a file named after the
     title."""
     for name, start in (
@@ -210,7 +208,7 @@ def test_the_name_tells_the_format_and_a_folder_is_entered(root: Path) -> None:
     assert os.listdir("folder") == ["Fix auth bug #3.md"]
 
 
-def test_standard_output(root: Path) -> None:
+def test_standard_output(root):
     """The document alone, the same as in a file; what is said goes to standard error."""
     for form in ("markdown", "jsonl", "html"):
         command = ["export", CHAIN, "--format", form]
@@ -219,7 +217,7 @@ def test_standard_output(root: Path) -> None:
         spawned = spawn(*command, "--output", "-", env={"LC_ALL": "C", "PYTHONUTF8": "0"})
         assert spawned.code == 0
 
-        def timeless(text: str) -> list[str]:
+        def timeless(text):
             return [
                 line
                 for line in text.split("\n")
@@ -229,7 +227,7 @@ def test_standard_output(root: Path) -> None:
         assert timeless(spawned.out) == timeless(ended.out)
 
 
-def test_usage(root: Path) -> None:
+def test_usage(root):
     """What cannot go together is said before anything is read or written."""
     for arguments in (
         ["export"],
@@ -250,7 +248,7 @@ def test_usage(root: Path) -> None:
     assert missing.code == 1 and "could not be written: No such file or directory" in missing.err
 
 
-def test_the_store_is_never_written_over(root: Path) -> None:
+def test_the_store_is_never_written_over(root):
     """Not even with --force, by no other name."""
     before = (root / "state.db").read_bytes()
     os.symlink(root / "state.db", "link.md")
@@ -261,7 +259,7 @@ def test_the_store_is_never_written_over(root: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
-def test_secrets(secretive: Path, form: str) -> None:
+def test_secrets(secretive, form):
     """Redacted unless said otherwise, in names of files too; how many of which kind is said."""
     command = ["export", "s1", "--format", form]
     ended = call(*command)
@@ -283,14 +281,14 @@ def test_secrets(secretive: Path, form: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
-def test_an_env_file_that_cannot_be_read_is_said(secretive: Path) -> None:
+def test_an_env_file_that_cannot_be_read_is_said(secretive):
     """Else a person would believe that its values are gone."""
     (secretive / ".env").chmod(0)
     ended = call("export s1 --output -")
     assert ended.code == 0 and ".env cannot be read (Permission denied)" in ended.err
 
 
-def test_an_env_that_is_a_folder_is_said(secretive: Path) -> None:
+def test_an_env_that_is_a_folder_is_said(secretive):
     """As one that may not be read."""
     (secretive / ".env").unlink()
     (secretive / ".env").mkdir()
@@ -298,9 +296,7 @@ def test_an_env_that_is_a_folder_is_said(secretive: Path) -> None:
     assert ended.code == 0 and ".env cannot be read (" in ended.err and "zucchini" in ended.out
 
 
-def test_the_users_own_env_counts_for_any_store(
-    secretive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_own_env_counts_for_any_store(secretive, tmp_path, monkeypatch):
     """A store named by --db holds what was said with the keys of the user's home."""
     (tmp_path / "home").mkdir()
     (secretive / ".env").rename(tmp_path / "home" / ".env")
@@ -310,7 +306,7 @@ def test_the_users_own_env_counts_for_any_store(
     assert "zucchini" not in call("--db", str(loose), "export", "s1", "--output", "-").out
 
 
-def test_a_query_chooses_what_is_exported(root: Path, tmp_path: Path) -> None:
+def test_a_query_chooses_what_is_exported(root, tmp_path):
     """Filters as in a search, archived and open ones too; with what is named beside it; words are
     refused."""
     export = [

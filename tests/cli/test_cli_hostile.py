@@ -1,12 +1,8 @@
 """Text of a store is hostile: nothing in it acts on a terminal, breaks a document, or ends a
 command."""
 
-from __future__ import annotations
-
 import re
 import sys
-from pathlib import Path
-from typing import Any
 
 import contract
 import pytest
@@ -16,14 +12,14 @@ from poisoned import ATTACK, acting, poison
 
 
 @pytest.fixture(params=slow_but(["state-v31"], STORES))
-def root(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(request, tmp_path, monkeypatch):
     """A root whose store is one attack, ids included."""
     poison(copy_store(request.param, tmp_path), ATTACK, ids=True)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     return tmp_path
 
 
-def commands() -> list[list[str]]:
+def commands():
     """Every command that prints text of a store."""
     rows = ask("list --view all --limit 0")["conversations"]
     chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))
@@ -56,7 +52,7 @@ def commands() -> list[list[str]]:
     return [*lists, *searches, *shows, *families, *prints, *missing, ["doctor"], ["profiles"]]
 
 
-def test_nothing_acts_on_the_terminal(root: Path) -> None:
+def test_nothing_acts_on_the_terminal(root):
     """On both streams, of every command, for people and as JSON."""
     seen = ""
     for command in commands():
@@ -72,7 +68,7 @@ def test_nothing_acts_on_the_terminal(root: Path) -> None:
     assert seen.count("owned") > 100
 
 
-def test_json_holds_the_text_as_stored(root: Path) -> None:
+def test_json_holds_the_text_as_stored(root):
     """What a terminal does not get, a script does, to the last character."""
     rows = ask("list --view all --limit 0")["conversations"]
     assert all(row["id"].endswith(ATTACK) for row in rows)
@@ -85,7 +81,7 @@ def test_json_holds_the_text_as_stored(root: Path) -> None:
     contract.holds(hits, contract.SEARCH)
 
 
-def ask_for(command: str, *arguments: str) -> Any:
+def ask_for(command, *arguments):
     """A document of a command whose ids follow `--`."""
     ended = call(command, "--json", *arguments)
     assert ended.code == 0, ended.err
@@ -99,7 +95,7 @@ _ODD_VALUES = (
 
 @pytest.mark.parametrize("name", slow_but(["state-v31"], STORES))
 @pytest.mark.parametrize("value", slow_but(_ODD_VALUES[::3], _ODD_VALUES), ids=repr)
-def test_values_of_another_kind(tmp_path: Path, name: str, value: object) -> None:
+def test_values_of_another_kind(tmp_path, name, value):
     """Blobs, infinities, huge numbers and broken JSON in any column: every document keeps its
     contract."""
     poison(copy_store(name, tmp_path), value)
@@ -124,7 +120,7 @@ def test_values_of_another_kind(tmp_path: Path, name: str, value: object) -> Non
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_on_a_terminal_only_our_own_styles(tmp_path: Path) -> None:
+def test_on_a_terminal_only_our_own_styles(tmp_path):
     """Rich's colours are the only escape sequences a terminal gets."""
     pexpect = pytest.importorskip("pexpect")
     poison(copy_store("state-v22", tmp_path), ATTACK, ids=True)

@@ -1,17 +1,12 @@
 """The command line in another language: everything for people is translated, nothing that programs
 read."""
 
-from __future__ import annotations
-
 import argparse
 import re
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
-from commandline import Ended, call, copy_store
+from commandline import call, copy_store
 from words import collected, compiled, po_path, translations
 
 from hermes_browse.store import wording
@@ -24,7 +19,7 @@ _VOLATILE = {"elapsed_ms", "disk", "terminal"}  # a terminal has its locale in i
 
 
 @cache
-def _everything_marked() -> bytes:
+def _everything_marked():
     """A catalog in which each text is itself behind a wide character."""
     catalog = collected()
     for each in catalog:
@@ -36,7 +31,7 @@ def _everything_marked() -> bytes:
 
 
 @pytest.fixture
-def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def foreign(tmp_path, monkeypatch):
     """A locale with words of its own for everything."""
     folder = tmp_path / "locale" / "zh_CN" / "LC_MESSAGES"
     folder.mkdir(parents=True)
@@ -47,7 +42,7 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     wording.speak("en")
 
 
-def _in_both(monkeypatch: pytest.MonkeyPatch, *line: str) -> tuple[Ended, Ended]:
+def _in_both(monkeypatch, *line):
     """How a command ends in English, and in the other language."""
     with monkeypatch.context() as english:
         english.setenv("LANG", "C.UTF-8")
@@ -57,7 +52,7 @@ def _in_both(monkeypatch: pytest.MonkeyPatch, *line: str) -> tuple[Ended, Ended]
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("foreign")
-def test_help_is_in_it() -> None:
+def test_help_is_in_it():
     """The words of argparse too."""
     ended = call("prune --help")
     assert ended.code == 0
@@ -67,7 +62,7 @@ def test_help_is_in_it() -> None:
     assert f"{_MARK}exit codes: {_MARK}0 done" in call("--help").out
 
 
-def _helps(parser: argparse.ArgumentParser) -> Iterator[str | None]:
+def _helps(parser):
     for action in parser._actions:
         yield action.help
         if isinstance(action, argparse._SubParsersAction):
@@ -77,7 +72,7 @@ def _helps(parser: argparse.ArgumentParser) -> Iterator[str | None]:
 
 
 @pytest.mark.usefixtures("foreign")
-def test_every_help_is_in_it() -> None:
+def test_every_help_is_in_it():
     """Of every command and option."""
     wording.speak("zh_CN")
     said = [text for text in _helps(make_parser()) if text and text != argparse.SUPPRESS]
@@ -86,7 +81,7 @@ def test_every_help_is_in_it() -> None:
 
 
 @pytest.mark.usefixtures("foreign")
-def test_sums_have_the_same_headers_with_all_hosts() -> None:
+def test_sums_have_the_same_headers_with_all_hosts():
     """The grouping too."""
     alone, hosts = (call("--demo stats --by model", *more).out for more in ((), ("--all-hosts",)))
     assert hosts.splitlines()[0].split() == alone.splitlines()[0].split()
@@ -104,14 +99,14 @@ def test_sums_have_the_same_headers_with_all_hosts() -> None:
         ("--plain list", "--plain is a way to browse: it goes with no command"),
     ],
 )
-def test_a_mistake_is_told_in_it(line: str, said: str) -> None:
+def test_a_mistake_is_told_in_it(line, said):
     """With the same exit code."""
     ended = call(line)
     assert ended.code == 2 and ended.out == ""
     assert f"{_MARK}hermes-browse" in ended.err and f"{_MARK}{said}" in ended.err
 
 
-def _steady(document: Any) -> Any:
+def _steady(document):
     """A document without what differs from one moment to the next."""
     if isinstance(document, dict):
         return {key: _steady(value) for key, value in document.items() if key not in _VOLATILE}
@@ -139,7 +134,7 @@ def _steady(document: Any) -> Any:
         "config",
     ],
 )
-def test_json_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str) -> None:
+def test_json_is_not(monkeypatch, tmp_path, line):
     """Keys, values and the sentences in it are what a script knows."""
     copy_store("state-v22", tmp_path / "home")
     english, other = _in_both(
@@ -152,7 +147,7 @@ def test_json_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str)
 
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions_are_not(monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
+def test_completions_are_not(monkeypatch, shell):
     """A shell sources them, wherever they were made."""
     english, other = _in_both(monkeypatch, "completions", shell)
     assert english.out == other.out and "hermes-browse" in other.out
@@ -162,7 +157,7 @@ def test_completions_are_not(monkeypatch: pytest.MonkeyPatch, shell: str) -> Non
 @pytest.mark.parametrize(
     "line", ["delete Rewound", "list --zz", "prune --older-than 1d --delete", "search walrus"]
 )
-def test_it_ends_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str) -> None:
+def test_it_ends_the_same(monkeypatch, tmp_path, line):
     """Exit codes say the same in every language, and the rest is told in it."""
     copy_store("state-v22", tmp_path / "home")
     english, other = _in_both(monkeypatch, "--home", str(tmp_path / "home"), *line.split())
@@ -171,7 +166,7 @@ def test_it_ends_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line:
 
 
 @pytest.mark.usefixtures("foreign")
-def test_heads_of_columns_stand_over_them(tmp_path: Path) -> None:
+def test_heads_of_columns_stand_over_them(tmp_path):
     """A wide character takes two cells."""
     copy_store("state-v22", tmp_path / "home")
     head, *rows = call("--home", str(tmp_path / "home"), "list", "--limit", "5").out.splitlines()
@@ -179,7 +174,7 @@ def test_heads_of_columns_stand_over_them(tmp_path: Path) -> None:
     assert {cells(row[: row.rindex("  ")]) for row in rows} == {cells(head[: head.rindex("  ")])}
 
 
-def test_lines_end_between_wide_characters() -> None:
+def test_lines_end_between_wide_characters():
     """They have no spaces between them; signs stay with what they end, names and options stay
     whole."""
     text = "按规则列出可以清理的内容，须满足全部规则；不加 --archive 或 --delete 时只显示（默认）。"
@@ -190,11 +185,11 @@ def test_lines_end_between_wide_characters() -> None:
     assert any("--archive" in line for line in lines) and any("--delete" in line for line in lines)
 
 
-def test_argparse_gets_what_it_fills_in() -> None:
+def test_argparse_gets_what_it_fills_in():
     """Its own texts have fields that begin with a percent sign: the translation has the very same
     ones."""
 
-    def fields(text: str) -> list[str]:
+    def fields(text):
         return sorted(re.findall(r"%(?:\(\w+\))?[a-z]", text))
 
     known = {str(each.id): str(each.string) for each in translations("zh_CN") if each.string}

@@ -1,10 +1,7 @@
 """`--old`: transcripts without a session, through the commands that read; counted by `list` and
 `doctor`."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 from commandline import ask, call, copy_store
@@ -22,7 +19,7 @@ ID = "20260102_100000_abc.jsonl"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch):
     """A Hermes root with a store and two old transcripts, one of them damaged."""
     root = tmp_path / "hermes"
     copy_store("state-v22", root)
@@ -37,7 +34,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def test_they_are_listed_searched_and_shown(home: Path) -> None:
+def test_they_are_listed_searched_and_shown(home):
     """Under the same documents as conversations of the store, newest first; a search says that it
     scans."""
     listed = ask("--old list --json")
@@ -56,7 +53,7 @@ def test_they_are_listed_searched_and_shown(home: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
-def test_they_are_exported(home: Path, form: str) -> None:
+def test_they_are_exported(home, form):
     """In every form."""
     ended = call("--old export", ID, "--format", form, "--output", "-")
     assert ended.code == 0
@@ -64,7 +61,7 @@ def test_they_are_exported(home: Path, form: str) -> None:
     assert "\x1b" not in ended.out
 
 
-def test_list_and_doctor_count_them(home: Path) -> None:
+def test_list_and_doctor_count_them(home):
     """What is hidden is counted; where there are none nothing is said."""
     assert ask("list --json")["old_transcripts"] == 2
     assert "2 old transcripts: --old" in call("list").err
@@ -79,13 +76,13 @@ def test_list_and_doctor_count_them(home: Path) -> None:
     assert "old-transcripts" not in call("doctor --json").out
 
 
-def test_without_a_store_every_file_is_old(home: Path) -> None:
+def test_without_a_store_every_file_is_old(home):
     """Versions before the store had nothing else."""
     (home / "state.db").unlink()
     assert ask("--old list --json")["total"] == 2
 
 
-def test_what_would_change_them_is_refused(home: Path, tmp_path: Path) -> None:
+def test_what_would_change_them_is_refused(home, tmp_path):
     """They are never changed, and Hermes cannot resume them."""
     for command in (("delete", ID), ("archive", ID), ("resume", ID), ("prune",), ("doctor",), ()):
         ended = call("--old", *command)

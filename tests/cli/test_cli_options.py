@@ -1,17 +1,12 @@
 """Every option of every command does what it says."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from commandline import ask, call, copy_store, ids_of
 from store_builder import T0, StoreBuilder
 
-_ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+_ORDERS = {
     "activity": lambda each: each["last_active"],
     "started": lambda each: each["started_at"],
     "messages": lambda each: each["message_count"],
@@ -22,7 +17,7 @@ _ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def home(tmp_path, monkeypatch):
     """A root with a store of our own: sessions that differ in everything one can sort by."""
     (tmp_path / "root").mkdir()
     builder = StoreBuilder(tmp_path / "root" / "state.db")
@@ -49,7 +44,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("sort", _ORDERS)
-def test_sort(home: None, sort: str) -> None:
+def test_sort(home, sort):
     """Newest, most and biggest first by what the rows themselves say; --reverse is the other way
     round."""
     rows = ask("list --sort", sort)["conversations"]
@@ -61,7 +56,7 @@ def test_sort(home: None, sort: str) -> None:
     assert turned == sorted(values)
 
 
-def test_sort_by_title(home: None) -> None:
+def test_sort_by_title(home):
     """A to Z whatever the case."""
     titles = [each["title"] for each in ask("list --sort title")["conversations"]]
     assert titles == sorted(titles, key=str.casefold)
@@ -69,17 +64,17 @@ def test_sort_by_title(home: None) -> None:
     assert [each["title"] for each in turned] == titles[::-1]
 
 
-def test_pages(home: None) -> None:
+def test_pages(home):
     """Pages by --limit and --offset join to the whole list; --limit 0 is all of it."""
     whole = ids_of(ask("list --limit 0")["conversations"])
     assert len(whole) == 13
-    joined: list[str] = []
+    joined = []
     for offset in range(0, 15, 5):
         joined += ids_of(ask("list --limit 5 --offset", str(offset))["conversations"])
     assert joined == whole
 
 
-def test_fifty_rows_unless_told_otherwise(tmp_path: Path) -> None:
+def test_fifty_rows_unless_told_otherwise(tmp_path):
     """The default page, in a store with more."""
     copy_store("state-v31", tmp_path)
     document = ask("--home", str(tmp_path), "list")
@@ -88,7 +83,7 @@ def test_fifty_rows_unless_told_otherwise(tmp_path: Path) -> None:
     )
 
 
-def test_sources(home: None) -> None:
+def test_sources(home):
     """--source narrows, twice widens, an unknown one is empty and says what it hid."""
     for sources in (["cli"], ["telegram"], ["cli", "telegram"]):
         options = [option for source in sources for option in ("--source", source)]
@@ -98,9 +93,7 @@ def test_sources(home: None) -> None:
     assert nothing.code == 0 and nothing.out == "" and "0 of 13 shown" in nothing.err
 
 
-def test_store_options_before_and_after_the_command(
-    home: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_store_options_before_and_after_the_command(home, tmp_path, monkeypatch):
     """`--home X list` and `list --home X` are one."""
     home = ["--home", str(tmp_path / "root")]
     monkeypatch.delenv("HERMES_HOME")
@@ -112,7 +105,7 @@ def test_store_options_before_and_after_the_command(
     assert call("--home /nowhere list", *home, "--json") == before
 
 
-def test_ids_prefixes_and_titles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_prefixes_and_titles(tmp_path, monkeypatch):
     """A full id wins over being a prefix, a prefix over nothing, a title stands for its newest
     number."""
     copy_store("state-v22", tmp_path)
@@ -130,7 +123,7 @@ def test_ids_prefixes_and_titles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert ask("show", titled["title"])["conversation"]["id"] == titled["id"]
 
 
-def test_a_title_means_its_newest_number(tmp_path: Path) -> None:
+def test_a_title_means_its_newest_number(tmp_path):
     """ "plan" is "plan #3" once there is one, but never "planet #9" or "plan #x" of another."""
     builder = StoreBuilder(tmp_path / "state.db")
     for place, title in enumerate(["plan", "plan #2", "plan #3", "planet #9", "PL_N", "100% #1"]):
@@ -146,7 +139,7 @@ def test_a_title_means_its_newest_number(tmp_path: Path) -> None:
         assert ask("--home", str(tmp_path), "show", title)["conversation"]["id"] == wanted
 
 
-def test_ids_that_begin_with_a_dash(home: None) -> None:
+def test_ids_that_begin_with_a_dash(home):
     """`--` ends the options; ids, prefixes and titles alike."""
     for name in ("-dash", "-d", "-t"):
         for command in ("show", "lineage"):
@@ -156,15 +149,15 @@ def test_ids_that_begin_with_a_dash(home: None) -> None:
 
 
 @pytest.mark.slow
-def test_show_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_readings(tmp_path, monkeypatch):
     """--everything holds what --live and --said do, and more than either; --segment is that one
     alone."""
     copy_store("state-v31", tmp_path)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     rows = ask("list --view all --limit 0")["conversations"]
-    grown: dict[str, int] = {"live": 0, "said": 0, "everything": 0}
+    grown = {"live": 0, "said": 0, "everything": 0}
     for each in rows:
-        held: dict[str, set[int]] = {}
+        held = {}
         for reading in grown:
             messages = ask("show", each["id"], f"--{reading}")["messages"]
             held[reading] = {message["id"] for message in messages}
@@ -181,7 +174,7 @@ def test_show_readings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert grown["live"] < grown["said"] < grown["everything"]
 
 
-def test_show_for_people(home: None) -> None:
+def test_show_for_people(home):
     """The default names who said it and when; --markdown makes headings."""
     plain = call("show -- -dash")
     assert plain.out.splitlines()[0] == "-t [-dash]" or plain.out.splitlines()[0] == "-t  [-dash]"

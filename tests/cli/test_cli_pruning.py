@@ -1,12 +1,7 @@
 """`prune`: the plan as a document and for people, and what it refuses; `prune_in_days` in the other
 documents."""
 
-from __future__ import annotations
-
 import io
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import DAY, make_store
@@ -14,11 +9,8 @@ from commandline import STORES, ask, call, copy_store, ids_of
 from contract import CONVERSATION, COUNT, FLAG, MONEY, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags
 from hermes_browse.store.edit.delete import Deleting
-from hermes_browse.store.edit.delete_plan import DeletePlan
-from hermes_browse.store.edit.flags import Change
 from hermes_browse.tui.cli import command_context
 
 BUNDLE = keys(name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT)
@@ -42,7 +34,7 @@ STANDINGS = each(keys(standing=one("ended", "open", "stale-open"), takes_along=e
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A Hermes root with one of each kind of conversation, at the moment its ages are counted
     from."""
     (tmp_path / "root").mkdir()
@@ -52,13 +44,13 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "root"
 
 
-def prune(line: str) -> Any:
+def prune(line):
     """The document of a command that must succeed."""
     return ask("prune", *line.split())
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: str) -> None:
+def test_the_document(tmp_path, monkeypatch, store):
     """A dry run changes nothing and tells everything."""
     path = copy_store(store, tmp_path)
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
@@ -108,12 +100,12 @@ def test_the_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, store: st
         ("include:archived older:99.5d cost<=1", {"old", "put-away"}),
     ],
 )
-def test_rules(root: Path, line: str, ids: set[str]) -> None:
+def test_rules(root, line, ids):
     """All of them must hold; without any nothing matches."""
     assert set(ids_of(prune(line)["would"])) == ids
 
 
-def test_spared_rows_say_why(root: Path) -> None:
+def test_spared_rows_say_why(root):
     """Each with its id, a word for scripts and words for people."""
     found = prune("--older-than 30d")
     reasons = {each["id"]: (each["code"], each["reason"]) for each in found["spared"]}
@@ -124,7 +116,7 @@ def test_spared_rows_say_why(root: Path) -> None:
     assert boss["takes_along"] == ["helper", "helper2"]
 
 
-def test_an_archive_takes_no_subagents(root: Path) -> None:
+def test_an_archive_takes_no_subagents(root):
     """And what is archived stays as it is."""
     found = prune("--older-than 30d --include-archived --archive --dry-run")
     assert "put-away" not in ids_of(found["would"]) and found["reparented"] == []
@@ -132,7 +124,7 @@ def test_an_archive_takes_no_subagents(root: Path) -> None:
     assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
 
 
-def test_for_people(root: Path) -> None:
+def test_for_people(root):
     """What would go, what it frees, what is spared; and that nothing was done."""
     ended = call("prune --older-than 30d")
     assert ended.code == 0 and "Old plans" in ended.out and "spared because" in ended.out
@@ -148,7 +140,7 @@ def test_for_people(root: Path) -> None:
 
 @pytest.mark.parametrize("action", ["--delete", "--archive"])
 @pytest.mark.parametrize("output", [[], ["--json"]])
-def test_without_a_terminal_it_needs_yes(root: Path, action: str, output: list[str]) -> None:
+def test_without_a_terminal_it_needs_yes(root, action, output):
     """5, with what would go; nothing on standard output."""
     before = (root / "state.db").read_bytes()
     ended = call("prune --older-than 30d", action, *output)
@@ -174,19 +166,19 @@ def test_without_a_terminal_it_needs_yes(root: Path, action: str, output: list[s
         ("extra", "extra"),
     ],
 )
-def test_usage(root: Path, line: str, word: str) -> None:
+def test_usage(root, line, word):
     """2, in one line."""
     ended = call("prune", *line.split())
     assert ended.code == 2 and word in ended.err and ended.out == ""
 
 
-def test_an_empty_word_is_no_rule(root: Path) -> None:
+def test_an_empty_word_is_no_rule(root):
     """An unset variable of a script must not match everything."""
     for option in ("--source", "--title", "--cwd", "--model"):
         assert call("prune", option, "").code == 2
 
 
-def test_days_until_hermes_deletes(root: Path) -> None:
+def test_days_until_hermes_deletes(root):
     """In `list`, `show` and `prune` alike; by the configuration beside the store."""
     listed = {each["id"]: each for each in ask("list --view all")["conversations"]}
     assert listed["old"]["prune_in_days"] == 0 and listed["pinned"]["prune_in_days"] is None
@@ -198,7 +190,7 @@ def test_days_until_hermes_deletes(root: Path) -> None:
     assert ask("show old")["conversation"]["prune_in_days"] is None
 
 
-def test_a_profile_has_a_configuration_of_its_own(root: Path) -> None:
+def test_a_profile_has_a_configuration_of_its_own(root):
     """And a loose file has none: nobody cleans it up."""
     home = root / "profiles" / "work"
     home.mkdir(parents=True)
@@ -213,15 +205,15 @@ def test_a_profile_has_a_configuration_of_its_own(root: Path) -> None:
 
 
 @pytest.fixture
-def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def units(monkeypatch):
     """What is done, in order; without pauses."""
-    done: list[str] = []
+    done = []
 
-    def archive(store: Store, ids: Sequence[str], **named: Any) -> Change:
+    def archive(store, ids, **named):
         done.extend(f"archive {session_id}" for session_id in ids)
         return archive_here(store, ids, **named)
 
-    def delete(self: Deleting, some: Sequence[DeletePlan]) -> None:
+    def delete(self, some):
         done.extend(f"delete {each.conversation.id}" for each in some)
         delete_here(self, some)
 
@@ -237,12 +229,12 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     "typed, code", [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)]
 )
 def test_a_terminal_asks_for_the_count(
-    root: Path,
-    units: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    typed: str,
-    code: int,
-) -> None:
+    root,
+    units,
+    monkeypatch,
+    typed,
+    code,
+):
     """Anything else leaves everything as it is."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
@@ -256,16 +248,14 @@ def test_a_terminal_asks_for_the_count(
     assert ("moved to the trash" if code == 0 else "Nothing was changed") in ended.err
 
 
-def test_an_archive_asks_nothing_on_a_terminal(
-    root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_asks_nothing_on_a_terminal(root, units, monkeypatch):
     """It can be undone by a key."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     ended = call("prune --older-than 30d --archive")
     assert ended.code == 0 and "5 conversations archived" in ended.err and units[0] == "archive old"
 
 
-def test_yes_does_it(root: Path, units: list[str]) -> None:
+def test_yes_does_it(root, units):
     """The document then tells what was done, with the bundles; a dry run wins over everything."""
     found = prune("--older-than 30d --delete --yes --dry-run")
     assert not units and found["done"] is False
@@ -277,7 +267,7 @@ def test_yes_does_it(root: Path, units: list[str]) -> None:
     assert prune("--older-than 900d --delete --yes")["done"] is True and len(units) == 5
 
 
-def test_it_really_deletes(root: Path) -> None:
+def test_it_really_deletes(root):
     """Into bundles that can be restored; what stays is what the plan said, and a second run finds
     nothing."""
     before = {each["id"] for each in ask("list --view all")["conversations"]}
@@ -295,7 +285,7 @@ def test_it_really_deletes(root: Path) -> None:
     assert {each["id"] for each in listed} == before
 
 
-def test_one_of_each_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_each_is_told_as_one(tmp_path, monkeypatch):
     """One conversation with one subagent, and one branch that stays."""
     old = {
         "started_at": NOW - 200 * DAY,

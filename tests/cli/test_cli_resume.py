@@ -1,8 +1,6 @@
 """`resume`: what would be run, what is said first, and the hand-over to a `hermes` that writes down
 its call."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sqlite3
@@ -25,7 +23,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="the stub is a shell 
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A root whose name wants quoting, its default profile and one more."""
     root = tmp_path / "my root"
     copy_store("state-v22", root)
@@ -34,20 +32,20 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def edit(root: Path, statement: str, *values: object) -> None:
+def edit(root, statement, *values):
     """Change the store of a root."""
     with closing(sqlite3.connect(root / "state.db")) as connection, connection:
         assert connection.execute(statement, values).rowcount
 
 
-def codes(name: str = QUIET) -> set[str]:
+def codes(name=QUIET):
     """What speaks against resuming."""
     document = ask("resume", name, "--print")
     assert all(warning["text"].endswith(".") for warning in document["warnings"])
     return {warning["code"] for warning in document["warnings"]} - {"no-hermes"}
 
 
-def test_print(root: Path) -> None:
+def test_print(root):
     """The command as data and as a line a shell understands; the profile is always named."""
     for profile in ("default", "coder"):
         where = ["--profile", profile]
@@ -60,7 +58,7 @@ def test_print(root: Path) -> None:
         assert shlex.split(line.out) == [f"HERMES_HOME={root}", *document["argv"]]
 
 
-def test_any_segment_resumes_the_tip(root: Path) -> None:
+def test_any_segment_resumes_the_tip(root):
     """Root, middle and tip of a chain give one command, and the reason says so."""
     rows = ask("list --view all --limit 0")["conversations"]
     chains = [each["segments"] for each in rows if len(each["segments"]) > 1]
@@ -74,7 +72,7 @@ def test_any_segment_resumes_the_tip(root: Path) -> None:
             )
 
 
-def test_last_is_the_newest_of_its_source(root: Path) -> None:
+def test_last_is_the_newest_of_its_source(root):
     """As `hermes -c`: by the newest message, any state; --source names another kind."""
     with closing(sqlite3.connect(root / "state.db")) as connection:
         for source in ("cli", "telegram"):
@@ -88,7 +86,7 @@ def test_last_is_the_newest_of_its_source(root: Path) -> None:
             assert document == ask("resume", newest, "--print")
 
 
-def test_no_hermes_on_path(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_hermes_on_path(root, monkeypatch):
     """--print works without one; running is refused and still tells the command."""
     monkeypatch.setenv("PATH", path_with())
     printed = call("resume", QUIET, "--print")
@@ -100,7 +98,7 @@ def test_no_hermes_on_path(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert (ended.code, ended.out) == (5, "") and printed.out.strip() in ended.err
 
 
-def test_what_speaks_against_it(root: Path, tmp_path: Path) -> None:
+def test_what_speaks_against_it(root, tmp_path):
     """Each risk has its code; a plain chat has none."""
     assert codes() == set()
     for statement, value, code in (
@@ -125,7 +123,7 @@ def test_what_speaks_against_it(root: Path, tmp_path: Path) -> None:
 
 
 @posix
-def test_hermes_takes_over(root: Path, tmp_path: Path) -> None:
+def test_hermes_takes_over(root, tmp_path):
     """The program becomes `hermes`: arguments, HERMES_HOME, all else of the environment, and its
     exit code."""
     path = path_with(stub_hermes(tmp_path / "bin", _RECORD))
@@ -147,7 +145,7 @@ def test_hermes_takes_over(root: Path, tmp_path: Path) -> None:
 
 
 @posix
-def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> None:
+def test_odd_ids_reach_hermes_as_one_argument(root, tmp_path):
     """Blanks, dashes, quotes and wide characters: nothing is split, and nothing becomes an
     option."""
     odd = "-x --yolo '\"$(id)` 検索"
@@ -164,7 +162,7 @@ def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> Non
 
 
 @posix
-def test_a_risky_one_wants_yes(root: Path, tmp_path: Path) -> None:
+def test_a_risky_one_wants_yes(root, tmp_path):
     """5 and the reasons until --yes is said; nothing was run before."""
     edit(root, "UPDATE sessions SET source = 'telegram' WHERE id = ?", QUIET)
     log = tmp_path / "log"
@@ -177,7 +175,7 @@ def test_a_risky_one_wants_yes(root: Path, tmp_path: Path) -> None:
 
 
 @posix
-def test_a_hermes_that_cannot_start(root: Path, tmp_path: Path) -> None:
+def test_a_hermes_that_cannot_start(root, tmp_path):
     """A broken launcher is a sentence with its path, not a failure of ours."""
     script = stub_hermes(tmp_path / "bin", "") / "hermes"
     script.write_text("#!/nowhere/python\n")
@@ -191,7 +189,7 @@ def test_a_hermes_that_cannot_start(root: Path, tmp_path: Path) -> None:
 
 
 @posix
-def test_hermes_gets_its_signals_back(root: Path, tmp_path: Path) -> None:
+def test_hermes_gets_its_signals_back(root, tmp_path):
     """A broken pipe ends Hermes as it would from a shell: what we ignore is not ignored there."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("needs /proc")
@@ -203,7 +201,7 @@ def test_hermes_gets_its_signals_back(root: Path, tmp_path: Path) -> None:
 
 
 @posix
-def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> None:
+def test_the_printed_line_is_what_a_shell_runs(root, tmp_path):
     """Pasted into a shell it calls Hermes the same way, even with an id of control characters, and
     stays one line."""
     odd = "x\ty\nz\x1b[2J'\"$HOME` é\u202e"
@@ -233,12 +231,12 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     ],
 )
 def test_a_surface_is_asked_for_where_hermes_knows_it(
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    help_text: str,
-    added: list[str],
-) -> None:
+    root,
+    tmp_path,
+    monkeypatch,
+    help_text,
+    added,
+):
     """By the source of the conversation; never an option that this Hermes would refuse."""
     stub = stub_hermes(tmp_path / "bin", f"cat << END\n{help_text}\nEND")
     monkeypatch.setenv("PATH", path_with(stub))
@@ -249,7 +247,7 @@ def test_a_surface_is_asked_for_where_hermes_knows_it(
 
 
 @posix
-def test_a_hermes_that_does_not_answer_is_asked_for_nothing(tmp_path: Path) -> None:
+def test_a_hermes_that_does_not_answer_is_asked_for_nothing(tmp_path):
     """It cannot be started, or says nothing."""
     assert options_of(str(tmp_path / "none")) == frozenset()
     assert options_of(str(stub_hermes(tmp_path / "bin", "exit 3") / "hermes")) == frozenset()

@@ -1,11 +1,8 @@
 """`stats`: the sums as a document and as a table."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from commandline import STORES, ask, call, copy_store
@@ -25,7 +22,7 @@ STATS = keys(total=keys(**WHOLE), by=each(keys(**WHOLE, key=TEXT)))
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("by", ["model", "source", "day", "tool"])
-def test_the_document(tmp_path: Path, store: str, by: str) -> None:
+def test_the_document(tmp_path, store, by):
     """One line for each key; calls by tool only."""
     copy_store(store, tmp_path)
     found = ask("--home", str(tmp_path), "stats", "--by", by)
@@ -34,7 +31,7 @@ def test_the_document(tmp_path: Path, store: str, by: str) -> None:
     assert found["total"]["sessions"] >= 55
 
 
-def test_by_source_is_the_default(tmp_path: Path) -> None:
+def test_by_source_is_the_default(tmp_path):
     """The sums of all sources are those of the store."""
     copy_store("state-v31", tmp_path)
     found = ask("--home", str(tmp_path), "stats")
@@ -45,7 +42,7 @@ def test_by_source_is_the_default(tmp_path: Path) -> None:
         assert sum(line[name] for line in found["by"]) == found["total"][name]
 
 
-def test_the_table(tmp_path: Path) -> None:
+def test_the_table(tmp_path):
     """Aligned columns in a pipe, with a line for all."""
     copy_store("state-v31", tmp_path)
     ended = call("--home", str(tmp_path), "stats", "--by", "tool")
@@ -60,7 +57,7 @@ def test_the_table(tmp_path: Path) -> None:
     assert lines[-1].startswith("all ") and "without the search index" in ended.err
 
 
-def test_hermes_counts_the_same(tmp_path: Path) -> None:
+def test_hermes_counts_the_same(tmp_path):
     """What the real `hermes sessions stats` prints is among our sums; it leaves out what is
     archived."""
     pytest.importorskip("hermes_state")
@@ -81,7 +78,7 @@ def test_hermes_counts_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["tool", "model", "source", "day"])
-def test_a_period_has_the_same_keys(tmp_path: Path, by: str) -> None:
+def test_a_period_has_the_same_keys(tmp_path, by):
     """In each row and in the total, and all time counts the same either way."""
     copy_store("state-v31", tmp_path)
     whole = ask("--home", str(tmp_path), "stats", "--by", by)
@@ -97,7 +94,7 @@ def test_a_period_has_the_same_keys(tmp_path: Path, by: str) -> None:
             assert sum(line[name] for line in whole["by"]) >= whole["total"][name]
 
 
-def test_a_key_nobody_knows(tmp_path: Path) -> None:
+def test_a_key_nobody_knows(tmp_path):
     """Usage."""
     copy_store("state-v31", tmp_path)
     assert call("--home", str(tmp_path), "stats", "--by", "moon").code == 2
@@ -116,7 +113,7 @@ INSIGHTS = keys(
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("by", ["week", "month", "hour", "project", "conversation", "tool"])
-def test_insights_as_a_document(tmp_path: Path, store: str, by: str) -> None:
+def test_insights_as_a_document(tmp_path, store, by):
     """Cost in its parts; bytes are of no period; tools with their failures."""
     copy_store(store, tmp_path)
     found = ask("--home", str(tmp_path), "stats", "--by", by, "--period", "1y")
@@ -126,7 +123,7 @@ def test_insights_as_a_document(tmp_path: Path, store: str, by: str) -> None:
     assert sum(line["messages"] for line in found["by"]) == found["total"]["messages"]
 
 
-def test_the_demo_over_a_month() -> None:
+def test_the_demo_over_a_month():
     """A table for people: what is estimated and what is unknown is marked."""
     whole = ask("--demo stats")
     total = whole["total"]

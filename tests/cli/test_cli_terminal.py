@@ -1,12 +1,9 @@
 """Output on a terminal: fits its width, keeps ids whole, wraps at words, lights what matched."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from commandline import PROGRAM
@@ -22,7 +19,7 @@ UUID = "c2b7a5f0-58a1-4d0c-9d7e-0f2f9f1c7a11"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def home(tmp_path, monkeypatch):
     """A root with long titles, long messages and ids of several kinds."""
     builder = StoreBuilder(tmp_path / "state.db")
     for place, name in enumerate(
@@ -39,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HERMES_HOME", str(tmp_path))
 
 
-def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
+def painted(columns, *arguments, **env):
     """What a terminal of a width shows: its lines, and the bytes as text.
 
     A line that ran over the edge is found by the emulator's own account: it would have one line
@@ -68,7 +65,7 @@ def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
-def test_list(home: None, columns: int) -> None:
+def test_list(home, columns):
     """One line for each conversation, its id whole; the title takes what is left."""
     lines, _ = painted(columns, "list", "--view", "all")
     assert lines[0].startswith("last active" if columns > 60 else "title") and lines[0].endswith(
@@ -82,7 +79,7 @@ def test_list(home: None, columns: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 100])
-def test_search(home: None, columns: int) -> None:
+def test_search(home, columns):
     """The conversation above, the text in a column of its own, what matched lit and never cut
     away."""
     lines, text = painted(columns, "search", "heron", "--context", "1")
@@ -100,7 +97,7 @@ def test_search(home: None, columns: int) -> None:
     assert any(line.strip().startswith("assistant") and "short" in line for line in body)
 
 
-def test_show(home: None) -> None:
+def test_show(home):
     """Names stand out, bodies are indented and wrapped between words."""
     lines, text = painted(80, "show", UUID)
     assert lines[0].startswith("1 a rather long title")
@@ -112,7 +109,7 @@ def test_show(home: None) -> None:
     assert all(word in SAID.split() for line in body for word in line.split())
 
 
-def test_lineage(home: None) -> None:
+def test_lineage(home):
     """A child is indented under what it came from, however long the lines."""
     lines, _ = painted(80, "lineage", "20260101_090000_aaa001")
     assert lines[0].startswith("20260101_090000_aaa001")
@@ -127,7 +124,7 @@ def test_lineage(home: None) -> None:
 
 
 @pytest.mark.slow
-def test_without_colour(home: None) -> None:
+def test_without_colour(home):
     """NO_COLOR leaves no colour."""
     for command in (["list"], ["search", "heron"], ["show", UUID]):
         _, text = painted(100, *command, NO_COLOR="1")
@@ -135,7 +132,7 @@ def test_without_colour(home: None) -> None:
 
 
 @pytest.mark.slow
-def test_a_terminal_that_knows_nothing(home: None) -> None:
+def test_a_terminal_that_knows_nothing(home):
     """TERM=dumb gets plain text."""
     for command in (["list"], ["search", "heron"], ["show", UUID]):
         _, text = painted(100, *command, TERM="dumb")

@@ -1,7 +1,5 @@
 """`delete` and `trash`: documents, questions, and what they refuse."""
 
-from __future__ import annotations
-
 import io
 import os
 import re
@@ -29,7 +27,7 @@ RESTORE = keys(
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch):
     """A Hermes root with a conversation of everything, half a year ago, and files of it."""
     root = tmp_path / "root"
     (root / "sessions").mkdir(parents=True)
@@ -40,18 +38,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def trash_of() -> Path:
+def trash_of():
     """Where bundles go."""
     return Path(os.environ["XDG_DATA_HOME"]) / "hermes-browse" / "trash"
 
 
-def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def typed(monkeypatch, text):
     """Somebody sits at a terminal and types."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
-def test_the_documents(home: Path) -> None:
+def test_the_documents(home):
     """From a delete over the list to a restore and a drop; the store is as before."""
     before = dump(home / "state.db")
     gone = ask("delete Harbour --yes")
@@ -87,13 +85,13 @@ def test_the_documents(home: Path) -> None:
     assert ask("trash list")["bundles"] == [] and not list(trash_of().iterdir())
 
 
-def test_options_may_stand_behind_the_action(home: Path) -> None:
+def test_options_may_stand_behind_the_action(home):
     """As behind every command."""
     ended = call("trash list --json")
     assert ended.code == 0 and ended.document["bundles"] == []
 
 
-def test_for_people(home: Path) -> None:
+def test_for_people(home):
     """What was done, and the way back."""
     ended = call("delete tip other --yes")
     said = re.search(r"trash restore (\S+)`", ended.out)
@@ -113,7 +111,7 @@ def test_for_people(home: Path) -> None:
     assert dropped.out == f"deleted {said[1]} for good\n"
 
 
-def test_without_a_yes_nothing_goes(home: Path) -> None:
+def test_without_a_yes_nothing_goes(home):
     """Nobody to ask: refused, with what would go."""
     before = dump(home / "state.db")
     for more in ([], ["--json"]):
@@ -134,7 +132,7 @@ def test_without_a_yes_nothing_goes(home: Path) -> None:
 @pytest.mark.parametrize(
     "text, code", [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
 )
-def test_a_terminal_asks(home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> None:
+def test_a_terminal_asks(home, monkeypatch, text, code):
     """For one conversation a letter is enough."""
     before = dump(home / "state.db")
     typed(monkeypatch, text)
@@ -144,9 +142,7 @@ def test_a_terminal_asks(home: Path, monkeypatch: pytest.MonkeyPatch, text: str,
 
 
 @pytest.mark.parametrize("text, code", [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
-def test_several_want_their_number(
-    home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
-) -> None:
+def test_several_want_their_number(home, monkeypatch, text, code):
     """A key that is pressed by habit confirms nothing; so with bundles, which go for good."""
     typed(monkeypatch, text)
     assert call("delete tip other").code == code
@@ -162,7 +158,7 @@ def test_several_want_their_number(
     assert not list(trash_of().iterdir())
 
 
-def test_all_names_are_looked_up_first(home: Path) -> None:
+def test_all_names_are_looked_up_first(home):
     """One that is nothing keeps the others from going."""
     before = dump(home / "state.db")
     ended = call("delete tip nobody --yes")
@@ -184,13 +180,13 @@ def test_all_names_are_looked_up_first(home: Path) -> None:
         ["trash", "list", "x"],
     ],
 )
-def test_usage(home: Path, words: list[str]) -> None:
+def test_usage(home, words):
     """Said in a sentence."""
     ended = call(*words)
     assert ended.code == 2 and "--help" in ended.err and "Traceback" not in ended.err
 
 
-def test_titles_are_made_harmless(home: Path) -> None:
+def test_titles_are_made_harmless(home):
     """What was called with an escape sequence acts on no terminal; the document has it as it
     was."""
     with opened(home / "state.db") as connection:
@@ -204,7 +200,7 @@ def test_titles_are_made_harmless(home: Path) -> None:
     assert "\x1b" not in listed.out + listed.err and "\u202e" not in listed.out
 
 
-def test_a_damaged_bundle_is_a_line(home: Path) -> None:
+def test_a_damaged_bundle_is_a_line(home):
     """And cannot be restored: exit code 1, a sentence, nothing changed."""
     name = ask("delete tip --yes")["bundle"]["name"]
     gone = dump(home / "state.db")
@@ -216,7 +212,7 @@ def test_a_damaged_bundle_is_a_line(home: Path) -> None:
     assert damaged["damage"] and damaged["sessions"] == []
 
 
-def test_another_store_wants_a_yes(home: Path, tmp_path: Path) -> None:
+def test_another_store_wants_a_yes(home, tmp_path):
     """A bundle goes back where it is from unless told otherwise."""
     name = ask("delete tip --yes")["bundle"]["name"]
     other = family(tmp_path / "other.db")
@@ -229,13 +225,13 @@ def test_another_store_wants_a_yes(home: Path, tmp_path: Path) -> None:
                for each in ended.document["notes"])  # fmt: skip
 
 
-def test_several_bundles_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_bundles_at_once(home, monkeypatch):
     """One after another; what was done before one fails is said."""
     before = dump(home / "state.db")
     names = [ask("delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")]
-    compared: list[object] = []
+    compared = []
 
-    def compare(unit: object) -> tuple[str, ...]:
+    def compare(unit):
         compared.append(unit)
         return ("said once",)
 
@@ -251,7 +247,7 @@ def test_several_bundles_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert ended.code == 5 and f"Restored before that: {names[1]}." in ended.err
 
 
-def test_the_sample_store_keeps_its_own_trash() -> None:
+def test_the_sample_store_keeps_its_own_trash():
     """Nothing of it gets among the user's bundles."""
     listed = ask("--demo list --limit 0")["conversations"]
     named = next(each for each in listed if each["status"] == "ended" and not each["pinned"])
@@ -259,7 +255,7 @@ def test_the_sample_store_keeps_its_own_trash() -> None:
     assert named["id"] in gone["deleted"] and not trash_of().exists()
 
 
-def test_one_conversation_of_a_bundle(home: Path) -> None:
+def test_one_conversation_of_a_bundle(home):
     """By id, prefix or title; the rest stays in the bundle. An unknown one changes nothing."""
     before = dump(home / "state.db")
     name = ask("delete --yes tip other")["bundle"]["name"]

@@ -1,17 +1,14 @@
 """`hosts` and `--host`: a real ssh client, and machines where this or that is missing."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from commandline import ask, call, spawn
 from contract import LIST, RESUME, holds
-from hosting import BIN, Machines, asked, configure, ssh
+from hosting import BIN, asked, configure, ssh
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +17,7 @@ from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.version import version
 
 
-def test_hosts_are_asked_all_at_once(machines: Machines) -> None:
+def test_hosts_are_asked_all_at_once(machines):
     """What each says of itself; the one that is away says why, and is the only reason for the exit
     code."""
     configure(machines, "vps", "nas", "down", "old")
@@ -52,7 +49,7 @@ def test_hosts_are_asked_all_at_once(machines: Machines) -> None:
     )
 
 
-def test_hosts_for_people(machines: Machines) -> None:
+def test_hosts_for_people(machines):
     """A table, and nobody is asked for the names alone."""
     configure(machines, "empty", "down")
     people = call("hosts")
@@ -65,7 +62,7 @@ def test_hosts_for_people(machines: Machines) -> None:
     assert call("hosts --names").out == "empty\ndown\n" and asked(machines) == before
 
 
-def test_no_hosts() -> None:
+def test_no_hosts():
     """How to add one, and no error."""
     ended = call("hosts --json")
     assert (ended.code, ended.document) == (0, {"hosts": []})
@@ -87,7 +84,7 @@ CHECKS = [
 
 
 @pytest.mark.parametrize("name, code, remedy", CHECKS)
-def test_a_check_says_what_mends_it(machines: Machines, name: str, code: str, remedy: str) -> None:
+def test_a_check_says_what_mends_it(machines, name, code, remedy):
     """One line for each thing that can be missing."""
     configure(machines, name)
     machines["locked"].refuses = True
@@ -99,7 +96,7 @@ def test_a_check_says_what_mends_it(machines: Machines, name: str, code: str, re
 
 
 @pytest.mark.slow
-def test_a_program_that_cannot_be_run_is_not_looked_for(machines: Machines) -> None:
+def test_a_program_that_cannot_be_run_is_not_looked_for(machines):
     """Its interpreter is gone, say; its own path as `command` would be no help."""
     configure(machines, "broken")
     (problem,) = ask_check("broken")
@@ -111,23 +108,23 @@ def test_a_program_that_cannot_be_run_is_not_looked_for(machines: Machines) -> N
     assert named == problem
 
 
-def test_a_wrapper_that_runs_is_not_blamed(machines: Machines) -> None:
+def test_a_wrapper_that_runs_is_not_blamed(machines):
     """`docker exec` is there; it is the program in the container that is not."""
     configure(machines, "vps", more='command = "env no-such-browse"\n')
     (problem,) = ask_check("vps")
     assert problem["code"] == "host-program" and "command = " not in problem["remedy"]
 
 
-def ask_check(name: str) -> list[dict[str, str]]:
+def ask_check(name):
     """The problems of a host."""
     ended = call("hosts check", name, "--json")
     assert ended.code == 3
-    problems: list[dict[str, str]] = ended.document["problems"]
+    problems = ended.document["problems"]
     return problems
 
 
 @pytest.mark.slow
-def test_a_login_is_told_by_what_lacks(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_login_is_told_by_what_lacks(machines, monkeypatch):
     """A key with a passphrase, a key that is not known there, no key, and a server that takes no
     keys."""
     configure(machines, "closed")
@@ -154,9 +151,7 @@ def test_a_login_is_told_by_what_lacks(machines: Machines, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_a_check_tries_to_resume(
-    machines: Machines, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_check_tries_to_resume(machines, monkeypatch, tmp_path):
     """As Hermes' own installer sets it up, nothing is missing; without `hermes`, something is."""
     for name in ("hermes", "hermes-browse"):
         (tmp_path / name).mkdir()
@@ -179,9 +174,7 @@ def test_a_check_tries_to_resume(
     assert ended.code == 0 and "opened and resumed from here" in ended.out
 
 
-def test_a_check_of_a_host_where_nothing_is_missing(
-    machines: Machines, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_of_a_host_where_nothing_is_missing(machines, monkeypatch):
     """And of one that is not configured."""
     configure(machines, "vps")
     monkeypatch.setattr(
@@ -194,7 +187,7 @@ def test_a_check_of_a_host_where_nothing_is_missing(
     assert call("hosts check").code == 2
 
 
-def test_what_does_not_go_with_a_host(machines: Machines) -> None:
+def test_what_does_not_go_with_a_host(machines):
     """Two stores at once, no command, and commands that read none; nobody is asked."""
     configure(machines, "vps")
     before = asked(machines)
@@ -215,7 +208,7 @@ def test_what_does_not_go_with_a_host(machines: Machines) -> None:
     assert asked(machines) == before
 
 
-def test_a_command_runs_there(machines: Machines) -> None:
+def test_a_command_runs_there(machines):
     """Its document says where it is from, and noise ahead of it is left out."""
     configure(machines, "nas")
     ended = call("--host nas list --limit 3 --json")
@@ -235,7 +228,7 @@ def test_a_command_runs_there(machines: Machines) -> None:
 
 
 @pytest.mark.slow
-def test_exit_codes_pass_through(machines: Machines) -> None:
+def test_exit_codes_pass_through(machines):
     """With the words of the host; one that is away is a store that cannot be read."""
     configure(machines, "vps", "down")
     ended = call("show --host vps nosuch --json")
@@ -253,7 +246,7 @@ def test_exit_codes_pass_through(machines: Machines) -> None:
 AWKWARD = ["-e", "$(id) `id` ${HOME} $HOME", 'it\'s "so"\nand\tso \\ !!', "--host", "é 𝒳 *", ""]
 
 
-def test_words_arrive_as_they_are(machines: Machines) -> None:
+def test_words_arrive_as_they_are(machines):
     """Through ssh, and the shell there."""
     configure(machines, "vps")
     ended = call("search --host vps --json --", *AWKWARD)
@@ -263,14 +256,14 @@ def test_words_arrive_as_they_are(machines: Machines) -> None:
 @given(
     st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
 )
-def test_a_shell_reads_what_was_quoted(words: list[str]) -> None:
+def test_a_shell_reads_what_was_quoted(words):
     """Whatever it is."""
     line = Host("x", "x", "printf '%s\\0'", home="it's\na $HOME").command_line(words)
     ended = subprocess.run(["sh", "-c", line], capture_output=True, check=True)
     assert ended.stdout.decode().split("\0") == ["--home", "it's\na $HOME", *words, ""]
 
 
-def test_a_change_there(machines: Machines) -> None:
+def test_a_change_there(machines):
     """Told as it is told there, and read again by a command of its own."""
     configure(machines, "nas")
     newest = ask("list --host nas --limit 1")["conversations"][0]["id"]
@@ -281,7 +274,7 @@ def test_a_change_there(machines: Machines) -> None:
 
 
 @pytest.mark.slow
-def test_what_takes_a_change_back_is_typed_here(machines: Machines) -> None:
+def test_what_takes_a_change_back_is_typed_here(machines):
     """The command that is named runs there too."""
     configure(machines, "vps")
     newest = ask("list --host vps --limit 1")["conversations"][0]["id"]
@@ -299,9 +292,7 @@ def test_what_takes_a_change_back_is_typed_here(machines: Machines) -> None:
 
 
 @pytest.mark.slow
-def test_an_export_arrives_here(
-    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_arrives_here(machines, tmp_path, monkeypatch):
     """Named, in a folder, several; never over a file that is there, and nothing of one that
     failed."""
     monkeypatch.chdir(tmp_path)
@@ -318,9 +309,7 @@ def test_an_export_arrives_here(
 
 
 @pytest.mark.slow
-def test_names_of_exports(
-    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_exports(machines, tmp_path, monkeypatch):
     """After their titles, as those from a store of this machine; one conversation is written
     once."""
     monkeypatch.chdir(tmp_path)
@@ -336,7 +325,7 @@ def test_names_of_exports(
 
 
 @pytest.mark.slow
-def test_resuming_there(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resuming_there(machines, monkeypatch):
     """On a terminal this process becomes ssh; printed, it is the same command."""
     configure(machines, "vps")
     made = ask("resume --host vps --last --print")
@@ -346,7 +335,7 @@ def test_resuming_there(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> 
     assert "BatchMode=yes" not in made["argv"]
     ended = call("resume --host vps --last")
     assert ended.code == 5 and "needs a terminal" in ended.err
-    became: list[list[str]] = []
+    became = []
     monkeypatch.setattr("hermes_browse.tui.cli.resume.on_a_terminal", lambda: True)
     monkeypatch.setattr(
         "signal.signal", lambda *_arguments: None

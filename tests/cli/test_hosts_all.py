@@ -1,17 +1,14 @@
 """`--all-hosts`, what a host answers that is no answer, and how commands there end."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from commandline import PROGRAM, ask, call, copy_store
 from contract import CONVERSATION, COUNT, holds, keys
 from contract import each as each_of
-from hosting import Machines, asked, configure, lies, ssh
+from hosting import asked, configure, lies, ssh
 
 from hermes_browse.store.hosts import running
 from hermes_browse.store.hosts.faults import HostError
@@ -19,7 +16,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.running import Running, run_once
 
 
-def test_everything_as_one_list(machines: Machines, tmp_path: Path) -> None:
+def test_everything_as_one_list(machines, tmp_path):
     """This machine and the hosts; sorted as one, limits after that, and who did not answer."""
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "vps", "nas", "down")
@@ -65,7 +62,7 @@ def test_everything_as_one_list(machines: Machines, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_all_profiles_and_all_hosts(machines: Machines) -> None:
+def test_all_profiles_and_all_hosts(machines):
     """Each row with both: the profiles of this machine, and of a host the one that is configured."""
     configure(machines, "vps", more='profile = "harbour"\n')
     assert ask("list --host vps --limit 1")["store"]["profile"] == "harbour"
@@ -79,7 +76,7 @@ def test_all_profiles_and_all_hosts(machines: Machines) -> None:
     assert both["broken"] == [] and both["hosts"][0]["answered"]
 
 
-def test_without_hosts_it_is_this_machine() -> None:
+def test_without_hosts_it_is_this_machine():
     """With a sentence that says how to add one; without a store either, that is what is said."""
     ended = call("--demo list --all-hosts --limit 1 --json")
     assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (
@@ -90,7 +87,7 @@ def test_without_hosts_it_is_this_machine() -> None:
     assert call("list --all-hosts").code == 3
 
 
-def test_one_search_over_everything(machines: Machines, tmp_path: Path) -> None:
+def test_one_search_over_everything(machines, tmp_path):
     """Newest first; incomplete as long as one did not answer. A machine without a store of its own
     is no failure."""
     configure(machines, "vps", "nas")
@@ -109,7 +106,7 @@ def test_one_search_over_everything(machines: Machines, tmp_path: Path) -> None:
     assert "(here)" in people.out
 
 
-def test_sums_over_everything(machines: Machines, tmp_path: Path) -> None:
+def test_sums_over_everything(machines, tmp_path):
     """By key."""
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "nas")
@@ -143,7 +140,7 @@ def test_sums_over_everything(machines: Machines, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_an_answer_that_is_none(machines: Machines, answer: str) -> None:
+def test_an_answer_that_is_none(machines, answer):
     """Is named as such, and takes nothing else with it."""
     configure(machines, "liar")
     lies(machines, answer)
@@ -153,7 +150,7 @@ def test_an_answer_that_is_none(machines: Machines, answer: str) -> None:
     assert not liar["answered"] and "not an answer of hermes-browse" in liar["error"]
 
 
-def test_what_is_printed_there_cannot_act_here(machines: Machines) -> None:
+def test_what_is_printed_there_cannot_act_here(machines):
     """Neither on standard output nor on standard error."""
     configure(machines, "liar")
     lies(machines, "one\x1b[2J\r\ntwo\u202e\nthree")
@@ -161,13 +158,13 @@ def test_what_is_printed_there_cannot_act_here(machines: Machines) -> None:
     assert ended.out == "one␛[2J\ntwo\ufffd\nthree" and ended.err == "bad␛[31m\n"
 
 
-def test_output_is_not_waited_for(machines: Machines) -> None:
+def test_output_is_not_waited_for(machines):
     """The first of it comes while there is more, and the ssh process ends with whoever reads it."""
     host = Host("vps", ssh(machines, "vps"))
     pieces = iter(Running(host, "echo one; exec sleep 60"))
     assert next(pieces) == b"one\n"
     (process,) = running._processes
-    pieces.close()  # type: ignore[attr-defined]  # it is a generator
+    pieces.close()
     assert process.wait() is not None and not running._processes
 
 
@@ -175,7 +172,7 @@ def test_output_is_not_waited_for(machines: Machines) -> None:
 @pytest.mark.parametrize(
     "options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0]
 )
-def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str]) -> None:
+def test_an_interrupt_ends_what_runs_there(machines, options):
     """At once, and the ssh process with it."""
     configure(machines, "slow")
     slow, before = machines["slow"], asked(machines)
@@ -195,7 +192,7 @@ def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str
 
 
 @pytest.mark.slow
-def test_what_is_too_much_or_too_late(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_much_or_too_late(machines, monkeypatch):
     """Is not waited for."""
     host = Host("vps", ssh(machines, "vps"))
     with pytest.raises(HostError, match="more than was asked for"):

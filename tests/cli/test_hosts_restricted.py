@@ -1,14 +1,10 @@
 """`--host` and `--all-hosts` with a key that may only serve, at a real `sshd`."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from commandline import call
-from real_sshd import NEEDS, RESTRICTED, RealServer, machine
+from real_sshd import NEEDS, RESTRICTED, machine
 
 from hermes_browse.tui.settings.folders import config_path
 
@@ -16,21 +12,21 @@ pytestmark = [*NEEDS, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+def server(tmp_path_factory):
     """A machine with the store of a Hermes 0.19."""
     with machine(tmp_path_factory.mktemp("sshd")) as running:
         yield running
 
 
 @pytest.fixture
-def unchanged(server: RealServer) -> Iterator[RealServer]:
+def unchanged(server):
     """The machine, all of whose files must be what they were."""
     before = server.files()
     yield server
     assert server.files() == before
 
 
-def _configure(server: RealServer, key: str) -> None:
+def _configure(server, key):
     host = server.host(key)
     config_path().parent.mkdir(parents=True, exist_ok=True)
     quoted = [json.dumps(each) for each in (host.name, host.ssh, host.command)]
@@ -38,7 +34,7 @@ def _configure(server: RealServer, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", RESTRICTED)
-def test_commands_with_a_restricted_key(unchanged: RealServer, key: str, tmp_path: Path) -> None:
+def test_commands_with_a_restricted_key(unchanged, key, tmp_path):
     """What is answered over the connection works; the others say in one sentence that the key only
     serves."""
     _configure(unchanged, key)
@@ -68,7 +64,7 @@ def test_commands_with_a_restricted_key(unchanged: RealServer, key: str, tmp_pat
         assert ended.code == 5 and "--allow-changes" in ended.err
 
 
-def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer) -> None:
+def test_a_key_whose_program_does_not_know_what_was_asked(unchanged):
     """Its greeting instead of the output says that it only serves."""
     _configure(unchanged, "sudo")
     assert call("--host vps list").code == 0
@@ -80,7 +76,7 @@ def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer)
 @pytest.mark.parametrize(
     "key, rights", [("read", "read; it changes nothing there"), ("change", "read and change")]
 )
-def test_a_check_says_what_the_key_may_do(unchanged: RealServer, key: str, rights: str) -> None:
+def test_a_check_says_what_the_key_may_do(unchanged, key, rights):
     """Before anybody tries a change, and finds out."""
     _configure(unchanged, key)
     ended = call("hosts check vps")

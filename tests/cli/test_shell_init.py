@@ -1,11 +1,8 @@
 """`shell-init`: each shell takes its lines over, and asks the right program."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from commandline import call
@@ -22,7 +19,7 @@ CALLS = [
 ]
 
 
-def run_in(shell: str, script: Path, line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_in(shell, script, line, folder):
     """Run a line in a shell that has taken over what was printed."""
     program = shutil.which(shell)
     if program is None:
@@ -46,9 +43,7 @@ def run_in(shell: str, script: Path, line: str, folder: Path) -> subprocess.Comp
 
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("line, wanted", CALLS, ids=[line for line, _ in CALLS])
-def test_one_command_of_hermes_opens_this_browser(
-    tmp_path: Path, shell: str, line: str, wanted: str
-) -> None:
+def test_one_command_of_hermes_opens_this_browser(tmp_path, shell, line, wanted):
     """Words and exit code of every other command stay as they are."""
     script = tmp_path / "script"
     script.write_text(call("shell-init", shell).out)
@@ -59,7 +54,7 @@ def test_one_command_of_hermes_opens_this_browser(
 @pytest.mark.parametrize(
     "shell, bound", [("bash", "bind -X"), ("zsh", "bindkey"), ("fish", "bind")]
 )
-def test_a_key_and_completion_come_with_it(tmp_path: Path, shell: str, bound: str) -> None:
+def test_a_key_and_completion_come_with_it(tmp_path, shell, bound):
     """Ctrl+G is bound in a shell with a line editor; the words are completed."""
     script = tmp_path / "script"
     script.write_text(call("shell-init", shell).out)

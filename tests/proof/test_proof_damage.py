@@ -1,20 +1,17 @@
 """Unbreakable: what can be read of a broken store is shown, what cannot is named; nothing crashes,
 nothing hangs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from commandline import path_with
-from counts import IS_LONG, Tell
+from counts import IS_LONG
 from damage import corpus
 from driver import ESCAPE, LEFT, NO_QUERY, SHORT_FUSE, Driven
 
@@ -64,7 +61,7 @@ seen."""
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[subprocess.Popen[str]]:
+def runner():
     """Runs commands in forks."""
     script = str(Path(__file__).with_name("forks.py"))
     pipe = subprocess.PIPE
@@ -76,9 +73,7 @@ def runner() -> Iterator[subprocess.Popen[str]]:
         process.stdin.close()
 
 
-def test_every_command_on_every_broken_store(
-    runner: subprocess.Popen[str], tmp_path: Path, tell: Tell
-) -> None:
+def test_every_command_on_every_broken_store(runner, tmp_path, tell):
     """An exit code of the contract, a sentence where it is none of 0; never a traceback, a signal,
     or no end."""
     assert runner.stdin is not None and runner.stdout is not None
@@ -115,7 +110,7 @@ def test_every_command_on_every_broken_store(
     assert not faults, "\n\n".join(faults[:20])
 
 
-def _looked_at(path: Path, tell: Tell) -> str:
+def _looked_at(path, tell):
     """What went wrong when a store was opened, read and left on a screen; empty for nothing."""
     browser = Driven(path, code=SHORT_FUSE, PATH=path_with())  # no Hermes to resume in
     browser.wait_until(lambda it: "is writing" in it.text or not it.child.isalive(), SECONDS * 3)
@@ -152,7 +147,7 @@ def _looked_at(path: Path, tell: Tell) -> str:
     return ""
 
 
-def test_every_broken_store_on_the_screen(tmp_path: Path, tell: Tell) -> None:
+def test_every_broken_store_on_the_screen(tmp_path, tell):
     """Opened, read through and left: rows or a sentence, the terminal as it was, no traceback, no
     hang."""
     faults = []

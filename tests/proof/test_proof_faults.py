@@ -14,14 +14,12 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from acting import ACTIONS, NOW, trash_of
-from counts import Tell
-from faults import COMPILER, Answer, Faults
+from faults import COMPILER, Faults
 from trashing import Dump, dump, family, health, opened, run
 
 from hermes_browse.store.connection.connect import Store
@@ -58,7 +56,7 @@ class Case(NamedTuple):
     calls: tuple[str, ...]
 
 
-def prepare(faults: Faults, folder: Path, action: str, shape: str, journal: str) -> Case:
+def prepare(faults, folder, action, shape, journal):
     """A home with what the action needs, and what it does to it."""
     built, home = folder / "built", folder / f"{action}-{shape}-{journal}"
     (built / "sessions").mkdir(parents=True)
@@ -80,7 +78,7 @@ def prepare(faults: Faults, folder: Path, action: str, shape: str, journal: str)
     return Case(action, home, before, whole, wanted, answer.calls)
 
 
-def ways(call: str) -> tuple[str, ...]:
+def ways(call):
     """How a call may fail."""
     name = call.rpartition(" ")[0]
     if name in ("read", "open to read"):
@@ -92,7 +90,7 @@ def ways(call: str) -> tuple[str, ...]:
     return ("EIO", "kill")
 
 
-def try_once(faults: Faults, case: Case, folder: Path, at: int, kind: str) -> Answer:
+def try_once(faults, case, folder, at, kind):
     """Have one call fail, and look at everything."""
     shutil.copytree(case.folder, folder)
     answer = faults.run(case.action, folder, at, kind)
@@ -135,7 +133,7 @@ def try_once(faults: Faults, case: Case, folder: Path, at: int, kind: str) -> An
     return answer
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     """All files below a folder but the store's own."""
     files = (
         each
@@ -145,7 +143,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(each.relative_to(folder)): each.read_bytes() for each in files}
 
 
-def check_said(case: Case, answer: Answer, now: Dump, what: object) -> None:
+def check_said(case, answer, now, what):
     """Hold what was said against what is so."""
     if _NOTHING.search(answer.said):
         assert now == case.before, what
@@ -155,7 +153,7 @@ def check_said(case: Case, answer: Answer, now: Dump, what: object) -> None:
         assert now == case.wanted, what
 
 
-def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> None:
+def check_nothing_is_lost(case, folder, now, what):
     """All rows and files of the beginning can be had: on a copy, with every bundle put back."""
     if case.action == "export":
         out = folder / "out.md"
@@ -183,7 +181,7 @@ def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> 
 
 
 @pytest.fixture(scope="module")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
+def faults(tmp_path_factory):
     """The process that forks."""
     made = Faults(tmp_path_factory.mktemp("faults"))
     yield made
@@ -191,7 +189,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Path]:
+def place(tmp_path):
     """A folder, in memory where there is such a place: a sync to a disk takes longer than all the
     rest."""
     memory = Path("/dev/shm")
@@ -204,9 +202,7 @@ def place(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("journal", [pytest.param("wal", marks=pytest.mark.quick), "delete"])
 @pytest.mark.parametrize("action", ["delete", "restore", "archive"])
-def test_syncs_renames_and_removals(
-    faults: Faults, action: str, journal: str, place: Path, tell: Tell
-) -> None:
+def test_syncs_renames_and_removals(faults, action, journal, place, tell):
     """The short part: what makes a transaction last, and a bundle, each with an error, and one in
     three killed too."""
     case = prepare(faults, place, action, "22", journal)
@@ -221,9 +217,7 @@ def test_syncs_renames_and_removals(
 @pytest.mark.parametrize("shape", ["22", "31"])
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("action", ACTIONS)
-def test_every_call(
-    faults: Faults, action: str, journal: str, shape: str, place: Path, tell: Tell
-) -> None:
+def test_every_call(faults, action, journal, shape, place, tell):
     """With an error, a full disk, a short write, a kill."""
     if action == "pin" and shape == "22":
         pytest.skip("this store knows no pins")

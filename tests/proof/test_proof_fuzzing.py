@@ -1,12 +1,8 @@
 """Fuzzing: decoders, the parser and planner of queries, and the renderer of pages take whatever
 they are given."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import pytest
-from counts import Tell, setting
+from counts import setting
 from fuzzed import TARGETS, remove_store
 from hypothesis import HealthCheck, given, settings, target
 
@@ -14,7 +10,7 @@ IDEA = "fuzzing"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _store_to_search_in() -> Iterator[None]:
+def _store_to_search_in():
     """Not left to the end of the process: under load, workers of the test run are killed before
     it."""
     yield
@@ -22,7 +18,7 @@ def _store_to_search_in() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_whatever_it_is_given(name: str, tell: Tell) -> None:
+def test_whatever_it_is_given(name, tell):
     """A fixed number of examples, the same ones each time; Hypothesis looks for those with more in
     them."""
     function, drawn = TARGETS[name]
@@ -35,7 +31,7 @@ def test_whatever_it_is_given(name: str, tell: Tell) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(drawn)
-    def once(value: object) -> None:
+    def once(value):
         tell(f"examples for the {name}")
         target(float(function(value)))
 

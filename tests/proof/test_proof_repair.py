@@ -1,19 +1,16 @@
 """Beside a repair: `hermes sessions repair` mends a broken store while the browser is on it,
 whichever way it takes."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from builders import big_store
-from counts import IS_LONG, Tell, setting
+from counts import IS_LONG, setting
 from driver import FEW, LEFT, NO_QUERY, Driven
 from watching import check_and_count
 
@@ -59,7 +56,7 @@ db.close()
 
 
 @pytest.mark.parametrize("way", [pytest.param(way, marks=pytest.mark.long) for way in BREAKS])
-def test_a_repair_under_an_open_browser(way: str, tmp_path: Path, tell: Tell) -> None:
+def test_a_repair_under_an_open_browser(way, tmp_path, tell):
     """The repair succeeds, takes the way it takes without us, and loses no row; the browser shows
     the mended store."""
     for number in range(setting("REPAIRS", 1, 2)):
@@ -68,7 +65,7 @@ def test_a_repair_under_an_open_browser(way: str, tmp_path: Path, tell: Tell) ->
         _repair(big_store(home / "state.db", *SIZE), way, number % 2 == 0, tell)
 
 
-def _repair(store: Path, way: str, searching: bool, tell: Tell) -> None:
+def _repair(store, way, searching, tell):
     browser = Driven(store)
     browser.opened()
     if searching:

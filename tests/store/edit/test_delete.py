@@ -1,11 +1,7 @@
 """Delete and restore: a store that went through both is the store it was, value for value, whatever
 made it."""
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import shapes
@@ -36,22 +32,20 @@ from hermes_browse.store.trash.shelf import list_bundles
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 
 
-def roots(path: Path) -> list[str]:
+def roots(path):
     """The root of every conversation."""
     with Store(path).reader() as reader:
         return [chain.root.id for chain in read_catalog(reader, NOW).chains()]
 
 
-def hits(path: Path, text: str) -> set[int]:
+def hits(path, text):
     """Ids of the messages our search finds."""
     with Store(path).reader() as reader:
         return {hit.message_id for hit in search(reader, parse(text), scope=Scope(), limit=0).hits}
 
 
 @pytest.mark.parametrize("name", slow_but((), FIXTURES))
-def test_every_conversation_of_a_real_store_goes_and_comes_back(
-    fixture_store: Callable[[str], Path], name: str
-) -> None:
+def test_every_conversation_of_a_real_store_goes_and_comes_back(fixture_store, name):
     """Every table of every fixture, and the search indexes after either."""
     path = fixture_store(name)
     if name == "state-v31":  # the rest of this test is about what is not protected
@@ -78,7 +72,7 @@ def test_every_conversation_of_a_real_store_goes_and_comes_back(
 
 @pytest.mark.parametrize("shape", shapes.NAMES)
 @pytest.mark.parametrize("journal", slow_but(["wal"], ["wal", "delete"]))
-def test_every_shape_of_store(tmp_path: Path, shape: str, journal: str) -> None:
+def test_every_shape_of_store(tmp_path, shape, journal):
     """A conversation with everything; searching finds the same before and after, and nothing of it
     between."""
     path = family(tmp_path / "state.db", shape, journal=journal)
@@ -112,7 +106,7 @@ def test_every_shape_of_store(tmp_path: Path, shape: str, journal: str) -> None:
 
 
 @pytest.mark.parametrize("shape", slow_but(shapes.NAMES[::3], shapes.NAMES))
-def test_many_at_once_are_one_bundle(tmp_path: Path, shape: str) -> None:
+def test_many_at_once_are_one_bundle(tmp_path, shape):
     """A whole store deleted and restored."""
     path = big_store(tmp_path / "state.db", 60, 700, shape=shape)
     before, found = dump(path), hits(path, "needle")
@@ -129,7 +123,7 @@ def test_many_at_once_are_one_bundle(tmp_path: Path, shape: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_store_no_hermes_wrote(tmp_path: Path) -> None:
+def test_a_store_no_hermes_wrote(tmp_path):
     """Rings of parents, blobs for text, broken settings, ids that are flags."""
     path = hostile_store(tmp_path / "state.db", without=())
     before = dump(path)
@@ -139,7 +133,7 @@ def test_a_store_no_hermes_wrote(tmp_path: Path) -> None:
         assert dump(path) == before, (root, back.notes)
 
 
-def test_any_segment_stands_for_its_conversation(tmp_path: Path) -> None:
+def test_any_segment_stands_for_its_conversation(tmp_path):
     """And naming several of them is naming it once."""
     for number, names in enumerate((("root",), ("next",), ("tip",), ("root", "tip", "next"))):
         (tmp_path / str(number)).mkdir()
@@ -147,11 +141,11 @@ def test_any_segment_stands_for_its_conversation(tmp_path: Path) -> None:
         assert set(remove(path, *names).bundle.sessions) == FAMILY
 
 
-def test_prompts_go_with_their_last_user(tmp_path: Path) -> None:
+def test_prompts_go_with_their_last_user(tmp_path):
     """One that another session uses stays; both are in the bundle."""
     path = family(tmp_path / "state.db")
 
-    def prompts() -> list[str]:
+    def prompts():
         with opened(path, "ro") as connection:
             return [
                 row[0] for row in connection.execute("SELECT hash FROM system_prompts ORDER BY 1")
@@ -167,7 +161,7 @@ def test_prompts_go_with_their_last_user(tmp_path: Path) -> None:
     assert prompts() == ["own", "shared"]
 
 
-def test_what_only_mentions_a_session_stays(tmp_path: Path) -> None:
+def test_what_only_mentions_a_session_stays(tmp_path):
     """Locks, leases, routing and delegations stay as Hermes leaves them; a goal goes, which only
     the session knew."""
     path = family(tmp_path / "state.db")
@@ -183,7 +177,7 @@ def test_what_only_mentions_a_session_stays(tmp_path: Path) -> None:
     assert goals == [("goal:other",)]
 
 
-def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path: Path) -> None:
+def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path):
     """A branch deleted after its parent, or before it."""
     for number, order in enumerate(
         (("tip", "branch"), ("branch", "tip"), ("branch", "other", "tip"))
@@ -197,7 +191,7 @@ def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path: Path) -> None:
         assert dump(path) == before
 
 
-def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
+def test_values_of_any_kind_in_any_column(tmp_path):
     """Blobs, invalid text, infinities and numbers where text belongs, in every column that takes
     them."""
     path = family(tmp_path / "state.db", "31", fts=False)
@@ -234,7 +228,7 @@ def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
     assert dump(path) == before
 
 
-def test_the_bundle_tells_what_it_is_called(tmp_path: Path) -> None:
+def test_the_bundle_tells_what_it_is_called(tmp_path):
     """By its title, else by what was asked first, of however many conversations."""
     path = make_store(
         tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b", "title": "B"}, {"id": "c"}],
@@ -246,7 +240,7 @@ def test_the_bundle_tells_what_it_is_called(tmp_path: Path) -> None:
     assert titles == ["Where is the quay?", "B", None]
 
 
-def test_a_foreign_text_encoding_is_refused(tmp_path: Path) -> None:
+def test_a_foreign_text_encoding_is_refused(tmp_path):
     """Bytes of UTF-16 text would not come back as such."""
     path = tmp_path / "state.db"
     with sqlite3.connect(path) as connection:

@@ -4,8 +4,6 @@ a bundle.
 Twenty times; HERMES_BROWSE_KILLS sets another number.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal
@@ -13,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from builders import T0, make_store
@@ -86,10 +83,10 @@ while True:
 """
 
 
-def store_of(path: Path, shape: str, journal: str) -> Path:
+def store_of(path, shape, journal):
     """Six chats of two segments and a subagent, each with messages enough to take a moment."""
-    sessions: list[dict[str, object]] = [{"id": "writer"}]
-    messages: list[dict[str, object]] = []
+    sessions = [{"id": "writer"}]
+    messages = []
     for name in CHATS:
         sessions += [
             {"id": name, "end_reason": "compression", "ended_at": T0},
@@ -104,9 +101,9 @@ def store_of(path: Path, shape: str, journal: str) -> Path:
     return make_store(path, shape, sessions, messages, journal)
 
 
-def rows_by_session(path: Path) -> dict[str, set[tuple[object, ...]]]:
+def rows_by_session(path):
     """All rows of sessions and messages by the session they are of."""
-    found: dict[str, set[tuple[object, ...]]] = {}
+    found = {}
     with opened(path, "ro") as connection:
         for table, column in (("sessions", "id"), ("messages", "session_id")):
             for owner, *row in connection.execute(f"SELECT {column}, * FROM {table}"):
@@ -117,13 +114,13 @@ def rows_by_session(path: Path) -> dict[str, set[tuple[object, ...]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape, journal", [("22", "wal"), ("31", "delete")])
-def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
+def test_killed_at_any_moment(tmp_path, shape, journal):
     """Half of the runs in either journal mode."""
     path, trash = store_of(tmp_path / "state.db", shape, journal), tmp_path / "trash"
     whole = rows_by_session(path)
     chance = random.Random(shape)
     gone_once, back_once = set(), set()
-    killed: Counter[bytes] = Counter()
+    killed = Counter()
     with subprocess.Popen(
         [sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE
     ) as writer:

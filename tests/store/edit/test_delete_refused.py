@@ -1,9 +1,5 @@
 """What is not deleted though it was asked for: protected, changed since, or not to be named."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import T0
 from trashing import FAMILY, NOW, dump, family, opened, put_back, remove, run
@@ -32,7 +28,7 @@ from hermes_browse.store.trash.shelf import list_bundles
         ("UPDATE compression_locks SET expires_at = 9e12", "compress|busy|live|lock"),
     ],
 )
-def test_what_is_protected_stays(tmp_path: Path, statement: str, reason: str) -> None:
+def test_what_is_protected_stays(tmp_path, statement, reason):
     """Any segment or subagent of it protects the whole; the reason is said, nothing is written."""
     path = family(tmp_path / "state.db")
     run(path, statement)
@@ -42,7 +38,7 @@ def test_what_is_protected_stays(tmp_path: Path, statement: str, reason: str) ->
     assert dump(path) == before and not (tmp_path / "trash").exists()
 
 
-def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_catalog_knows_no_pin(tmp_path, monkeypatch):
     """What a clean-up planned minutes ago is looked at anew."""
     path = family(tmp_path / "state.db")
     with Store(path).reader() as reader:
@@ -64,7 +60,7 @@ def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "late" in remove(path, "root").reparented
 
 
-def test_ids_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_ids_that_are_no_text_are_refused(tmp_path):
     """They could not be named in a statement again."""
     path = family(tmp_path / "state.db", "22")
     run(path, "INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)")
@@ -72,9 +68,7 @@ def test_ids_that_are_no_text_are_refused(tmp_path: Path) -> None:
         remove(path, "a")
 
 
-def test_an_old_catalog_knows_what_has_gone_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_catalog_knows_what_has_gone_since(tmp_path, monkeypatch):
     """A clean-up takes a branch, or what would have gone along, before its parent; all of it can
     come back."""
     path = family(tmp_path / "state.db")

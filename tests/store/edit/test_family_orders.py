@@ -1,11 +1,8 @@
 """Families that went in several bundles: in whatever order those come back, everyone hangs where
 they hung."""
 
-from __future__ import annotations
-
 import json
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 from builders import T0, make_store
@@ -16,16 +13,14 @@ from trashing import NOW, dump, opened, put_back, remove, run
 from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import drop, list_bundles
 
-_BRANCHES = ("20260105_090000_bbb001", "20260105_091000_bbb002")
 
-
-def parents(path: Path) -> dict[str, str | None]:
+def parents(path):
     """The parent of each session."""
     with opened(path, "ro") as connection:
         return dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
 
 
-def three(path: Path) -> Path:
+def three(path):
     """A conversation, a branch of it, and a branch of that."""
     marker = '{"_branched_from": "%s"}'
     return make_store(
@@ -42,7 +37,7 @@ def three(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("back", list(permutations(("top", "mid", "low"))))
-def test_one_bundle_in_parts_in_every_order(tmp_path: Path, back: tuple[str, ...]) -> None:
+def test_one_bundle_in_parts_in_every_order(tmp_path, back):
     """Each alone; the bundle keeps all, says what is back, and at the end everyone hangs where they
     hung."""
     path = three(tmp_path / "state.db")
@@ -66,7 +61,7 @@ def test_one_bundle_in_parts_in_every_order(tmp_path: Path, back: tuple[str, ...
     assert dump(path) == before
 
 
-def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
+def test_a_parent_that_waits_is_named(tmp_path):
     """Who comes back first has none for now, and is told where it is; a second restore of the first
     changes nothing."""
     path = three(tmp_path / "state.db")
@@ -87,7 +82,7 @@ def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
     assert put_back(path, mid).notes == () and dump(path) == before
 
 
-def test_a_child_that_waits_is_named(tmp_path: Path) -> None:
+def test_a_child_that_waits_is_named(tmp_path):
     """It is in the trash, and comes back to where it hung."""
     path = three(tmp_path / "state.db")
     before = dump(path)
@@ -102,7 +97,7 @@ def test_a_child_that_waits_is_named(tmp_path: Path) -> None:
     assert put_back(path, mid).notes == () and dump(path) == before
 
 
-def test_a_tie_that_hermes_cut_stays_cut(tmp_path: Path) -> None:
+def test_a_tie_that_hermes_cut_stays_cut(tmp_path):
     """Where both are in the store it is right: an old bundle does not tie what has come apart
     since."""
     path = three(tmp_path / "state.db")
@@ -119,11 +114,11 @@ _KINDS = st.sampled_from(["branch", "child", "segment", "helper"])
 
 
 @st.composite
-def families(draw: st.DrawFn) -> list[dict[str, object]]:
+def families(draw):
     """Sessions of up to seven, each a root or below one before it."""
-    sessions: list[dict[str, object]] = []
+    sessions = []
     for number in range(draw(st.integers(2, 7))):
-        session: dict[str, object] = {
+        session = {
             "id": f"s{number}",
             "started_at": T0 + number * 100,
             "ended_at": T0 + 5000,
@@ -154,11 +149,11 @@ def families(draw: st.DrawFn) -> list[dict[str, object]]:
     st.randoms(use_true_random=False),
 )
 def test_any_family_in_any_order(
-    tmp_path_factory: pytest.TempPathFactory,
-    sessions: list[dict[str, object]],
-    steps: list[tuple[str, int]],
-    chance: object,
-) -> None:
+    tmp_path_factory,
+    sessions,
+    steps,
+    chance,
+):
     """Over weeks: deleted, restored, deleted again, bundles dropped when they are back; in the end
     all is as it was."""
     folder = tmp_path_factory.mktemp("family")
@@ -178,7 +173,7 @@ def test_any_family_in_any_order(
             elif step == "drop" and set(bundle.sessions) <= set(present):
                 drop(trash, bundle.name)
     names = [each.name for each in list_bundles(trash)]
-    chance.shuffle(names)  # type: ignore[attr-defined]
+    chance.shuffle(names)
     for name in names:
         assert put_back(path, name).verified
     assert dump(path) == before

@@ -1,12 +1,9 @@
 """Which stores are not written to, and which conversations no bulk write touches: each with its
 reason."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -32,7 +29,7 @@ NEEDS = Needs(frozenset({"sessions", "messages"}))
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A small store."""
     (tmp_path / "home").mkdir()
     return make_store(
@@ -40,11 +37,11 @@ def path(tmp_path: Path) -> Path:
     )
 
 
-def refused(path: Path, words: str, needs: Needs = NEEDS) -> None:
+def refused(path, words, needs=NEEDS):
     """It is not written to, says why, and is as it was."""
     before = path.read_bytes()
 
-    def work(_: object) -> None:
+    def work(_):
         raise AssertionError("the work was begun")
 
     with pytest.raises(RefusedError, match=words) as caught:
@@ -55,7 +52,7 @@ def refused(path: Path, words: str, needs: Needs = NEEDS) -> None:
 
 
 @contextmanager
-def with_mode(path: Path, mode: int) -> Iterator[None]:
+def with_mode(path, mode):
     """Other permissions for a while."""
     before = path.stat().st_mode
     path.chmod(mode)
@@ -66,7 +63,7 @@ def with_mode(path: Path, mode: int) -> Iterator[None]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
-def test_what_is_read_only_stays_so(path: Path) -> None:
+def test_what_is_read_only_stays_so(path):
     """A file or folder nobody may write to is left alone even by root, who could."""
     with with_mode(path, 0o444):
         refused(path, "the file is read-only")
@@ -78,7 +75,7 @@ def test_what_is_read_only_stays_so(path: Path) -> None:
             guards.check_writable(Store(path), reader, Needs())
 
 
-def test_a_link_is_judged_by_where_it_leads(path: Path, tmp_path: Path) -> None:
+def test_a_link_is_judged_by_where_it_leads(path, tmp_path):
     """The log stands beside the file itself."""
     link = tmp_path / "link.db"
     try:
@@ -95,9 +92,7 @@ def test_a_link_is_judged_by_where_it_leads(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "system, safe", [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)]
 )
-def test_file_systems_of_other_machines(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, safe: bool
-) -> None:
+def test_file_systems_of_other_machines(path, tmp_path, monkeypatch, system, safe):
     """Where locks are not seen by all, two would write at once."""
     device = path.stat().st_dev
     mounts = tmp_path / "mounts"
@@ -115,7 +110,7 @@ def test_file_systems_of_other_machines(
     assert titles.rename(Store(path), "a", "Pier").title == "Pier"
 
 
-def test_a_schema_from_the_future(path: Path) -> None:
+def test_a_schema_from_the_future(path):
     """What we do not know we cannot keep true."""
     run(path, "UPDATE schema_version SET version = 32")
     refused(path, "schema 32, newer")
@@ -124,7 +119,7 @@ def test_a_schema_from_the_future(path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [32, 99])
-def test_a_schema_that_becomes_newer_meanwhile(path: Path, version: int) -> None:
+def test_a_schema_that_becomes_newer_meanwhile(path, version):
     """Only a row changes, so nothing but that row tells; the version is read again in the
     transaction that writes."""
     store = Store(path)
@@ -137,7 +132,7 @@ def test_a_schema_that_becomes_newer_meanwhile(path: Path, version: int) -> None
     assert caught.value.exit_code == 5 and dump(path) == before
 
 
-def test_what_an_operation_needs(tmp_path: Path) -> None:
+def test_what_an_operation_needs(tmp_path):
     """A table or a column that this Hermes does not have."""
     path = make_store(tmp_path / "state.db", "11", [{"id": "a"}])
     refused(path, "no sessions.pinned, .* too old", Needs(columns=frozenset({"pinned"})))
@@ -145,7 +140,7 @@ def test_what_an_operation_needs(tmp_path: Path) -> None:
     refused(path, "no sessions.nowhere", Needs(columns=frozenset({"nowhere", "id"})))
 
 
-def unknown_tokenizer(path: Path, index: str) -> None:
+def unknown_tokenizer(path, index):
     """Make a search index want a tokenizer that only Hermes has loaded."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA writable_schema=ON")
@@ -156,7 +151,7 @@ def unknown_tokenizer(path: Path, index: str) -> None:
         assert changed == 1
 
 
-def test_triggers_that_cannot_run_here(path: Path) -> None:
+def test_triggers_that_cannot_run_here(path):
     """Nothing is deleted: the index would be left behind. What has no such trigger is written
     to."""
     unknown_tokenizer(path, "messages_fts")
@@ -166,7 +161,7 @@ def test_triggers_that_cannot_run_here(path: Path) -> None:
     assert titles.rename(Store(path), "a", "Quay").title == "Quay"
 
 
-def test_a_damaged_store(path: Path) -> None:
+def test_a_damaged_store(path):
     """What SQLite finds malformed is not made worse."""
     run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     for beside in ("-wal", "-shm"):
@@ -184,7 +179,7 @@ def test_a_damaged_store(path: Path) -> None:
     assert path.read_bytes() == raw
 
 
-def reasons(path: Path, now: float = NOW) -> dict[str, str]:
+def reasons(path, now=NOW):
     """What is protected."""
     with Store(path).reader() as reader:
         catalog, busy = read_catalog(reader, now), read_busy(reader, now)
@@ -194,7 +189,7 @@ def reasons(path: Path, now: float = NOW) -> dict[str, str]:
     return {root: why.words for root, why in found.items() if why is not None}
 
 
-def test_protected_conversations(tmp_path: Path) -> None:
+def test_protected_conversations(tmp_path):
     """Live, pinned in any segment, and under a lease or lock of any of them or of the root of their
     family."""
     path = family(tmp_path / "state.db")
@@ -219,9 +214,7 @@ def test_protected_conversations(tmp_path: Path) -> None:
     assert reasons(path, NOW + 3600) == {}
 
 
-def test_what_is_live_may_be_marked_by_name(
-    tmp_path: Path, fixture_store: Callable[[str], Path]
-) -> None:
+def test_what_is_live_may_be_marked_by_name(tmp_path, fixture_store):
     """Hermes archives and pins what is in use, too; only a delete would take something from it."""
     path = fixture_store("state-v31")
     leased = "20260119_170000_888102"

@@ -1,16 +1,12 @@
 """A bundle put back into another store: of an older or newer schema, or of another installation."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import pytest
 from effort import slow_but
 from searching import search
 from trashing import (
     FAMILY,
-    Dump,
     deleted,
     dump,
     family,
@@ -28,18 +24,11 @@ from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 
-
-def common(before: Dump, after: Dump) -> None:
-    """Sessions and messages agree in number."""
-    for table in ("sessions", "messages"):
-        assert len(before[table]) == len(after[table])
-
-
 _UPDATES = ["6 31", "11 22", "14 31", "22 31", "22 31-migrated", "26 31", "31-migrated 31"]
 
 
 @pytest.mark.parametrize("update", slow_but(_UPDATES[::3], _UPDATES))
-def test_into_a_newer_schema(tmp_path: Path, update: str) -> None:
+def test_into_a_newer_schema(tmp_path, update):
     """Hermes was updated since: columns that are new get what a new row gets, and searching finds
     it all."""
     old, new = update.split()
@@ -77,7 +66,7 @@ def test_into_a_newer_schema(tmp_path: Path, update: str) -> None:
 
 
 @pytest.mark.parametrize("new, old", [("31", "22"), ("31", "11"), ("22", "6")])
-def test_into_an_older_schema(tmp_path: Path, new: str, old: str) -> None:
+def test_into_an_older_schema(tmp_path, new, old):
     """What an older store has no place for stays in the bundle, and is named."""
     path, name = deleted(tmp_path, new)
     shutil.move(path, tmp_path / "new.db")
@@ -90,7 +79,7 @@ def test_into_an_older_schema(tmp_path: Path, new: str, old: str) -> None:
     assert len(matches(path, "gangway")) == 8 and set(health(path).values()) == {"ok"}
 
 
-def test_a_column_a_new_hermes_insists_on(tmp_path: Path) -> None:
+def test_a_column_a_new_hermes_insists_on(tmp_path):
     """Rows that cannot be made without inventing something are not made."""
     path, name = deleted(tmp_path)
     with opened(path) as connection:
@@ -110,7 +99,7 @@ def test_a_column_a_new_hermes_insists_on(tmp_path: Path) -> None:
     } == {table: each for table, each in gone.items() if table != "session_model_usage"}
 
 
-def test_a_bundle_of_another_store(tmp_path: Path) -> None:
+def test_a_bundle_of_another_store(tmp_path):
     """It goes back where it is from, unless that is gone or another is wanted."""
     path, name = deleted(tmp_path)
     other = tmp_path / "other.db"
@@ -125,7 +114,7 @@ def test_a_bundle_of_another_store(tmp_path: Path) -> None:
     assert put_back(moved, name).notes == (f"The deletion is from {path}.",)
 
 
-def test_a_store_knows_itself_by_its_number(tmp_path: Path) -> None:
+def test_a_store_knows_itself_by_its_number(tmp_path):
     """Hermes 0.22 numbers stores: a copy at another place is the same one, another at the same
     place is not."""
     path = family(tmp_path / "state.db", journal="delete")

@@ -1,10 +1,7 @@
 """What was done, told and undone: value for value, all of it or nothing."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
@@ -22,7 +19,7 @@ from hermes_browse.store.errors import NotFoundError, RefusedError
         ["11", "22", "31", "31-migrated"], ["11", "14", "22", "26", "31", "31-migrated"]
     )
 )
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def store(request, tmp_path):
     """A chain with a subagent, and ids that are anything but ids."""
     sessions = [
         {"id": "root", "title": "Ferry", "end_reason": "compression", "ended_at": T0 + 9},
@@ -38,15 +35,15 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     )
 
 
-def has(path: Path, column: str) -> bool:
+def has(path, column):
     """Whether sessions of a store have a column."""
     return column in dict(rows(path, "SELECT name, 1 FROM pragma_table_info('sessions')"))
 
 
-def test_what_is_done_can_be_undone(store: Path) -> None:
+def test_what_is_done_can_be_undone(store):
     """On every shape; what a shape has no column for is refused and changes nothing."""
     before = dump(store)
-    changes: list[Change] = []
+    changes = []
     for column, work in (("archived", flags.archive), ("pinned", flags.pin)):
         if has(store, column):
             changes.append(work(Store(store), ["tip"]))
@@ -67,7 +64,7 @@ def test_what_is_done_can_be_undone(store: Path) -> None:
     assert dump(store) == before
 
 
-def test_the_title_is_the_users(store: Path) -> None:
+def test_the_title_is_the_users(store):
     """Hermes' titler leaves it alone then (0.22)."""
     if not has(store, "title_source"):
         pytest.skip("this shape keeps no source of titles")
@@ -79,7 +76,7 @@ def test_the_title_is_the_users(store: Path) -> None:
         assert connection.execute(read).fetchall() == [(None, None)]
 
 
-def test_what_is_not_there_is_said(store: Path) -> None:
+def test_what_is_not_there_is_said(store):
     """All or nothing."""
     before = dump(store)
     with pytest.raises(NotFoundError):
@@ -91,7 +88,7 @@ def test_what_is_not_there_is_said(store: Path) -> None:
 
 
 @pytest.mark.parametrize("session", HOSTILE_IDS)
-def test_ids_are_data(tmp_path: Path, session: str) -> None:
+def test_ids_are_data(tmp_path, session):
     """Flags, paths, patterns and statements as ids: their one row is changed, and put back."""
     path = hostile_store(tmp_path / "state.db")
     before = dump(path)
@@ -109,7 +106,7 @@ def test_ids_are_data(tmp_path: Path, session: str) -> None:
     ) == ["state.db"]
 
 
-def test_values_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
+def test_values_that_are_no_text_come_back_as_they_were(tmp_path):
     """A title of invalid bytes, a blob, a number: an undo brings back the same bytes of the same
     class."""
     path = make_store(tmp_path / "state.db", "22", [{"id": each} for each in "abc"])
@@ -128,7 +125,7 @@ def test_values_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
     assert dump(path) == before
 
 
-def test_an_undo_can_be_undone(tmp_path: Path) -> None:
+def test_an_undo_can_be_undone(tmp_path):
     """Titles that moved along a lineage move to and fro."""
     sessions = [
         {"id": "root", "title": "Ferry", "end_reason": "compression", "ended_at": T0},
@@ -147,7 +144,7 @@ def test_an_undo_can_be_undone(tmp_path: Path) -> None:
     assert health(path) == dict.fromkeys(health(path), "ok")
 
 
-def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
+def test_an_undo_of_nothing_is_nothing(tmp_path):
     """What was so already leaves nothing to put back."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a"}])
     nothing = flags.unarchive(Store(path), ["a"])
@@ -167,9 +164,7 @@ def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("index", [True, False])
-def test_an_undo_takes_nothing_back_that_came_later(
-    tmp_path: Path, meanwhile: str, words: str, index: bool
-) -> None:
+def test_an_undo_takes_nothing_back_that_came_later(tmp_path, meanwhile, words, index):
     """With the unique index on titles, and without."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "title": "Ferry"}, {"id": "b"}])
     if not index:
@@ -182,7 +177,7 @@ def test_an_undo_takes_nothing_back_that_came_later(
     assert dump(path) == before
 
 
-def test_columns_that_are_not_ours_stay(tmp_path: Path) -> None:
+def test_columns_that_are_not_ours_stay(tmp_path):
     """What Hermes writes to the same row between a change and its undo is kept."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "message_count": 3}])
     done = flags.archive(Store(path), ["a"])
@@ -194,7 +189,7 @@ def test_columns_that_are_not_ours_stay(tmp_path: Path) -> None:
         ).fetchall() == [(0, 4, "m")]
 
 
-def test_the_spared_are_not_marked_along(tmp_path: Path) -> None:
+def test_the_spared_are_not_marked_along(tmp_path):
     """Hermes marks a branch of a compressed session with it; a bulk write leaves out what is
     protected."""
     sessions = [
@@ -214,7 +209,7 @@ def test_the_spared_are_not_marked_along(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}])
-def test_rings_end(tmp_path: Path, parents: dict[str, str]) -> None:
+def test_rings_end(tmp_path, parents):
     """Parents that lead back to themselves, as in a damaged file."""
     sessions = [
         {"id": each, "end_reason": "compression", "parent_session_id": parents.get(each)}

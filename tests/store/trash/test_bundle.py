@@ -1,8 +1,6 @@
 """A bundle is whole or not there, tells when it is damaged, opens as a store, and can be read without
 us."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -42,16 +40,15 @@ from hermes_browse.store.trash.bundle import (
     read_bundle_facts,
     verify,
 )
-from hermes_browse.store.trash.copying import WrittenBundle, write_bundle
+from hermes_browse.store.trash.copying import write_bundle
 from hermes_browse.store.trash.progress import NOBODY, Progress
 from hermes_browse.store.trash.session_files import find_files
 from hermes_browse.store.trash.shelf import list_bundles
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
-Said = dict[str, list[tuple[str, str, str | None]]]
 
 
-def written(path: Path, progress: Progress = NOBODY) -> WrittenBundle:
+def written(path, progress=NOBODY):
     """A bundle of the conversation in `family`, with a file of Hermes."""
     folder = path.parent / "sessions"
     folder.mkdir(exist_ok=True)
@@ -63,7 +60,7 @@ def written(path: Path, progress: Progress = NOBODY) -> WrittenBundle:
         return write_bundle(reader, saved, files, path.parent / "trash", NOW, progress)
 
 
-def sealed(path: Path) -> Path:
+def sealed(path):
     """A bundle whose checksum is made right, after it was changed."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     path.with_suffix(SUM).write_text(f"{digest}  {path.name}\n")
@@ -71,12 +68,12 @@ def sealed(path: Path) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     """A store with everything."""
     return family(tmp_path / "state.db")
 
 
-def test_a_bundle_is_private_and_holds_what_it_says(store: Path) -> None:
+def test_a_bundle_is_private_and_holds_what_it_says(store):
     """Folder 0700, files 0600; names say nothing of what is in it."""
     made = written(store)
     assert stat.S_IMODE(made.path.parent.stat().st_mode) == 0o700
@@ -93,7 +90,7 @@ def test_a_bundle_is_private_and_holds_what_it_says(store: Path) -> None:
     assert rows(made.path, "PRAGMA integrity_check") == [("ok",)]
 
 
-def test_names_are_of_time_and_chance(store: Path) -> None:
+def test_names_are_of_time_and_chance(store):
     """Two at once differ."""
     names = {written(store).facts.name for _ in range(3)}
     assert len(names) == 3 and all(
@@ -101,7 +98,7 @@ def test_names_are_of_time_and_chance(store: Path) -> None:
     )
 
 
-def test_a_bundle_can_be_read_with_ordinary_tools(store: Path) -> None:
+def test_a_bundle_can_be_read_with_ordinary_tools(store):
     """The commands of docs/safety.md do what they say."""
     for tool in ("sha256sum", "sqlite3"):
         if shutil.which(tool) is None:
@@ -129,7 +126,7 @@ def test_a_bundle_can_be_read_with_ordinary_tools(store: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".db", SUM])
 @pytest.mark.parametrize("how", ["flip", "cut", "gone"])
-def test_damage_is_noticed(store: Path, suffix: str, how: str) -> None:
+def test_damage_is_noticed(store, suffix, how):
     """In either file and however; nothing is put back."""
     bundle = remove(store, "tip").bundle.path
     gone, path = dump(store), bundle.with_suffix(suffix)
@@ -162,7 +159,7 @@ def test_damage_is_noticed(store: Path, suffix: str, how: str) -> None:
         "CREATE VIRTUAL TABLE more USING fts5(a)",
     ],
 )
-def test_a_bundle_of_another_making_is_refused(store: Path, statement: str) -> None:
+def test_a_bundle_of_another_making_is_refused(store, statement):
     """Nothing of it is believed unseen, whatever its sum."""
     path = written(store).path
     run(path, *statement.split("; ", 1) if "TRIGGER" in statement else (statement,))
@@ -170,7 +167,7 @@ def test_a_bundle_of_another_making_is_refused(store: Path, statement: str) -> N
         verify(sealed(path))
 
 
-def test_a_bundle_is_no_way_into_other_tables(store: Path) -> None:
+def test_a_bundle_is_no_way_into_other_tables(store):
     """Rows that belong to none of its sessions stay in it, though its sum is right."""
     before = dump(store)
     bundle = remove(store, "tip").bundle.path
@@ -189,7 +186,7 @@ def test_a_bundle_is_no_way_into_other_tables(store: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".db", SUM])
-def test_a_pipe_in_the_trash_is_not_waited_for(store: Path, name: str) -> None:
+def test_a_pipe_in_the_trash_is_not_waited_for(store, name):
     """Nor does it keep others from being listed, deleted or restored."""
     first, second = remove(store, "tip").bundle, remove(store, "other").bundle
     path = first.path.with_suffix(name)
@@ -201,7 +198,7 @@ def test_a_pipe_in_the_trash_is_not_waited_for(store: Path, name: str) -> None:
     assert remove(store, "branch").bundle.sessions == ("branch",)
 
 
-def test_an_endless_file_in_the_trash_is_not_read(store: Path) -> None:
+def test_an_endless_file_in_the_trash_is_not_read(store):
     """A device where the checksum or the links should be."""
     bundle = remove(store, "tip").bundle.path
     bundle.with_suffix(SUM).unlink()
@@ -214,7 +211,7 @@ def test_an_endless_file_in_the_trash_is_not_read(store: Path) -> None:
         remove(store, "other")
 
 
-def test_an_unfinished_bundle_is_none(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unfinished_bundle_is_none(store, monkeypatch):
     """Stopped, out of room, or wrong when compared: no file is left, and nothing is deleted."""
     trash, before = store.parent / "trash", dump(store)
     with pytest.raises(QueryInterruptedError):
@@ -232,16 +229,14 @@ def test_an_unfinished_bundle_is_none(store: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("call", ["open", "mkdir", "fsync", "rename"])
-def test_what_the_system_refuses_is_a_sentence(
-    store: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
+def test_what_the_system_refuses_is_a_sentence(store, monkeypatch, call):
     """With a code for scripts; nothing of it stays."""
     trash, before = store.parent / "trash", dump(store)
     if call != "mkdir":
         trash.mkdir()
     real = getattr(os, call)
 
-    def refuse(*arguments: object, **rest: object) -> object:
+    def refuse(*arguments, **rest):
         if call == "fsync" or "trash" in str(arguments[0]):
             raise PermissionError(13, "Permission denied")
         return real(*arguments, **rest)
@@ -255,14 +250,12 @@ def test_what_the_system_refuses_is_a_sentence(
     assert differences(before, dump(store)) == {}
 
 
-def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(store, monkeypatch):
     """It has its name, then the folder cannot be flushed and the file not be removed: all of it
     stays, and is listed as sound."""
     before = dump(store)
 
-    def refuse(*_: object, **__: object) -> None:
+    def refuse(*_, **__):
         raise OSError(5, "Input/output error")
 
     with monkeypatch.context() as patch:
@@ -275,7 +268,7 @@ def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(
     assert put_back(store, bundle.name).there == FAMILY
 
 
-def test_a_trash_that_is_a_file_is_a_sentence(store: Path) -> None:
+def test_a_trash_that_is_a_file_is_a_sentence(store):
     """A path in the way is not removed."""
     (store.parent / "trash").write_text("mine")
     with pytest.raises(TrashError):
@@ -283,11 +276,11 @@ def test_a_trash_that_is_a_file_is_a_sentence(store: Path) -> None:
     assert (store.parent / "trash").read_text() == "mine"
 
 
-def said(path: Path) -> Said:
+def said(path):
     """Role, text and reasoning of each conversation's messages, by its root."""
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
-        found: Said = {}
+        found = {}
         for root in catalog.order(View.ALL):
             lines = read_outline(reader, catalog.conversation(root).segments).rows
             found[root] = [
@@ -297,7 +290,7 @@ def said(path: Path) -> Said:
 
 
 @pytest.mark.parametrize("shape", ["6", "11", "14", "22", "26", "31", "31-migrated"])
-def test_what_was_deleted_reads_as_before(tmp_path: Path, shape: str) -> None:
+def test_what_was_deleted_reads_as_before(tmp_path, shape):
     """A bundle opens as the store it is from; reading leaves it, and nothing beside it."""
     path = family(tmp_path / "state.db", shape)
     before = said(path)
@@ -310,9 +303,7 @@ def test_what_was_deleted_reads_as_before(tmp_path: Path, shape: str) -> None:
     assert files == {each: each.read_bytes() for each in bundle.parent.iterdir()}
 
 
-def test_written_in_one_language_and_put_back_in_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_written_in_one_language_and_put_back_in_another(tmp_path, monkeypatch):
     """What it says to people is shown in the language of who looks; nothing of that is in its
     files."""
     path = family(tmp_path / "state.db")
@@ -328,7 +319,7 @@ def test_written_in_one_language_and_put_back_in_another(
     assert back.verified and back.messages == 24 and dump(path) == before
 
 
-def test_statements_that_copy_are_short(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_statements_that_copy_are_short(store, monkeypatch):
     """However many rows there are, in portions that take some fifty milliseconds each; every row is
     copied once."""
     monkeypatch.setattr(copying, "_STATEMENT_SECONDS", 0.0)

@@ -1,12 +1,7 @@
 """What the screens say holds at the moment it is read: keys, names, counts, titles, sentences."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from browsing import NOW, Browser, browsing, on_demo, on_store, open_app, rows_of
+from browsing import NOW, browsing, on_demo, on_store, open_app, rows_of
 from builders import make_store
 from textual.geometry import Offset
 
@@ -23,9 +18,7 @@ from hermes_browse.tui.screens.help import HelpCard
 # Names
 
 
-async def test_retention_names_the_untitled_as_the_list_does(
-    fixture_store: Callable[[str], Path], tmp_path: Path
-) -> None:
+async def test_retention_names_the_untitled_as_the_list_does(fixture_store, tmp_path):
     """W calls a conversation without a title by how it begins."""
     folder = tmp_path / "home"
     folder.mkdir()
@@ -51,7 +44,7 @@ async def test_retention_names_the_untitled_as_the_list_does(
         assert untitled[0].preview[:20] in browser.text("#forecasts")
 
 
-async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str], Path]) -> None:
+async def test_a_spared_row_is_named_as_in_the_list(fixture_store):
     """P reads how a spared conversation without a title begins, also where the list has not shown
     it."""
     path = fixture_store("state-v31")
@@ -77,7 +70,7 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
 # Keys
 
 
-async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
+async def test_help_goes_where_lists_go(tmp_path):
     """End, Home, g, G, Ctrl+D and Ctrl+U move in it."""
     async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("question_mark")
@@ -105,9 +98,7 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
         ("H", None),
     ],
 )
-async def test_help_says_what_enter_does_on_a_screen(
-    key: str, enter: str | None, tmp_path: Path
-) -> None:
+async def test_help_says_what_enter_does_on_a_screen(key, enter, tmp_path):
     """Nowhere over the main screen Enter resumes, and help does not say so."""
     async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.press(key, "question_mark")
@@ -122,7 +113,7 @@ async def test_help_says_what_enter_does_on_a_screen(
 
 
 @pytest.mark.slow
-async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
+async def test_a_click_on_a_view_shows_it(tmp_path):
     """Tabs are for the mouse as well, in each form that fits."""
     for size in ((120, 36), (60, 24)):
         folder = tmp_path / str(size[0])
@@ -141,14 +132,14 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
+async def test_everything_marked_is_accounted_for(tmp_path):
     """Of all that is marked, what goes, what is spared and what goes along with its parent come to
     the whole."""
     async with on_demo(tmp_path, (200, 60)) as browser:
         await browser.press("4", "asterisk")
         marked = len(browser.screen.marks)
         await browser.press("P")
-        view, planned = browser.app.screen.view, browser.app.screen.planned  # type: ignore[attr-defined]  # of PruneScreen
+        view, planned = browser.app.screen.view, browser.app.screen.planned
         along = {each.id for one in planned.plan.selected for each in one.subagents}
         count = sum(each.id in along for each in browser.screen.marks.conversations)
         assert count and view.totals.conversations + len(planned.plan.spared) + count == marked
@@ -160,7 +151,7 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
 # Sentences
 
 
-async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
+async def test_the_status_line_knows_who_writes(tmp_path):
     """Where a row is live it says so from the first frame; our own change makes nobody a writer."""
     async with on_demo(tmp_path) as browser:
         rows = [row for row in rows_of(browser) if isinstance(row, ConversationRow)]
@@ -176,7 +167,7 @@ async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_sentence_of_the_page_goes_with_the_page(browser: Browser) -> None:
+async def test_a_sentence_of_the_page_goes_with_the_page(browser):
     """The way back from the recap is told while there is one."""
     await browser.press("p")
     assert "p back to the transcript" in browser.status
@@ -193,7 +184,7 @@ async def test_a_sentence_of_the_page_goes_with_the_page(browser: Browser) -> No
 
 
 @pytest.mark.slow
-async def test_leaving_a_search_stays_with_what_was_found(browser: Browser) -> None:
+async def test_leaving_a_search_stays_with_what_was_found(browser):
     """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing
     changes nothing."""
     await browser.press("down", "down")
@@ -217,7 +208,7 @@ async def test_leaving_a_search_stays_with_what_was_found(browser: Browser) -> N
 # Nothing there
 
 
-async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+async def test_an_empty_store_says_what_to_do(tmp_path):
     """A sentence, whole, without numbers that read as counts; and one about what Hermes deletes,
     not two."""
     home = tmp_path / "home"
@@ -235,7 +226,7 @@ async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         assert browser.text("#forecasts").strip() == "No conversation of this store would go."
 
 
-async def test_a_view_without_rows_says_where_the_others_are(tmp_path: Path) -> None:
+async def test_a_view_without_rows_says_where_the_others_are(tmp_path):
     """In the cells there are beside the transcript."""
     path = make_store(
         tmp_path / "state.db", "22", [{"id": "cron_a_20260101_000000", "source": "cron"}], []

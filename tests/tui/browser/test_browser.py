@@ -1,15 +1,11 @@
 """The browser as a person uses it, by keyboard alone, on the demo store and on stores of the real
 Hermes."""
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, on_demo, on_store, open_app
+from browsing import NOW, browsing, demo_app, on_demo, on_store, open_app
 from effort import slow_but
 
 from hermes_browse.store.connection.connect import Store
@@ -27,9 +23,7 @@ from hermes_browse.tui.browser.resume.preflight import (
 
 
 @pytest.mark.parametrize("name", slow_but((), ["state-v11", "state-v14", "state-v22", "state-v31"]))
-async def test_every_fixture_opens_and_every_row_can_be_looked_at(
-    name: str, fixture_store: Callable[[str], Path]
-) -> None:
+async def test_every_fixture_opens_and_every_row_can_be_looked_at(name, fixture_store):
     """Each conversation of each fixture shows as many messages as the list says, and nothing
     fails."""
     path = fixture_store(name)
@@ -48,7 +42,7 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
     assert path.read_bytes() == before
 
 
-async def test_keys_of_the_transcript_tell_where_they_work(browser: Browser) -> None:
+async def test_keys_of_the_transcript_tell_where_they_work(browser):
     await browser.press("c")
     assert "c (copy) is for messages: Tab goes to them" in browser.status
     await browser.press("j")
@@ -58,7 +52,7 @@ async def test_keys_of_the_transcript_tell_where_they_work(browser: Browser) -> 
 
 
 @pytest.mark.slow
-async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path: Path) -> None:
+async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path):
     """In DELETE mode a writer locks readers out: the conversation is not left unread once the list
     is read again."""
     app = demo_app(tmp_path)
@@ -88,9 +82,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
 
 
 @pytest.mark.slow
-async def test_a_risky_resume_wants_another_key(
-    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_risky_resume_wants_another_key(hermes_home, monkeypatch):
     """A gateway chat brings up the card with the recap; Enter does nothing there, y resumes."""
     monkeypatch.setattr(
         "hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes"
@@ -116,9 +108,7 @@ async def test_a_risky_resume_wants_another_key(
 
 
 @pytest.mark.parametrize("size", slow_but([(60, 15)], [(120, 36), (80, 24), (60, 15)]))
-async def test_the_sample_store_shows_the_card_and_resumes_nothing(
-    size: tuple[int, int], tmp_path: Path
-) -> None:
+async def test_the_sample_store_shows_the_card_and_resumes_nothing(size, tmp_path):
     """It says why, and what R would run; the keys below are in sight however much the card has
     to say."""
     async with on_demo(tmp_path, size) as browser:
@@ -146,9 +136,7 @@ async def test_the_sample_store_shows_the_card_and_resumes_nothing(
         assert browser.app.return_value is None
 
 
-def test_the_card_tells_where_it_goes_on_and_with_what(
-    fixture_store: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store, tmp_path):
     """Directory and whether it is there, branch, model, provider, context."""
     store = Store(fixture_store("state-v22"))
     with store.reader() as reader:
@@ -183,7 +171,7 @@ def test_the_card_tells_where_it_goes_on_and_with_what(
 
 
 @pytest.mark.slow
-async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
+async def test_new_sessions_appear_by_themselves(tmp_path):
     """What another process writes shows up without moving the cursor."""
     import sqlite3
 

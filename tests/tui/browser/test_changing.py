@@ -1,10 +1,7 @@
 """What keys of the main screen do to a store: marks, archive, pin, rename, export, and the undo of
 each."""
 
-from __future__ import annotations
-
 import sqlite3
-from pathlib import Path
 
 import pytest
 from browsing import go_to, listed, on_store
@@ -17,7 +14,7 @@ from hermes_browse.tui.browser.list.conversation_rows import JobRow
 from hermes_browse.tui.screens.exporting import ExportCard
 
 
-async def test_archive_and_undo(path: Path) -> None:
+async def test_archive_and_undo(path):
     """The whole chain goes at once, the cursor stays where it is, u brings back every byte."""
     before = dump(path)
     async with on_store(path, NOW) as browser:
@@ -44,7 +41,7 @@ async def test_archive_and_undo(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_undo_pressed_twice_at_once(path: Path) -> None:
+async def test_undo_pressed_twice_at_once(path):
     """Takes back two things, the last one first, not one of them twice."""
     before = dump(path)
     async with on_store(path, NOW) as browser:
@@ -58,7 +55,7 @@ async def test_undo_pressed_twice_at_once(path: Path) -> None:
     assert not differences(before, dump(path))
 
 
-async def test_an_untitled_conversation_is_named_as_its_row(tmp_path: Path) -> None:
+async def test_an_untitled_conversation_is_named_as_its_row(tmp_path):
     """By its first words, not by its id; in what is undone, too."""
     messages = [
         {
@@ -76,7 +73,7 @@ async def test_an_untitled_conversation_is_named_as_its_row(tmp_path: Path) -> N
         assert "undone: archived “Busiest sailing of May?”" in browser.status
 
 
-async def test_marks(path: Path) -> None:
+async def test_marks(path):
     """One by one, as a range, all; counted where they can be seen; Esc takes them away before
     anything else."""
     async with on_store(path, NOW) as browser:
@@ -102,7 +99,7 @@ async def test_marks(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
+async def test_a_bulk_archive_spares_the_protected(path):
     """And says how many, and why."""
     async with on_store(path, NOW) as browser:
         for root in ("old", "pinned", "boss"):
@@ -119,7 +116,7 @@ async def test_a_bulk_archive_spares_the_protected(path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape, can", [("31", True), ("22", False)])
-async def test_pin(tmp_path: Path, shape: str, can: bool) -> None:
+async def test_pin(tmp_path, shape, can):
     """Where the store has pins; where not, the screen says so and nothing is changed."""
     from builders import make_store
 
@@ -143,7 +140,7 @@ async def test_pin(tmp_path: Path, shape: str, can: bool) -> None:
     assert not differences(before, dump(path))
 
 
-async def test_rename(path: Path) -> None:
+async def test_rename(path):
     """What would be stored is said at each letter; a taken title is refused; u gives the old one
     back."""
     before = dump(path)
@@ -161,12 +158,12 @@ async def test_rename(path: Path) -> None:
         )
         assert "Old plans x" in browser.text("#list") and "Old plans x" in browser.text("#title")
         await browser.press("f2")
-        browser.app.screen.query_one("Input").value = "y" * 101  # type: ignore[attr-defined]
+        browser.app.screen.query_one("Input").value = "y" * 101
         await browser.press("enter")
         assert isinstance(browser.app.screen, RenameCard) and "at most 100" in browser.text(
             "#verdict"
         )
-        browser.app.screen.query_one("Input").value = "New plans"  # type: ignore[attr-defined]
+        browser.app.screen.query_one("Input").value = "New plans"
         await browser.press("enter")
         assert (
             "has the title" in browser.text("#verdict")
@@ -176,9 +173,7 @@ async def test_rename(path: Path) -> None:
     assert not differences(before, dump(path))
 
 
-async def test_a_busy_store_says_so_and_the_undo_stays(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_busy_store_says_so_and_the_undo_stays(path, monkeypatch):
     """Nothing was changed, and it can be tried again."""
     async with on_store(path, NOW) as browser:
         await go_to(browser, "old")
@@ -196,7 +191,7 @@ async def test_a_busy_store_says_so_and_the_undo_stays(
 
 
 @pytest.mark.slow
-async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_export(path, tmp_path, monkeypatch):
     """Into a file of the proposed name; what is there stays until it is said that it may go;
     formats by a key."""
     monkeypatch.chdir(tmp_path)
@@ -216,16 +211,14 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             (tmp_path / "Old plans.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
         )
         await browser.press("e")
-        browser.app.screen.query_one("Input").value = str(path)  # type: ignore[attr-defined]
+        browser.app.screen.query_one("Input").value = str(path)
         await browser.press("enter")
         assert "belongs to the session store" in " ".join(
             browser.text("#verdict").split()
         )  # wrapped somewhere
 
 
-async def test_what_has_no_name_is_saved_under_its_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_has_no_name_is_saved_under_its_id(tmp_path, monkeypatch):
     """Not under the words that stand in the list in its place."""
     monkeypatch.chdir(tmp_path)
     messages = [{"session_id": "20260101_101010_abc", "role": "assistant", "content": ""}]

@@ -1,9 +1,7 @@
 """Typing a query: filters lit, mistakes underlined with their reason, what can be typed next."""
 
-from __future__ import annotations
-
 import pytest
-from browsing import NOW, Browser
+from browsing import NOW
 
 from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.search.query import parse, unknown_filters
@@ -36,7 +34,7 @@ KNOWN = Vocabulary(
         ("", None),
     ],
 )
-def test_what_can_come_next(text: str, offer: Offer | None) -> None:
+def test_what_can_come_next(text, offer):
     found = complete(text, KNOWN, NOW)
     if text == "on:2026-05":
         assert found is None or found.choices[0].startswith("2026-05")
@@ -54,7 +52,7 @@ def test_what_can_come_next(text: str, offer: Offer | None) -> None:
         ("source>cli", "is source: meant?"),
     ],
 )
-def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:
+def test_what_looks_like_a_filter_is_told(text, reason):
     problems = unknown_filters(parse(f"boat {text} x"))
     assert [(each.start, each.end) for each in problems] == [(5, 5 + len(text))]
     assert reason in problems[0].text
@@ -74,17 +72,17 @@ def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:
         "C:\\x",
     ],
 )
-def test_words_with_a_colon_stay_words(text: str) -> None:
+def test_words_with_a_colon_stay_words(text):
     assert unknown_filters(parse(text)) == ()
 
 
-def _marks(browser: Browser) -> list[tuple[str, str]]:
+def _marks(browser):
     box = browser.screen.box
     return [(name, box.value[start:end]) for name, start, end in box.marks]
 
 
 @pytest.mark.slow
-async def test_mistakes_are_underlined_and_nothing_is_searched(browser: Browser) -> None:
+async def test_mistakes_are_underlined_and_nothing_is_searched(browser):
     await browser.search("cookie source:cli after:never ")
     assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
     status = browser.status
@@ -100,7 +98,7 @@ async def test_mistakes_are_underlined_and_nothing_is_searched(browser: Browser)
 
 
 @pytest.mark.slow
-async def test_a_wrong_value_is_refused_until_it_is_right(browser: Browser) -> None:
+async def test_a_wrong_value_is_refused_until_it_is_right(browser):
     """First and in colour, with a word beside it or alone; no hits of a query without the
     filter."""
     await browser.search("msgs>few ")
@@ -118,7 +116,7 @@ async def test_a_wrong_value_is_refused_until_it_is_right(browser: Browser) -> N
 
 
 @pytest.mark.slow
-async def test_an_unfinished_filter_is_no_mistake_yet(browser: Browser) -> None:
+async def test_an_unfinished_filter_is_no_mistake_yet(browser):
     await browser.search("title:")
     assert _marks(browser) == [] and "wants a value" not in browser.status
     await browser.type(" ")
@@ -131,7 +129,7 @@ async def test_an_unfinished_filter_is_no_mistake_yet(browser: Browser) -> None:
     assert "is: knows live" in browser.status
 
 
-async def test_tab_takes_what_is_offered_and_else_moves_on(browser: Browser) -> None:
+async def test_tab_takes_what_is_offered_and_else_moves_on(browser):
     await browser.search("sou")
     await browser.press("tab")
     assert browser.screen.box.value == "source:" and browser.screen.box.has_focus
@@ -140,13 +138,13 @@ async def test_tab_takes_what_is_offered_and_else_moves_on(browser: Browser) -> 
     await browser.press("right")
     assert browser.screen.box.value == "source:telegram "
     assert "Tab takes" not in browser.text("#views")
-    sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}  # type: ignore[union-attr]  # rows of conversations
+    sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}
     assert sources == {"telegram"}
     await browser.press("tab")
     assert not browser.screen.box.has_focus
 
 
 @pytest.mark.slow
-async def test_tools_of_the_store_are_offered(browser: Browser) -> None:
+async def test_tools_of_the_store_are_offered(browser):
     await browser.search("tool:ter")
     assert "terminal" in browser.text("#views")

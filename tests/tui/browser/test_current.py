@@ -5,17 +5,11 @@ about the same one.
 with these seeds.
 """
 
-from __future__ import annotations
-
 import os
 import random
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from browsing import (
-    Browser,
     HeldAnswers,
     drawn_row,
     of_row,
@@ -25,7 +19,6 @@ from browsing import (
 from effort import slow_but
 
 from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui.browser.edit.change_cards import RenameCard
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -83,7 +76,7 @@ INSIDE = ("down", "down", "up", "enter", "enter", "7", "tab", "escape")
 CALLS = {command.id: command.does for command in MAIN}
 
 
-def _roots(conversations: tuple[Conversation, ...]) -> set[str]:
+def _roots(conversations):
     return {each.root_id for each in conversations}
 
 
@@ -91,19 +84,19 @@ class Meant:
     """What keys would act on: whoever does something is replaced by a note of what it was asked
     for."""
 
-    def __init__(self, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, browser, monkeypatch):
         self.browser = browser
         screen = browser.screen
-        self.notes: list[set[str]] = []
-        self.resumed: list[str] = []
+        self.notes = []
+        self.resumed = []
         monkeypatch.setattr(screen, "start", self._start(screen.start))
         monkeypatch.setattr(screen, "start_write", self._start(screen.start_write))
         monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
 
-    def _start(self, start: Callable[..., object]) -> Callable[..., object]:
-        def started(*given: Any) -> object:
+    def _start(self, start):
+        def started(*given):
             group = given[:1] if isinstance(given[0], str) else ()
             work, *meant = given[len(group) :]
             match work.__name__:
@@ -119,12 +112,12 @@ class Meant:
 
         return started
 
-    def _root(self, session_id: str) -> set[str]:
+    def _root(self, session_id):
         found = self.browser.screen.catalog.of_session(session_id)
         return {found.root_id} if found is not None else set()
 
-    def _details(self, show: Callable[..., None]) -> Callable[..., None]:
-        def shown(main: MainScreen, conversation: Conversation) -> None:
+    def _details(self, show):
+        def shown(main, conversation):
             if self._is_asking:
                 self.notes.append({conversation.root_id})
             else:
@@ -132,8 +125,8 @@ class Meant:
 
         return shown
 
-    def _screen(self, push: Callable[..., Any]) -> Callable[..., Any]:
-        def pushed(screen: object, *given: object) -> Any:
+    def _screen(self, push):
+        def pushed(screen, *given):
             if isinstance(screen, RenameCard):
                 self.notes.append({screen._conversation.root_id})
                 return None
@@ -144,7 +137,7 @@ class Meant:
 
         return pushed
 
-    def by(self, action: str) -> set[str]:
+    def by(self, action):
         """The roots a key would be about; none where it says that there is nothing."""
         self.notes.clear()
         self._is_asking = True
@@ -152,7 +145,7 @@ class Meant:
         self._is_asking = False
         return self.notes[0] if self.notes else set()
 
-    def by_resume(self) -> set[str]:
+    def by_resume(self):
         """The root that R would resume."""
         self.resumed.clear()
         self.browser.screen.action_do(CALLS["resume"])
@@ -161,7 +154,7 @@ class Meant:
         return resumed[0] if resumed else set()
 
 
-def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
+def compare(browser, meant, *, is_late):
     """All that shows or names a conversation agrees.
 
     Args:
@@ -220,7 +213,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
             )
 
 
-def burst(chance: random.Random, browser: Browser) -> list[str]:
+def burst(chance, browser):
     """Some keys, pressed without a pause."""
     if not isinstance(browser.app.screen, MainScreen):
         return [chance.choice(INSIDE)]
@@ -237,14 +230,12 @@ def burst(chance: random.Random, browser: Browser) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", slow_but(SEEDS[:1], SEEDS))
-async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_random_keys_never_part_what_is_shown_from_what_is_meant(seed, tmp_path, monkeypatch):
     """Random keys, searches and screens among them; after each, with answers held back and with all
     given."""
     chance = random.Random(seed)
     answers = HeldAnswers(monkeypatch)
-    pressed: list[str] = []
+    pressed = []
     sizes = [(120, 36), (80, 24), (200, 60)]
     async with on_demo(tmp_path, sizes[seed % 3]) as browser:
         meant = Meant(browser, monkeypatch)
@@ -269,9 +260,7 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
                 ) from error
 
 
-async def test_a_member_that_the_list_has_not_read_is_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monkeypatch):
     """As right after the start: until it is found keys are about nothing, and the tree stays as it
     is."""
     answers = HeldAnswers(monkeypatch)

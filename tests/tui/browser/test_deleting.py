@@ -1,10 +1,6 @@
 """Deleting on the main screen: what the card asks and spares, and the undo."""
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from browsing import go_to, listed, on_store
@@ -22,7 +18,7 @@ from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.settings.store_paths import trash_folder
 
 
-async def test_delete_one_and_undo(path: Path) -> None:
+async def test_delete_one_and_undo(path):
     """After a different key; with its subagents; u brings back every row."""
     before = dump(path)
     async with on_store(path, NOW) as browser:
@@ -47,16 +43,14 @@ async def test_delete_one_and_undo(path: Path) -> None:
     assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
 
 
-async def test_delete_several_asks_for_their_number(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_delete_several_asks_for_their_number(path, monkeypatch):
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
     monkeypatch.setattr(bulk, "_FEW_CONVERSATIONS", 0)
-    seen: list[str] = []
-    told: set[str] = set()
+    seen = []
+    told = set()
     show = ProgressCard.show
 
-    def spy(self: ProgressCard, share: float, words: str) -> None:
+    def spy(self, share, words):
         show(self, share, words)
         seen.append(words)
         told.add(browser.screen.progress)
@@ -82,7 +76,7 @@ async def test_delete_several_asks_for_their_number(
     assert not differences(before, dump(path))
 
 
-async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
+async def test_the_card_makes_ids_of_the_store_harmless(path):
     """A reason names the subagent that stays by its id, and ids are as hostile as any text of a
     store."""
     evil = "help\x1b]0;owned\x07er"
@@ -103,7 +97,7 @@ async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
         assert "its subagent help" in card and "\x1b" not in card and "\x07" not in card
 
 
-async def test_what_is_live_is_not_deleted(path: Path) -> None:
+async def test_what_is_live_is_not_deleted(path):
     """The reason stands in the status line."""
     connection = sqlite3.connect(path)
     with connection:
@@ -125,7 +119,7 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_from_the_results_of_a_search(path: Path) -> None:
+async def test_from_the_results_of_a_search(path):
     """A hit stands for its conversation; what was deleted is found no more."""
     async with on_store(path, NOW) as browser:
         await browser.search("hello")
@@ -139,9 +133,7 @@ async def test_from_the_results_of_a_search(path: Path) -> None:
 @pytest.mark.parametrize(
     "name", slow_but(["state-v22"], ["state-v11", "state-v14", "state-v22", "state-v31"])
 )
-async def test_every_schema_archives_deletes_and_undoes(
-    name: str, fixture_store: Callable[[str], Path]
-) -> None:
+async def test_every_schema_archives_deletes_and_undoes(name, fixture_store):
     """On a store of each Hermes: all that is listed, away and back, and it is what it was."""
     path = fixture_store(name)
     async with on_store(path, NOW + 400 * 86_400) as browser:
@@ -161,9 +153,7 @@ async def test_every_schema_archives_deletes_and_undoes(
 
 
 @pytest.mark.slow
-async def test_the_undo_of_several_goes_on_past_one_that_is_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_undo_of_several_goes_on_past_one_that_is_back(tmp_path, monkeypatch):
     """One was put back by other means and has changed since: the others come back too, and it is
     said."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)

@@ -1,11 +1,7 @@
 """Enter reads on every row, R resumes; what a search shows before another key is pressed."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import Browser, HeldAnswers, browsing, on_demo, rows_of
+from browsing import HeldAnswers, browsing, on_demo, rows_of
 from configured_app import configured
 
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -16,7 +12,7 @@ from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
 
 
-async def test_enter_reads_and_r_resumes(tmp_path: Path) -> None:
+async def test_enter_reads_and_r_resumes(tmp_path):
     """Conversations, jobs, the nodes of the tree, also what a screen over the main one lists."""
     async with on_demo(tmp_path, (160, 48)) as browser:
         screen = browser.screen
@@ -52,7 +48,7 @@ async def test_enter_reads_and_r_resumes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_picker_resumes_conversations_of_the_list_only(tmp_path: Path) -> None:
+async def test_a_picker_resumes_conversations_of_the_list_only(tmp_path):
     """The line of keys says where."""
     async with browsing(configured(tmp_path, 'enter = "resume"\n'), (160, 48)) as browser:
         screen = browser.screen
@@ -73,9 +69,7 @@ async def test_a_picker_resumes_conversations_of_the_list_only(tmp_path: Path) -
         assert "Enter read" in browser.text("#keys")
 
 
-async def test_enter_in_the_box_reads_the_first_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_enter_in_the_box_reads_the_first_result(tmp_path, monkeypatch):
     """Also if it is pressed before the result is there; a title as well as a hit."""
     answers = HeldAnswers(monkeypatch)
     async with on_demo(tmp_path) as browser:
@@ -94,7 +88,7 @@ async def test_enter_in_the_box_reads_the_first_result(
         assert screen.rows.has_focus, "there is nothing to read"
 
 
-async def test_what_is_typed_is_shown_at_the_match(browser: Browser) -> None:
+async def test_what_is_typed_is_shown_at_the_match(browser):
     """The first n goes to the hit after that one."""
     screen = browser.screen
     await browser.search("cookie")

@@ -1,13 +1,9 @@
 """The lineage tree: folding, keys, mouse, many nodes, and what is in its lines."""
 
-from __future__ import annotations
-
 import time
-from pathlib import Path
 
 import pytest
 from browsing import (
-    Browser,
     on_demo,
     on_store,
     sessions_of_tree,
@@ -22,7 +18,7 @@ from hermes_browse.tui.text.family import SessionEntry
 NOW = T0 + 86_400
 
 
-def _many(path: Path, count: int) -> Path:
+def _many(path, count):
     """A store with one conversation that sent many subagents."""
     child = {
         "source": "subagent",
@@ -34,11 +30,11 @@ def _many(path: Path, count: int) -> Path:
     return make_store(path, "22", sessions, [{"session_id": each["id"]} for each in sessions])
 
 
-def _lines(browser: Browser) -> list[str]:
+def _lines(browser):
     return browser.text("#lineage").splitlines()
 
 
-async def test_keys_fold_and_the_pane_stays(tmp_path: Path) -> None:
+async def test_keys_fold_and_the_pane_stays(tmp_path):
     """Space folds, the arrows go in and out, and Tab alone changes the pane."""
     async with on_demo(tmp_path, (160, 40)) as browser:
         tree = browser.screen.lineage
@@ -59,7 +55,7 @@ async def test_keys_fold_and_the_pane_stays(tmp_path: Path) -> None:
         assert browser.screen.rows.has_focus
 
 
-async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path: Path) -> None:
+async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
     async with on_demo(tmp_path, (160, 40)) as browser:
         await browser.press("l", "home", "space", "down", "down")
         before, entry = _lines(browser), browser.screen.lineage.current
@@ -71,7 +67,7 @@ async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path: P
         assert browser.screen.lineage.current == entry and _lines(browser) == before
 
 
-async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path) -> None:
+async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path):
     async with on_demo(tmp_path, (200, 60)) as browser:
         assert "lost" not in browser.text("#lineage")
         await browser.press("l")
@@ -80,7 +76,7 @@ async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path)
         )
 
 
-async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:
+async def test_the_mouse_moves_folds_and_selects(tmp_path):
     """A click moves the cursor, one on the arrow folds too, two read."""
     async with on_demo(tmp_path, (160, 40)) as browser:
         tree = browser.screen.lineage
@@ -98,7 +94,7 @@ async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
+async def test_many_children_are_shown_in_parts(tmp_path):
     """Thousands neither block nor hide what is current; more are shown when they are asked."""
     count = 2_999
     path = _many(tmp_path / "state.db", count)
@@ -127,9 +123,7 @@ async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
-async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, size):
     """However deep; escapes and markup are letters."""
     sessions = [
         {

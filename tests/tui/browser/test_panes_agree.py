@@ -1,13 +1,10 @@
 """List, transcript and lineage show the same conversation after a single step, also if an answer
 comes late."""
 
-from __future__ import annotations
-
 import asyncio
-from pathlib import Path
 
 import pytest
-from browsing import Browser, HeldAnswers, drawn_row, of_row, on_demo, sessions_of_tree
+from browsing import HeldAnswers, drawn_row, of_row, on_demo, sessions_of_tree
 from textual.events import Key
 
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -16,7 +13,7 @@ from hermes_browse.tui.browser.transcript.loader import PATIENCE
 from hermes_browse.tui.text.family import SessionEntry
 
 
-async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser: Browser) -> None:
+async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser):
     """A search whose answer changes within the rest of the cursor: the tree is that of the result,
     and so are keys."""
     for word in ("parcels", "lisbon"):
@@ -33,9 +30,7 @@ async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser: Browser) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
-async def test_back_from_a_screen_the_list_is_on_what_was_opened(
-    keys: tuple[str, ...], browser: Browser
-) -> None:
+async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys, browser):
     """What a screen over the main one opened is marked in the list, or where it is not listed,
     nothing is."""
     await browser.press(*keys[:-1])
@@ -51,7 +46,7 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(
     assert listed is not None and model.conversation.root_id in of_row(browser, listed)
 
 
-async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
+async def test_the_tree_marks_what_enter_opens(tmp_path):
     """In the tree a subagent is current as long as the tree has the focus; back in the list its row
     is."""
     async with on_demo(tmp_path, (120, 40)) as browser:
@@ -69,9 +64,7 @@ async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
         assert model.conversation.root_id == listed.conversation.root_id
 
 
-async def test_what_is_late_leaves_no_other_text_in_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path, monkeypatch):
     """While a conversation is still being read, its title stands over an empty page, and keys are
     about it."""
     answers = HeldAnswers(monkeypatch)
@@ -89,7 +82,7 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(
         assert model.conversation.root_id == row.conversation.root_id
 
 
-async def test_a_job_is_the_run_that_is_shown(browser: Browser) -> None:
+async def test_a_job_is_the_run_that_is_shown(browser):
     """In the list the newest run is shown for a job; who has gone into one stays there when the
     order turns round."""
     screen = browser.screen
@@ -119,7 +112,7 @@ async def test_a_job_is_the_run_that_is_shown(browser: Browser) -> None:
 
 
 @pytest.mark.slow
-async def test_no_timer_empties_a_page_that_has_been_read(browser: Browser) -> None:
+async def test_no_timer_empties_a_page_that_has_been_read(browser):
     """The page is emptied only while the next conversation takes long to read."""
     await browser.press("down")
     shown = browser.screen.transcript.model

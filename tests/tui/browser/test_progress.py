@@ -1,14 +1,9 @@
 """The card of long work: a single large conversation has one too, and so has its way back."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from browsing import on_store
 from builders import make_store
 from pruning import NOW, aged
-from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
 from trashing import differences, dump
 
@@ -18,11 +13,9 @@ from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 
-Shown = list[tuple[float, str]]
-
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store with a conversation of three thousand messages."""
     messages = [
         {"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(3000)
@@ -31,12 +24,12 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+def shown(monkeypatch):
     """What the card showed."""
-    found: Shown = []
+    found = []
     show = ProgressCard.show
 
-    def spy(self: ProgressCard, share: float, words: str) -> None:
+    def spy(self, share, words):
         show(self, share, words)
         found.append((share, words))
 
@@ -44,7 +37,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return found
 
 
-async def test_progress_before_the_card_is_there(path: Path) -> None:
+async def test_progress_before_the_card_is_there(path):
     """The first portion may be done before Textual has made the widgets of the card."""
     async with on_store(path, NOW) as browser:
         card = ProgressCard("Work")
@@ -57,7 +50,7 @@ async def test_progress_before_the_card_is_there(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_one_large_conversation(path: Path, shown: Shown) -> None:
+async def test_one_large_conversation(path, shown):
     """Deleted and put back with a count of its messages, from nothing to all."""
     before = dump(path)
     async with on_store(path, NOW) as browser:
@@ -76,7 +69,7 @@ async def test_one_large_conversation(path: Path, shown: Shown) -> None:
     assert not differences(before, dump(path))
 
 
-async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_holds_hermes_up_is_said(path, monkeypatch):
     """A conversation that takes longer to delete than Hermes waits for the lock is asked about with
     a warning."""
     async with on_store(path, NOW) as browser:
@@ -92,11 +85,11 @@ async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.Monk
         await browser.press("escape")
 
 
-async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stopped_within_it(path, shown, monkeypatch):
     """Esc while it is saved: it stays whole, and nothing is in the trash."""
     show = ProgressCard.show
 
-    def stop(self: ProgressCard, share: float, words: str) -> None:
+    def stop(self, share, words):
         show(self, share, words)
         self.action_stop()
 
@@ -115,7 +108,7 @@ async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.M
     assert not differences(before, dump(path))
 
 
-async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
+async def test_it_can_be_seen_at_80_columns(path):
     """The bar has cells, and no line of words is cut."""
     async with on_store(path, NOW, (80, 24)) as browser:
         progress = ProgressCard("1 conversation to be moved to the trash · 50,000 messages")
@@ -134,13 +127,13 @@ async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
             )
 
 
-async def test_it_goes_though_something_stands_on_it(path: Path) -> None:
+async def test_it_goes_though_something_stands_on_it(path):
     """A card that is done while another covers it goes when that has gone, not before and not
     never."""
     async with on_store(path, NOW) as browser:
         progress = ProgressCard("1 conversation")
         await browser.app.push_screen(progress)
-        over: Screen[None] = HelpCard(browser.screen, MAIN)
+        over = HelpCard(browser.screen, MAIN)
         await browser.app.push_screen(over)
         progress.finish()
         await browser.pilot.pause()

@@ -1,12 +1,9 @@
 """What a search that finds nothing offers: each measured, each taken with Enter."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, on_store, open_app, rows_of
+from browsing import NOW, browsing, on_store, open_app, rows_of
 from builders import demo_store, make_store
 from searching import count
 
@@ -21,7 +18,7 @@ from hermes_browse.tui.browser.list.hit_rows import SuggestionRow
 from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
-def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:
+def _offers(browser):
     """Text → how many, and whether conversations are counted."""
     return {
         row.text: (row.hits, row.of_list)
@@ -30,12 +27,12 @@ def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:
     }
 
 
-def _notes(browser: Browser) -> list[str]:
+def _notes(browser):
     return [row.text for row in rows_of(browser) if isinstance(row, NoteRow)]
 
 
 @pytest.mark.slow
-async def test_filters_without_words_offer_ways_out(browser: Browser) -> None:
+async def test_filters_without_words_offer_ways_out(browser):
     """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they
     are counted."""
     await browser.search("source:telegram msgs>9000")
@@ -53,7 +50,7 @@ async def test_filters_without_words_offer_ways_out(browser: Browser) -> None:
 
 
 @pytest.mark.slow
-async def test_filters_without_words_are_looked_for_in_other_views(browser: Browser) -> None:
+async def test_filters_without_words_are_looked_for_in_other_views(browser):
     await browser.search("source:cron")
     cron = len(browser.screen.rows)
     assert cron > 0
@@ -68,7 +65,7 @@ async def test_filters_without_words_are_looked_for_in_other_views(browser: Brow
 
 
 @pytest.mark.slow
-async def test_a_filter_of_messages_and_one_of_conversations(browser: Browser) -> None:
+async def test_a_filter_of_messages_and_one_of_conversations(browser):
     """Without the filter of messages the list is what is asked for; without the other, rows are."""
     await browser.search("source:telegram before:1999 ")
     with Store(browser.app.store.path).reader() as reader:
@@ -77,7 +74,7 @@ async def test_a_filter_of_messages_and_one_of_conversations(browser: Browser) -
     assert _offers(browser) == {"without before:1999": (telegram, True)}
 
 
-def _root(folder: Path) -> Path:
+def _root(folder):
     """A Hermes root with a store, and profiles with and without one, one of them no store at
     all."""
     root = folder / "root"
@@ -92,7 +89,7 @@ def _root(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-async def test_other_profiles_are_asked(tmp_path: Path) -> None:
+async def test_other_profiles_are_asked(tmp_path):
     """Found in another profile: said with the number; one that cannot be read is said too."""
     root = _root(tmp_path)
     location = locate_file(root / "state.db")
@@ -110,7 +107,7 @@ async def test_other_profiles_are_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) -> None:
+async def test_enter_on_another_profile_goes_there_and_searches(tmp_path):
     """The browser switches to the profile, with the query in its box and as many hits as were
     offered."""
     root = _root(tmp_path)
@@ -131,7 +128,7 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
         assert browser.app.focused is browser.screen.rows
 
 
-async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
+async def test_a_profile_that_has_gone_is_said(tmp_path):
     root = _root(tmp_path)
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         browser.screen.take(SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old"))
@@ -141,7 +138,7 @@ async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:
+async def test_a_loose_store_has_no_profiles_beside_it(tmp_path):
     root = _root(tmp_path)
     shutil.move(root / "state.db", tmp_path / "loose.db")
     async with on_store(tmp_path / "loose.db") as browser:

@@ -1,10 +1,8 @@
 """Searching on screen: coverage, what is offered when nothing is found, folding, what Enter
 opens."""
 
-from __future__ import annotations
-
 import pytest
-from browsing import Browser, rows_of
+from browsing import rows_of
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
@@ -16,12 +14,12 @@ from hermes_browse.tui.browser.search.run import PAGE
 from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
-def _suggestions(browser: Browser) -> dict[str, int]:
+def _suggestions(browser):
     return {row.text: row.hits for row in rows_of(browser) if isinstance(row, SuggestionRow)}
 
 
 @pytest.mark.slow
-async def test_what_finds_nothing_offers_what_does(browser: Browser) -> None:
+async def test_what_finds_nothing_offers_what_does(browser):
     """Each offer is measured and taken with Enter, from the box."""
     await browser.search("cookie source:telegram")
     assert isinstance(rows_of(browser)[0], NoteRow)
@@ -37,7 +35,7 @@ async def test_what_finds_nothing_offers_what_does(browser: Browser) -> None:
 
 
 @pytest.mark.slow
-async def test_another_view_is_offered(browser: Browser) -> None:
+async def test_another_view_is_offered(browser):
     await browser.search("cookie")
     browser.screen.set_focus(browser.screen.rows)
     await browser.press("3")
@@ -53,14 +51,14 @@ async def test_another_view_is_offered(browser: Browser) -> None:
 
 
 @pytest.mark.slow
-async def test_a_misspelt_filter_is_offered_right(browser: Browser) -> None:
+async def test_a_misspelt_filter_is_offered_right(browser):
     await browser.search("cookie sorce:cli")
     assert "with source:cli" in _suggestions(browser)
     await browser.press("enter")
     assert browser.screen.box.value == "cookie source:cli " and browser.screen.matchers
 
 
-async def test_hits_of_a_conversation_fold(browser: Browser) -> None:
+async def test_hits_of_a_conversation_fold(browser):
     """Some are shown; Enter, + and - show all, or the best; n and N walk them all."""
     await browser.search("the")
     await browser.press("enter")
@@ -93,7 +91,7 @@ async def test_hits_of_a_conversation_fold(browser: Browser) -> None:
 
 
 @pytest.mark.slow
-async def test_n_and_big_n_unfold_on_their_way(browser: Browser) -> None:
+async def test_n_and_big_n_unfold_on_their_way(browser):
     await browser.search("run")
     await browser.press("enter")
     with Store(browser.app.store.path).reader() as reader:
@@ -120,7 +118,7 @@ async def test_n_and_big_n_unfold_on_their_way(browser: Browser) -> None:
 
 
 @pytest.mark.slow
-async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(browser: Browser) -> None:
+async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(browser):
     """Not a resume, which R is; the line of keys says both."""
     await browser.search("rotation OR refresh")
     head = browser.row
@@ -142,7 +140,7 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(browser
     assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
 
 
-async def test_a_conversation_found_by_its_title_says_so(browser: Browser) -> None:
+async def test_a_conversation_found_by_its_title_says_so(browser):
     """Titles are a group of their own, above the messages; the cursor passes over the heads."""
     await browser.search("ferry")
     rows = browser.text("#list").splitlines()

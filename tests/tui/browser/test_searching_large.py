@@ -1,20 +1,16 @@
 """Searching some thousand messages: hits are counted in the background, read on in pages, and a
 scan can be stopped."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, on_store
+from browsing import NOW, on_store
 from builders import big_store
 from searching import count, search
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader, Row
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope
@@ -24,12 +20,12 @@ from hermes_browse.tui.browser.search.scan import Scan
 
 
 @pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def large(tmp_path_factory):
     """Some thousand messages."""
     return big_store(tmp_path_factory.mktemp("large") / "state.db", 200, 4000)
 
 
-async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> None:
+async def test_all_hits_are_counted_while_the_keyboard_rests(large):
     """A page of 32 says 32+ at first; the number stands there soon, with the conversations."""
     with Store(large).reader() as reader:
         total = count(reader, parse("ferry"), cap=0, prefix_last=True)
@@ -45,21 +41,19 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         assert f"{total.count:,} hits" in browser.status
 
 
-async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None:
+async def test_the_first_key_finds_the_store_looked_through(large):
     """What the index lacks is found out behind the first frame, not within a keystroke."""
-    asked: list[str] = []
-    searching: set[int] = set()
+    asked = []
+    searching = set()
     original = Reader.rows
 
-    def rows(
-        reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-    ) -> list[Row]:
+    def rows(reader, sql, parameters=()):
         if threading.get_ident() in searching:
             asked.append(sql)
         return original(reader, sql, parameters)
 
-    def noted(search: Callable[..., object]) -> Callable[..., object]:
-        def run(*given: object, **named: object) -> object:
+    def noted(search):
+        def run(*given, **named):
             searching.add(threading.get_ident())
             try:
                 return search(*given, **named)
@@ -82,13 +76,13 @@ async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None
 
 
 @pytest.mark.slow
-async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_stops_the_count(large, monkeypatch):
     """What is counted for a query that stands no more is not waited for."""
     from hermes_browse.tui.browser.search import search as module
 
     counting, stopped = threading.Event(), threading.Event()
 
-    def count_hits(store: OpenStore, *given: object, **more: object) -> None:
+    def count_hits(store, *given, **more):
         counting.set()
         try:
             while True:
@@ -108,20 +102,18 @@ async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-async def test_another_view_does_not_wait_for_a_count(
-    large: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_another_view_does_not_wait_for_a_count(large, monkeypatch):
     """Nor does it get the number of the view before."""
     from hermes_browse.tui.browser.search import search as module
 
     original, held = module.count_hits, threading.Event()
 
-    def count_hits(store: OpenStore, *given: object, **more: object) -> object:
+    def count_hits(store, *given, **more):
         if not held.is_set():
             held.set()
             while True:
                 store.reader.value("SELECT 1")  # until it is interrupted
-        return original(store, *given, **more)  # type: ignore[arg-type]  # passed through
+        return original(store, *given, **more)
 
     monkeypatch.setattr(module, "count_hits", count_hits)
     async with on_store(large) as browser:
@@ -136,14 +128,14 @@ async def test_another_view_does_not_wait_for_a_count(
         assert f"{total.count:,} hits in" in browser.status
 
 
-def _hits_of(browser: Browser) -> str:
+def _hits_of(browser):
     """What the status says of hits; the titles are fewer when theirs have been read."""
     parts = browser.status.split(" · ")
     return next(part for part in parts if " hits in " in part)
 
 
 @pytest.mark.slow
-async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
+async def test_reading_on_keeps_what_was_counted(large):
     """The number stays while pages are added to it."""
     async with on_store(large) as browser:
         await browser.search("ferry")
@@ -156,7 +148,7 @@ async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_every_order_reads_on_to_the_end(large: Path) -> None:
+async def test_every_order_reads_on_to_the_end(large):
     """Newest, best and oldest first: pages join to what a search for all of it gives."""
     async with on_store(large) as browser:
         await browser.search("ferry quay harbour lantern tide ")
@@ -179,7 +171,7 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", ["absentword zz", "ferry", "ferry source:cli", "ferr"])
-def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> None:
+def test_a_keystroke_asks_no_more_than_its_search(large, typed):
     """Counting, coverage and what else would find something wait for the keyboard to rest."""
     query = parse(typed)
     conditions = compile_filters(query, NOW)

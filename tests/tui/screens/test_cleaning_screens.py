@@ -1,15 +1,11 @@
 """The screens behind the main one: rules and their plan, what Hermes deletes by itself."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, on_demo, on_store, open_app
+from browsing import browsing, on_demo, on_store, open_app
 from pruning import NOW
 from textual.widgets import Input
 from trashing import differences, dump, session_ids
@@ -29,12 +25,12 @@ from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.store_paths import trash_folder
 
 
-def plan_list(browser: Browser) -> ConversationList:
+def plan_list(browser):
     """The list of the screen of rules."""
     return browser.app.screen.query_one("#plan", ConversationList)
 
 
-def planned(browser: Browser) -> tuple[set[str], dict[str, str]]:
+def planned(browser):
     """Tips that would go; and those that are spared, with the code of the reason."""
     source = plan_list(browser).source
     rows = [source.row(index) for index in range(len(source))]
@@ -46,13 +42,13 @@ def planned(browser: Browser) -> tuple[set[str], dict[str, str]]:
     }
 
 
-async def set_rules(browser: Browser, text: str) -> None:
+async def set_rules(browser, text):
     """Put a line of rules into the box."""
     browser.app.screen.query_one("#rules", Input).value = text
     await browser.settle()
 
 
-async def test_rules_plan_and_totals(path: Path) -> None:
+async def test_rules_plan_and_totals(path):
     """What goes and what is spared, with reasons; switches change the line; a rule that cannot be
     read stops all."""
     before = dump(path)
@@ -98,7 +94,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_by_hand(path: Path) -> None:
+async def test_by_hand(path):
     """One is left out, an open one taken all the same; a pinned one never is."""
     async with on_store(path, NOW) as browser:
         await browser.press("P")
@@ -130,8 +126,8 @@ async def test_by_hand(path: Path) -> None:
 
 @pytest.mark.slow
 async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_read(
-    path: Path,
-) -> None:
+    path,
+):
     async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = plan_list(browser)
@@ -158,13 +154,13 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         )
 
 
-async def test_a_plan_of_marks_says_so(path: Path) -> None:
+async def test_a_plan_of_marks_says_so(path):
     async with on_store(path, NOW) as browser:
         await browser.press("space", "P")
         assert "1 marked in the list · rules add more" in browser.text("#rules")
 
 
-async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
+async def test_the_question_is_on_a_small_screen(tmp_path):
     """With the box for the number and the keys, however many conversations the card names."""
     async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("P", "D")
@@ -178,15 +174,13 @@ async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_short_clean_up_tells_how_far_it_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_short_clean_up_tells_how_far_it_is(path, monkeypatch):
     """From the key that confirms it to the end, where there is no card; the screen takes keys
     meanwhile."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     async with on_store(path, NOW) as browser:
         await browser.press("P", "D", "5")
-        told: list[str] = []
+        told = []
         context, shown = browser.screen, browser.screen.watch_progress
         monkeypatch.setattr(
             context, "watch_progress", lambda: (told.append(context.progress), shown())
@@ -206,7 +200,7 @@ async def test_a_short_clean_up_tells_how_far_it_is(
 
 
 @pytest.mark.slow
-async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
+async def test_a_message_stays_until_the_cursor_is_moved(path):
     """The rows that an undo brings back are not described over what it says."""
     async with on_store(path, NOW) as browser:
         await browser.press("P", "4", "D", "3", "enter")
@@ -218,7 +212,7 @@ async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_job_is_one_line(path: Path) -> None:
+async def test_a_job_is_one_line(path):
     """With the number of its runs; Enter shows them, space leaves all of them, or one."""
     async with on_store(path, NOW) as browser:
         await browser.press("P")
@@ -246,7 +240,7 @@ async def test_a_job_is_one_line(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_marks_come_along_and_enter_reads(path: Path) -> None:
+async def test_marks_come_along_and_enter_reads(path):
     """What was marked in the list is the plan."""
     async with on_store(path, NOW, (96, 40)) as browser:
         rows = browser.screen.rows
@@ -262,7 +256,7 @@ async def test_marks_come_along_and_enter_reads(path: Path) -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path, path: Path) -> Location:
+def home(tmp_path, path):
     """The store as that of a home whose Hermes deletes after ten days."""
     folder = tmp_path / "home"
     folder.mkdir()
@@ -271,7 +265,7 @@ def home(tmp_path: Path, path: Path) -> Location:
     return Location(folder / "state.db", root=folder, profile="default")
 
 
-async def test_what_hermes_deletes(home: Location) -> None:
+async def test_what_hermes_deletes(home):
     """Soonest first, with the reason; a pin takes it off the list, a copy goes into the trash."""
     async with browsing(open_app(home, NOW)) as browser:
         await browser.press("W")
@@ -308,7 +302,7 @@ async def test_what_hermes_deletes(home: Location) -> None:
         assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
 
 
-async def test_where_hermes_deletes_nothing(path: Path) -> None:
+async def test_where_hermes_deletes_nothing(path):
     """The reason stands there, not an empty list."""
     copy = path.rename(path.with_name("copy.db"))
     async with on_store(copy, NOW, (80, 24)) as browser:
@@ -325,7 +319,7 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [RetentionScreen, PruneScreen, TrashScreen])
-async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[RetentionScreen]) -> None:
+async def test_an_answer_that_comes_while_it_opens(path, kind):
     """A sentence for the status line, or a list read anew, finds a screen that is not put together
     yet."""
     async with on_store(path, NOW) as browser:
@@ -350,9 +344,7 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
-async def test_a_list_read_while_a_screen_opens(
-    browser: Browser, kind: Callable[[MainScreen], SubScreen]
-) -> None:
+async def test_a_list_read_while_a_screen_opens(browser, kind):
     """A screen hears that the list was read between any two steps of its being put together, panes
     last."""
     screen = kind(browser.screen)

@@ -1,12 +1,8 @@
 """The inspector of compactions, and what the model saw at a message, on stores that Hermes
 wrote."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import Browser, on_store, tree_of
+from browsing import on_store, tree_of
 from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 from effort import slow_but
@@ -29,15 +25,13 @@ from hermes_browse.tui.text.styled import line_width
 NOW = T0 + 86_400
 
 
-def _screen(browser: Browser) -> CompactionsScreen:
+def _screen(browser):
     screen = browser.app.screen
     assert isinstance(screen, CompactionsScreen)
     return screen
 
 
-def _deploys(
-    path: Path, said: str = "Never deploy on Fridays, use the staging host db-7.example.org first."
-) -> Path:
+def _deploys(path, said="Never deploy on Fridays, use the staging host db-7.example.org first."):
     """A conversation compressed once, by rotation: the summary mentions nothing of what the user
     decided."""
     sessions = [
@@ -72,7 +66,7 @@ def _deploys(
 
 
 @pytest.mark.parametrize("size", slow_but([(80, 24)], [(80, 24), (120, 36), (200, 60)]))
-async def test_both_sides_of_a_compaction_are_shown(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, size) as browser:
         await browser.press("M")
         screen = _screen(browser)
@@ -86,7 +80,7 @@ async def test_both_sides_of_a_compaction_are_shown(tmp_path: Path, size: tuple[
         assert (replaced.x == instead.x) is (size[0] < 100)
 
 
-async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[str]) -> None:
+async def test_lost_terms_are_walked_and_copied(tmp_path, clipboard):
     async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "n")
         assert "decision: Never deploy on Fridays" in browser.status
@@ -107,9 +101,7 @@ async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[
         assert "Go on then." not in clipboard[-1]
 
 
-async def test_what_was_replaced_is_saved_without_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_replaced_is_saved_without_the_rest(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "e")
@@ -126,7 +118,7 @@ async def test_what_was_replaced_is_saved_without_the_rest(
 
 
 @pytest.mark.slow
-async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path: Path) -> None:
+async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4)
     async with on_store(store, NOW) as browser:
         await browser.press("M")
@@ -135,7 +127,7 @@ async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path:
         assert _screen(browser).overview.cursor == 0
 
 
-async def test_every_row_says_what_was_lost(tmp_path: Path) -> None:
+async def test_every_row_says_what_was_lost(tmp_path):
     """Not only the one under the cursor; until it is counted, there is an ellipsis."""
     path = long_conversation(tmp_path / "state.db", 300, 3)
     async with on_store(path, NOW, (160, 40)) as browser:
@@ -148,7 +140,7 @@ async def test_every_row_says_what_was_lost(tmp_path: Path) -> None:
     assert "…" in "".join(text for text, _look in row.spans(160, NOW))
 
 
-async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -> None:
+async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path):
     async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "enter")
         screen = _screen(browser)
@@ -161,7 +153,7 @@ async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -
         assert browser.app.screen is browser.screen
 
 
-async def test_a_conversation_without_compactions_says_so(tmp_path: Path) -> None:
+async def test_a_conversation_without_compactions_says_so(tmp_path):
     store = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
     async with on_store(store, NOW) as browser:
         await browser.press("M", "n", "c", "C", "tab")
@@ -172,7 +164,7 @@ RECORDED = ("0.19.0-rotation-twice", "0.18.2-place-often", "0.16.0-rotation-fail
 
 
 @pytest.mark.parametrize("name", slow_but(RECORDED[:1], RECORDED))
-async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -> None:
+async def test_recorded_compactions_are_listed_each(tmp_path, name):
     store = store_of(tmp_path / "state.db", case(f"{name}.json"))
     async with on_store(store, NOW) as browser:
         await browser.press("4", "M")
@@ -183,12 +175,10 @@ async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -
             screen.overview.cursor = number
             await browser.settle()
             assert screen._number == number
-            assert len(screen.replaced.page.model.outline.rows) == len(one.replaced)  # type: ignore[union-attr]
+            assert len(screen.replaced.page.model.outline.rows) == len(one.replaced)
 
 
-async def test_escapes_and_markup_of_a_store_are_only_shown(
-    tmp_path: Path, clipboard: list[str]
-) -> None:
+async def test_escapes_and_markup_of_a_store_are_only_shown(tmp_path, clipboard):
     said = (
         "Never use \x1b]0;owned\x07/tmp/[bold]evil[/bold]/x.py, always run \u202egnp.exe instead."
     )
@@ -202,7 +192,7 @@ async def test_escapes_and_markup_of_a_store_are_only_shown(
         assert "\x1b" not in clipboard[-1]
 
 
-async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
+async def test_rows_fill_exactly_their_width(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
     async with on_store(store, NOW) as browser:
         await browser.press("M")
@@ -214,11 +204,11 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
             )
 
 
-def _keys(browser: Browser) -> list[str]:
+def _keys(browser):
     return [each.key for each in tree_of(browser) if not isinstance(each, MoreEntry)]
 
 
-async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
+async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path):
     store = long_conversation(tmp_path / "state.db", 120, 3, in_place=False)
     async with on_store(store, NOW, (160, 40)) as browser:
         await browser.press("l")
@@ -235,7 +225,7 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
         assert isinstance(tree.current, CompactionEntry) and tree.current.number == 1
 
 
-async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> None:
+async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path):
     async with on_store(
         long_conversation(tmp_path / "state.db", 120, 2), NOW, (120, 40)
     ) as browser:
@@ -244,7 +234,7 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:
+async def test_a_hit_says_whether_the_model_still_has_it(tmp_path):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, (120, 36)) as browser:
         await browser.press("/", *"is:forgotten fridays", "down")
         assert "the model has a summary of it at most" in browser.status
@@ -252,11 +242,11 @@ async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None
         assert "the model still has it" in browser.status
 
 
-def _lit(browser: Browser) -> set[int]:
+def _lit(browser):
     """The messages on the page that are not dimmed."""
     page = browser.screen.transcript.page
     assert page.model is not None
-    found: set[int] = set()
+    found = set()
     for index, line in page.frame():
         row = page.model.row(index)
         if row is not None and any(
@@ -266,7 +256,7 @@ def _lit(browser: Browser) -> set[int]:
     return found
 
 
-async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
+async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, (160, 50)) as browser:
         await browser.press("tab", ".")
         assert "the model had: a summary of 4 messages + 2 messages" in browser.text("#facts")
@@ -280,7 +270,7 @@ async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path
         assert browser.screen.transcript.page.seen is None
 
 
-async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:
+async def test_what_came_after_a_message_was_not_seen_there(tmp_path):
     async with on_store(_deploys(tmp_path / "state.db"), NOW, (120, 50)) as browser:
         await browser.press("tab", "g", "J", ".")
         assert "the model had: 3 messages" in browser.text("#facts")
@@ -290,19 +280,19 @@ async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> N
         assert browser.screen.transcript.page.seen is None
 
 
-async def test_the_recap_has_no_context(tmp_path: Path) -> None:
+async def test_the_recap_has_no_context(tmp_path):
     async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("tab", "p", ".")
         assert "no message here" in browser.status
 
 
-async def test_the_resume_card_says_what_the_model_will_not_remember(browser: Browser) -> None:
+async def test_the_resume_card_says_what_the_model_will_not_remember(browser):
     await browser.press("R")  # the newest of the sample was compressed twice
     assert "The model has only a summary of 47 of 56 messages" in browser.card()
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_what_a_resume_lacks(tmp_path: Path, in_place: bool) -> None:
+def test_what_a_resume_lacks(tmp_path, in_place):
     path = long_conversation(tmp_path / "state.db", 300, 4, in_place=in_place)
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, ["s0"], NOW).of_session("s0")
@@ -312,7 +302,7 @@ def test_what_a_resume_lacks(tmp_path: Path, in_place: bool) -> None:
     assert f"summary of {len(memory.forgotten)} of {memory.said} messages" in not_remembered(memory)
 
 
-def test_nothing_is_said_where_nothing_is_forgotten(tmp_path: Path) -> None:
+def test_nothing_is_said_where_nothing_is_forgotten(tmp_path):
     path = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
     with Store(path).reader() as reader:
         found = read_catalog(reader, NOW).select(View.ALL)

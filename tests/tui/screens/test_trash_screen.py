@@ -1,9 +1,5 @@
 """The trash on screen: bundles are listed, opened, put back whole or in part, and thrown away."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from browsing import on_store
 from pruning import NOW
@@ -21,7 +17,7 @@ from hermes_browse.tui.settings.store_paths import trash_folder
 
 
 @pytest.mark.slow
-async def test_the_trash(path: Path) -> None:
+async def test_the_trash(path):
     """Listed, checked, put back, its undo; dropped only after its number was typed."""
     before = dump(path)
     async with on_store(path, NOW) as browser:
@@ -68,7 +64,7 @@ async def test_the_trash(path: Path) -> None:
     assert set(health(path).values()) == {"ok"}
 
 
-async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> None:
+async def test_one_conversation_of_a_bundle_is_read_and_put_back(path):
     """A bundle lists its conversations by name; Enter looks into it, R puts one back, u takes that
     away again."""
     async with on_store(path, NOW, (120, 36)) as browser:
@@ -116,7 +112,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
 
 
 @pytest.mark.slow
-async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> None:
+async def test_what_was_back_already_does_not_go_with_an_undo(path):
     """A restore that is done again puts nothing back, so that there is nothing to take away."""
     async with on_store(path, NOW) as browser:
         rows = browser.screen.rows

@@ -1,8 +1,6 @@
 """What is set shows on a real terminal: lent to Hermes and taken back, with the mouse and
 without."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -18,9 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 @pytest.mark.parametrize(
     "colours", slow_but(["truecolor"], ["truecolor", ""]), ids=["ahead", "not ahead"]
 )
-def test_hermes_runs_and_the_browser_is_back(
-    hermes_home: Path, tmp_path: Path, colours: str
-) -> None:
+def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
     """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same
     conversation and in the size the terminal has now."""
     folder = tmp_path / "bin"
@@ -65,7 +61,7 @@ def test_hermes_runs_and_the_browser_is_back(
 
 
 @pytest.mark.parametrize("is_wanted", slow_but([True], [True, False]))
-def test_the_mouse_is_left_to_the_terminal(hermes_home: Path, is_wanted: bool) -> None:
+def test_the_mouse_is_left_to_the_terminal(hermes_home, is_wanted):
     """Where that is set nothing asks for it."""
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "hermes-browse"
     config.mkdir(parents=True)

@@ -1,11 +1,7 @@
 """The first rows are on screen before Textual is; what Textual paints over them is the same."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
-import pyte
 import pytest
 from browsing import on_demo
 from terminal import Terminal
@@ -19,9 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
 
-def cells(
-    screen: pyte.Screen, lines: range, columns: int
-) -> list[list[tuple[str, str, str, bool]]]:
+def cells(screen, lines, columns):
     """Letters with their colours and weight; numbers are stored counters, with `~`, first and
     counted later."""
     buffer = screen.buffer
@@ -48,9 +42,7 @@ def cells(
         pytest.param(120, 36, 66, "light", marks=pytest.mark.slow),
     ],
 )
-def test_taking_over_changes_nothing(
-    hermes_home: Path, columns: int, rows: int, width: int, theme: str
-) -> None:
+def test_taking_over_changes_nothing(hermes_home, columns, rows, width, theme):
     """List and views stay letter by letter and colour by colour when Textual takes over."""
     if theme:
         config_path().parent.mkdir(parents=True)
@@ -72,7 +64,7 @@ def test_taking_over_changes_nothing(
 
 
 @pytest.mark.slow
-def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
+def test_nothing_changes_in_another_language_either(hermes_home):
     """What is painted ahead has the words, and the widths of the words, that Textual's frame
     has."""
     terminal = Terminal(
@@ -92,7 +84,7 @@ def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
     assert terminal.wait_for_end() == 0
 
 
-def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_colours_no_painting_ahead(monkeypatch):
     """Where another look is asked for, the start is as long as it is."""
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(getattr(sys, name), "isatty", lambda: True, raising=False)
@@ -107,7 +99,7 @@ def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("theme", prepaint.PALETTES)
-async def test_the_colours_are_those_of_the_theme(tmp_path: Path, theme: str) -> None:
+async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
     """The tables painted from are the themes as Textual resolves them."""
     palette = prepaint.PALETTES[theme]
     async with on_demo(tmp_path) as browser:
@@ -126,7 +118,7 @@ async def test_the_colours_are_those_of_the_theme(tmp_path: Path, theme: str) ->
         assert cursor.bgcolor.triplet == palette.cursor
 
 
-def test_a_failure_while_loading_puts_the_terminal_back(hermes_home: Path) -> None:
+def test_a_failure_while_loading_puts_the_terminal_back(hermes_home):
     """Interrupted between the painting and Textual, the terminal is as before."""
     terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS)
     terminal.wait_for("started 119 days ago")

@@ -1,9 +1,6 @@
 """`--print-command`: the screen on the terminal, the chosen command on standard output."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
 import pytest
 from effort import slow_but
@@ -21,7 +18,7 @@ print(f"ended {ended.returncode} [{ended.stdout}]")
 
 
 @pytest.mark.parametrize("streams", slow_but(["usual"], ["usual", "nothing"]))
-def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) -> None:
+def test_what_is_chosen_is_printed_and_not_run(hermes_home, streams):
     """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print
     its command."""
     terminal = Terminal(
@@ -44,7 +41,7 @@ def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) 
 
 
 @pytest.mark.slow
-def test_nothing_chosen_nothing_printed(hermes_home: Path) -> None:
+def test_nothing_chosen_nothing_printed(hermes_home):
     """`eval` of nothing does nothing."""
     terminal = Terminal(["usual", "--home", str(hermes_home)], code=_SHELL)
     terminal.wait_for("shown")
@@ -53,9 +50,7 @@ def test_nothing_chosen_nothing_printed(hermes_home: Path) -> None:
     assert terminal.is_restored
 
 
-def test_it_goes_with_the_browser_alone(
-    capsys: pytest.CaptureFixture[str], hermes_home: Path
-) -> None:
+def test_it_goes_with_the_browser_alone(capsys, hermes_home):
     """A command has its own way; the sample store has no command to print."""
     from hermes_browse.tui.cli import main
 

@@ -1,14 +1,11 @@
 """What the screen says at once, and what no longer: waits, plans being made, fields, idle keys."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from browsing import Browser, on_demo, on_store
+from browsing import on_demo, on_store
 from pruning import NOW
 from textual.widgets import Input
 from trashing import session_ids
@@ -19,18 +16,16 @@ from hermes_browse.tui.widgets.lines import TextLine
 
 
 @pytest.mark.parametrize("key", ["D", "a"])
-async def test_a_key_for_a_plan_that_is_being_made(
-    path: Path, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+async def test_a_key_for_a_plan_that_is_being_made(path, monkeypatch, key):
     """It says so and waits for the new plan; the numbers of the old one are dim."""
     may_go_on = threading.Event()
     may_go_on.set()
 
     plan = OpenStore.plan
 
-    def slow(*given: object, **named: object) -> object:
+    def slow(*given, **named):
         may_go_on.wait()
-        return plan(*given, **named)  # type: ignore[arg-type]  # passed on
+        return plan(*given, **named)
 
     monkeypatch.setattr(OpenStore, "plan", slow)
     before = session_ids(path)
@@ -54,7 +49,7 @@ async def test_a_key_for_a_plan_that_is_being_made(
         assert "Move 3 conversations" in done or "3 conversations archived" in done
 
 
-async def test_a_change_that_waits_for_another_writer_says_so(path: Path) -> None:
+async def test_a_change_that_waits_for_another_writer_says_so(path):
     """At once, not when it gives up; and what was done takes its place."""
     async with on_store(path, NOW) as browser:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -67,9 +62,7 @@ async def test_a_change_that_waits_for_another_writer_says_so(path: Path) -> Non
 
 
 @pytest.mark.parametrize("keys", [("slash",), ("tab", "backslash"), ("tab", "number_sign")])
-async def test_a_field_that_opens_ends_what_was_said(
-    browser: Browser, keys: tuple[str, ...]
-) -> None:
+async def test_a_field_that_opens_ends_what_was_said(browser, keys):
     """The sentence belonged to the keys before."""
     await browser.press(*keys[:-1], "escape", "escape", *keys[:-1], "semicolon")
     assert "does nothing here" in browser.status
@@ -78,7 +71,7 @@ async def test_a_field_that_opens_ends_what_was_said(
 
 
 @pytest.mark.parametrize("place", ["", "tab", "P", "I", "X", "H"])
-async def test_a_key_without_meaning_says_so(browser: Browser, place: str) -> None:
+async def test_a_key_without_meaning_says_so(browser, place):
     """On every screen; one that means something does not."""
     if place:
         await browser.press(place)
@@ -97,9 +90,7 @@ async def test_a_key_without_meaning_says_so(browser: Browser, place: str) -> No
         pytest.param(("P", "slash"), "back", "archive", marks=pytest.mark.slow),
     ],
 )
-async def test_a_field_names_its_own_keys(
-    tmp_path: Path, keys: tuple[str, ...], has: str, has_not: str
-) -> None:
+async def test_a_field_names_its_own_keys(tmp_path, keys, has, has_not):
     """Those of the panes are letters in it, or have nothing to do with it."""
     async with on_demo(tmp_path, (200, 40)) as browser:
         await browser.press(*keys)

@@ -1,8 +1,6 @@
 """The browser in a real terminal: start, early keys, resize, quit, signals, and the hand-over to
 Hermes."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os
@@ -20,7 +18,7 @@ from terminal import Terminal
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
 
-def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
+def test_start_resize_quit_and_a_terminal_as_before(hermes_home):
     """The first screen comes, follows the size, and q leaves the terminal as it was."""
     store = hermes_home / "state.db"
     before = hashlib.sha256(store.read_bytes()).hexdigest()
@@ -43,7 +41,7 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
     }
 
 
-def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
+def test_keys_typed_before_the_screen_is_up_arrive(hermes_home):
     """What is typed while Python still starts is not lost; the q in it is a letter."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.send("/walrus q")
@@ -56,7 +54,7 @@ def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
+def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home):
     """Letters, a line taken back, other letters, two of them corrected: what stands there is what
     was meant."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -73,14 +71,14 @@ def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -> None:
+def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home):
     """There an input method shows what it puts together; it is two cells further with each wide
     character."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("Chats")
     terminal.send("/")
 
-    def cells_behind_q() -> int:
+    def cells_behind_q():
         cursor = terminal.screen.cursor
         start = next(
             (x for x in range(20) if terminal.screen.buffer[cursor.y][x].data == "q"), -100
@@ -92,12 +90,12 @@ def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -
         terminal.wait_for("qz" if typed == "qz" else "qz部")
         terminal.read_until(
             lambda cells=cells: cells_behind_q() == cells, f"the cursor is not behind {typed!r}"
-        )  # type: ignore[misc]
+        )
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
 
 
-def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path):
     """No screen is taken, no traceback shown, and the exit code says which kind it was."""
     wrong = tmp_path / "state.db"
     wrong.write_bytes(os.urandom(4096))
@@ -108,7 +106,7 @@ def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     assert b"\x1b[?1049h" not in terminal.raw
 
 
-def test_the_demo_opens_for_someone_without_hermes(tmp_path: Path) -> None:
+def test_the_demo_opens_for_someone_without_hermes(tmp_path):
     """`--or-demo`, as `make run` uses it, falls back to the sample and says so."""
     terminal = Terminal(["--home", str(tmp_path / "nothing"), "--or-demo"], columns=200)
     terminal.wait_for("Fix auth bug #3")
@@ -119,7 +117,7 @@ def test_the_demo_opens_for_someone_without_hermes(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
-def test_r_reaches_the_real_hermes_and_comes_back(hermes_home: Path) -> None:
+def test_r_reaches_the_real_hermes_and_comes_back(hermes_home):
     """A resume started from the screen ends in Hermes' own prompt, or in what Hermes itself has to
     say; meanwhile the browser holds nothing of the store, and then it is there as it was."""
     path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
@@ -141,7 +139,7 @@ def test_r_reaches_the_real_hermes_and_comes_back(hermes_home: Path) -> None:
     assert terminal.wait_for_end() == 0
 
 
-def _link(descriptor: Path) -> str:
+def _link(descriptor):
     try:
         return os.readlink(descriptor)
     except FileNotFoundError:  # closed meanwhile
@@ -160,7 +158,7 @@ raise SystemExit(main(sys.argv[1:]))
 """
 
 
-def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
+def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home):
     """No traceback and no value of a variable reaches the screen; the log says where it
     happened."""
     terminal = Terminal(["--home", str(hermes_home)], code=_BROKEN)
@@ -178,7 +176,7 @@ def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", slow_but([0.05, 0.35], [0.0, 0.05, 0.15, 0.25, 0.35]))
-def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
+def test_told_to_end_while_it_starts(hermes_home, moment):
     """Whoever has the screen at that moment gives it back."""
     terminal = Terminal(["--home", str(hermes_home)], COLORTERM="truecolor")
     terminal.wait_for("shown")
@@ -191,9 +189,7 @@ def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
 @pytest.mark.parametrize(
     "number", slow_but([signal.SIGINT], [signal.SIGTERM, signal.SIGINT]), ids=str
 )
-def test_told_to_end_between_the_rows_and_textual(
-    hermes_home: Path, number: signal.Signals
-) -> None:
+def test_told_to_end_between_the_rows_and_textual(hermes_home, number):
     """The moment in which Textual is to leave the screen and has not taken it yet."""
     code = (
         "import os, sys\nfrom hermes_browse.tui.app import BrowseApp\nrun = BrowseApp.run\n"
@@ -206,7 +202,7 @@ def test_told_to_end_between_the_rows_and_textual(
 
 
 @pytest.mark.parametrize("moment", slow_but([0.1], [0.0, 0.1, 0.5]))
-def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
+def test_its_terminal_goes_away(hermes_home, moment):
     """A window that is closed takes the browser with it; nothing stays behind waiting for a
     terminal that is gone."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -217,7 +213,7 @@ def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
 
 
 @pytest.mark.slow
-def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
+def test_stopped_without_notice_it_goes_on(hermes_home):
     """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
     terminal = Terminal(["--home", str(hermes_home)])
     # The rows painted ahead have a search box too; Textual asks for pasted text when it has the
@@ -247,7 +243,7 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) -> None:
+def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home):
     """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the
     main thread."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -266,9 +262,7 @@ def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) 
 @pytest.mark.parametrize(
     "number", slow_but((), [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str
 )
-def test_stopped_at_any_moment_nothing_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
-) -> None:
+def test_stopped_at_any_moment_nothing_stays(tmp_path, monkeypatch, number):
     """Neither a mode of the terminal nor a file in the temporary folder, from the first one on that
     is made there."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -283,7 +277,7 @@ def test_stopped_at_any_moment_nothing_stays(
         assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []
 
 
-def test_the_very_first_start_begins_with_a_hint(hermes_home: Path) -> None:
+def test_the_very_first_start_begins_with_a_hint(hermes_home):
     """Three lines, which the first key takes away for good, and does what it does."""
     terminal = Terminal(["--home", str(hermes_home)], is_first=True)
     terminal.wait_for("The first key takes this hint away")

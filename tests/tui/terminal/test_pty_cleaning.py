@@ -1,12 +1,9 @@
 """Cleaning up in a real terminal, with the real Hermes where its own command is run."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat
 import sys
-from pathlib import Path
 
 import pytest
 from paths import HERMES
@@ -17,7 +14,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 
 
 @pytest.mark.slow
-def test_told_to_end_in_the_middle_of_a_clean_up(hermes_home: Path) -> None:
+def test_told_to_end_in_the_middle_of_a_clean_up(hermes_home):
     """It stops between two portions: each conversation is wholly there, or wholly in the trash."""
     store = hermes_home / "state.db"
     before = dump(store)
@@ -44,7 +41,7 @@ def test_told_to_end_in_the_middle_of_a_clean_up(hermes_home: Path) -> None:
     assert len(left) < len(before["sessions"])
 
 
-def _stub(folder: Path) -> Path:
+def _stub(folder):
     """A `hermes` that notes which files of the store anybody of its family has open."""
     folder.mkdir()
     script = folder / "hermes"
@@ -57,7 +54,7 @@ def _stub(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path: Path) -> None:
+def test_making_the_file_smaller_lets_go_of_it_first(hermes_home, tmp_path):
     """Hermes runs with the right home, nothing of ours holds the store, and the browser comes
     back."""
     log = tmp_path / "called"
@@ -85,7 +82,7 @@ def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path
 
 
 @pytest.mark.slow
-def test_the_real_hermes_makes_it_smaller(hermes_home: Path) -> None:
+def test_the_real_hermes_makes_it_smaller(hermes_home):
     """What was deleted leaves room inside; afterwards the file is smaller, and the browser says by
     how much."""
     store = hermes_home / "state.db"

@@ -1,16 +1,11 @@
 """Four machines in one list, by keyboard alone in a real terminal: find, read, resume, archive,
 while one dies."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from paths import DATA, HERMES
-from server import ThrowAwayServer
 from terminal import Terminal
 
 from hermes_browse.store.connection.connect import Store
@@ -23,19 +18,19 @@ WORD = "hedgehogs"
 """It is said once, on the third machine."""
 
 
-def _home(folder: Path, shape: str) -> Path:
+def _home(folder, shape):
     folder.mkdir()
     shutil.copy(next(DATA.glob(f"state-{shape}-*.db")), folder / "state.db")
     return folder
 
 
-def _archived(home: Path) -> set[str]:
+def _archived(home):
     with Store(home / "state.db").reader() as reader:
         catalog = read_catalog(reader, NOW)
         return set(catalog.order(View.ARCHIVED))
 
 
-def test_it_opens_on_a_host(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> None:
+def test_it_opens_on_a_host(ssh_server, tmp_path):
     """`--host` without a command; what this machine has is a key away, and nothing stays there at
     the end."""
     server = ssh_server(_home(tmp_path / "vps", "v31"), "vps")
@@ -57,7 +52,7 @@ def test_it_opens_on_a_host(ssh_server: Callable[..., ThrowAwayServer], tmp_path
     assert server.alive() == []
 
 
-def test_a_host_that_is_away_does_not_open(tmp_path: Path) -> None:
+def test_a_host_that_is_away_does_not_open(tmp_path):
     """A sentence with the command that says more, and the exit code of a store that cannot be
     read."""
     config_path().parent.mkdir(parents=True, exist_ok=True)
@@ -70,9 +65,7 @@ def test_a_host_that_is_away_does_not_open(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
-def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(
-    ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path
-) -> None:
+def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(ssh_server, tmp_path):
     here = _home(tmp_path / "here", "v11")
     shapes = {"first": "v14", "second": "v22", "third": "v31"}
     servers = {
