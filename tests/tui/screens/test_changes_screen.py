@@ -238,7 +238,7 @@ def test_each_line_leads_to_a_message(release, tmp_path):
 
 
 @given(st.text(), st.integers(8, 60))
-def test_all_of_a_line_is_in_its_rows(text, width):
+def test_all_of_a_line_is_in_its_rows(text: str, width: int) -> None:
     """However long it is; each row has exactly the width of the pane."""
     edit = Edit(1, "s", "write_file", None)
     diff = (DiffLine(f"+{text}\n", 1),)
