@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from commandline import ask, call, copy_store, spawn
-from trashing import dump
+from trashing import as_before
 
 CHAIN = ["20260101_090000_aaa001", "20260101_100000_aaa002", "20260103_090000_aaa003"]
 
@@ -27,31 +27,31 @@ def path(tmp_path):
 
 def test_archived_and_back(path):
     """Any segment, a prefix or a title stands for the conversation, named twice or not."""
-    before = dump(path)
-    found = ask("archive", CHAIN[0], "Fix auth bug #2", "20260116_1000")
-    assert found["archived"] == [CHAIN[2], "20260116_100000_abc002"]
-    assert found["sessions"] == [*CHAIN, "20260116_100000_abc002"]
-    assert found["unchanged"] == []
-    listed = ask("list --view archived --limit 0")
-    assert CHAIN[2] in [each["id"] for each in listed["conversations"]]
-    again = ask("archive", CHAIN[2])
-    assert again == {"archived": [], "sessions": [], "unchanged": [CHAIN[2]]}
-    back = ask("unarchive", CHAIN[1], "20260116_100000_abc002")
-    assert back["unarchived"] == found["archived"]
-    assert dump(path) == before
+    with as_before(path):
+        found = ask("archive", CHAIN[0], "Fix auth bug #2", "20260116_1000")
+        assert found["archived"] == [CHAIN[2], "20260116_100000_abc002"]
+        assert found["sessions"] == [*CHAIN, "20260116_100000_abc002"]
+        assert found["unchanged"] == []
+        listed = ask("list --view archived --limit 0")
+        assert CHAIN[2] in [each["id"] for each in listed["conversations"]]
+        again = ask("archive", CHAIN[2])
+        assert again == {"archived": [], "sessions": [], "unchanged": [CHAIN[2]]}
+        back = ask("unarchive", CHAIN[1], "20260116_100000_abc002")
+        assert back["unarchived"] == found["archived"]
 
 
 def test_pinned_and_back(path):
     """In words: what was done, and how it is taken back."""
-    before = dump(path)
-    ended = call("pin", CHAIN[1])
-    assert ended.code == 0
-    assert ended.out == f"pinned “Fix auth bug #3” · `hermes-browse unpin {CHAIN[2]}` undoes it\n"
-    assert ended.err == ""
-    ended = call("pin", CHAIN[1])
-    assert (ended.code, ended.out) == (0, "") and "nothing to change" in ended.err
-    assert ask("unpin", CHAIN[1])["unpinned"] == [CHAIN[2]]
-    assert dump(path) == before
+    with as_before(path):
+        ended = call("pin", CHAIN[1])
+        assert ended.code == 0
+        assert (
+            ended.out == f"pinned “Fix auth bug #3” · `hermes-browse unpin {CHAIN[2]}` undoes it\n"
+        )
+        assert ended.err == ""
+        ended = call("pin", CHAIN[1])
+        assert (ended.code, ended.out) == (0, "") and "nothing to change" in ended.err
+        assert ask("unpin", CHAIN[1])["unpinned"] == [CHAIN[2]]
 
 
 def test_what_goes_along_is_said(tmp_path):
@@ -129,12 +129,11 @@ def test_what_a_store_has_no_column_for(tmp_path, name, command, column):
 def test_a_busy_store(path, monkeypatch):
     """3: nothing was changed, and it says so."""
     monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.2)
-    before = dump(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        ended = call("rename", CHAIN[0], "Ferry")
-    assert ended.code == 3 and "busy" in ended.err and "Nothing was changed" in ended.err
-    assert dump(path) == before
+    with as_before(path):
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            ended = call("rename", CHAIN[0], "Ferry")
+        assert ended.code == 3 and "busy" in ended.err and "Nothing was changed" in ended.err
 
 
 @pytest.mark.parametrize("session", HOSTILE_IDS)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commandline import ask, call
 from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
-from trashing import FAMILY, NOW, dump, family, health, opened
+from trashing import FAMILY, NOW, as_before, dump, family, is_sound, opened
 
 from hermes_browse.store.edit import restore
 from hermes_browse.tui.cli import command_context
@@ -51,34 +51,36 @@ def typed(monkeypatch, text):
 
 def test_the_documents(home):
     """From a delete over the list to a restore and a drop; the store is as before."""
-    before = dump(home / "state.db")
-    gone = ask("delete Harbour --yes")
-    holds(gone, DELETE)
-    assert (
-        set(gone["deleted"]) == FAMILY
-        and gone["reparented"] == ["branch"]
-        and gone["files"] == ["tip.json"]
-    )
-    assert gone["conversations"] == ["tip"] and gone["messages"] == 24
-    assert not (home / "sessions" / "tip.json").exists()
-    listed = ask("trash list")
-    holds(listed, TRASH)
-    assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
-    name = gone["bundle"]["name"]
-    assert {path.name for path in trash_of().iterdir()} == {
-        f"{name}.db",
-        f"{name}.sha256",
-        "links.db",
-    }
-    back = ask("trash restore", gone["bundle"]["name"])
-    holds(back, RESTORE)
-    assert set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
-    assert (
-        back["files"] == 1
-        and back["notes"] == []
-        and (home / "sessions" / "tip.json").read_text() == "{}"
-    )
-    assert dump(home / "state.db") == before and set(health(home / "state.db").values()) == {"ok"}
+    with as_before(home / "state.db"):
+        gone = ask("delete Harbour --yes")
+        holds(gone, DELETE)
+        assert (
+            set(gone["deleted"]) == FAMILY
+            and gone["reparented"] == ["branch"]
+            and gone["files"] == ["tip.json"]
+        )
+        assert gone["conversations"] == ["tip"] and gone["messages"] == 24
+        assert not (home / "sessions" / "tip.json").exists()
+        listed = ask("trash list")
+        holds(listed, TRASH)
+        assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
+        name = gone["bundle"]["name"]
+        assert {path.name for path in trash_of().iterdir()} == {
+            f"{name}.db",
+            f"{name}.sha256",
+            "links.db",
+        }
+        back = ask("trash restore", gone["bundle"]["name"])
+        holds(back, RESTORE)
+        assert (
+            set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
+        )
+        assert (
+            back["files"] == 1
+            and back["notes"] == []
+            and (home / "sessions" / "tip.json").read_text() == "{}"
+        )
+        assert is_sound(home / "state.db")
     assert ask("trash list")["bundles"][0]["restored_at"] == NOW
     dropped = ask("trash drop", gone["bundle"]["name"], "--yes")
     holds(dropped, keys(dropped=each(BUNDLE)))
@@ -113,13 +115,13 @@ def test_for_people(home):
 
 def test_without_a_yes_nothing_goes(home):
     """Nobody to ask: refused, with what would go."""
-    before = dump(home / "state.db")
-    for more in ([], ["--json"]):
-        ended = call("delete root", *more)
-        assert ended.code == 5 and ended.out == ""
-        assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
-        assert re.search(r"branch · .+ stays, without its parent", ended.err)
-    assert dump(home / "state.db") == before and not trash_of().exists()
+    with as_before(home / "state.db"):
+        for more in ([], ["--json"]):
+            ended = call("delete root", *more)
+            assert ended.code == 5 and ended.out == ""
+            assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
+            assert re.search(r"branch · .+ stays, without its parent", ended.err)
+        assert not trash_of().exists()
     name = ask("delete tip --yes")["bundle"]["name"]
     ended = call("trash drop", name)
     assert (
@@ -160,9 +162,9 @@ def test_several_want_their_number(home, monkeypatch, text, code):
 
 def test_all_names_are_looked_up_first(home):
     """One that is nothing keeps the others from going."""
-    before = dump(home / "state.db")
-    ended = call("delete tip nobody --yes")
-    assert ended.code == 4 and "nobody" in ended.err and dump(home / "state.db") == before
+    with as_before(home / "state.db"):
+        ended = call("delete tip nobody --yes")
+        assert ended.code == 4 and "nobody" in ended.err
     name = ask("delete tip --yes")["bundle"]["name"]
     for action in ("restore", "drop"):
         ended = call("trash", action, name, "20000101", "--yes")
@@ -227,20 +229,21 @@ def test_another_store_wants_a_yes(home, tmp_path):
 
 def test_several_bundles_at_once(home, monkeypatch):
     """One after another; what was done before one fails is said."""
-    before = dump(home / "state.db")
-    names = [ask("delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")]
-    compared = []
+    with as_before(home / "state.db"):
+        names = [
+            ask("delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")
+        ]
+        compared = []
 
-    def compare(unit):
-        compared.append(unit)
-        return ("said once",)
+        def compare(unit):
+            compared.append(unit)
+            return ("said once",)
 
-    monkeypatch.setattr(restore, "_compare_index", compare)
-    back = ask("trash restore", *reversed(names))
-    assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
-    assert not back["verified"], "what is wrong with an index is wrong with the restore"
-    assert back["bundles"] == names[::-1] and back["messages"] == 32
-    assert dump(home / "state.db") == before
+        monkeypatch.setattr(restore, "_compare_index", compare)
+        back = ask("trash restore", *reversed(names))
+        assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
+        assert not back["verified"], "what is wrong with an index is wrong with the restore"
+        assert back["bundles"] == names[::-1] and back["messages"] == 32
     ask("delete other --yes")
     ask("rename branch Elsewhere")
     ended = call("trash restore", names[1], names[0])
@@ -257,25 +260,27 @@ def test_the_sample_store_keeps_its_own_trash():
 
 def test_one_conversation_of_a_bundle(home):
     """By id, prefix or title; the rest stays in the bundle. An unknown one changes nothing."""
-    before = dump(home / "state.db")
-    name = ask("delete --yes tip other")["bundle"]["name"]
-    document = ask("trash restore", name, "--only", "Quay")
-    holds(document, RESTORE)
-    assert (
-        document["restored"] == ["other"]
-        and document["messages"] == 4
-        and document["verified"] is True
-    )
-    with opened(home / "state.db", "ro") as store:  # the prompts and goals of the others stay out
-        beside = "SELECT hash FROM system_prompts UNION ALL SELECT key FROM state_meta WHERE key LIKE 'goal:%'"
-        assert store.execute(beside).fetchall() == [("shared",), ("goal:other",)]
-    (bundle,) = ask("trash list")["bundles"]
-    assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
-    missing = call("trash restore", name, "--only", "nobody")
-    assert missing.code == 4 and "nobody" in missing.err
-    several = call("trash restore", name, name, "--only", "tip")
-    assert several.code == 2 and "--only needs exactly one deletion" in several.err
-    document = ask("trash restore", name, "--only", "root")
-    assert set(document["restored"]) == FAMILY and dump(home / "state.db") == before
+    with as_before(home / "state.db"):
+        name = ask("delete --yes tip other")["bundle"]["name"]
+        document = ask("trash restore", name, "--only", "Quay")
+        holds(document, RESTORE)
+        assert (
+            document["restored"] == ["other"]
+            and document["messages"] == 4
+            and document["verified"] is True
+        )
+        with opened(
+            home / "state.db", "ro"
+        ) as store:  # the prompts and goals of the others stay out
+            beside = "SELECT hash FROM system_prompts UNION ALL SELECT key FROM state_meta WHERE key LIKE 'goal:%'"
+            assert store.execute(beside).fetchall() == [("shared",), ("goal:other",)]
+        (bundle,) = ask("trash list")["bundles"]
+        assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
+        missing = call("trash restore", name, "--only", "nobody")
+        assert missing.code == 4 and "nobody" in missing.err
+        several = call("trash restore", name, name, "--only", "tip")
+        assert several.code == 2 and "--only needs exactly one deletion" in several.err
+        document = ask("trash restore", name, "--only", "root")
+        assert set(document["restored"]) == FAMILY
     (bundle,) = ask("trash list")["bundles"]
     assert bundle["restored_at"] is not None

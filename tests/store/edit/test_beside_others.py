@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import big_store
-from trashing import dump
+from trashing import as_before
 from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
@@ -67,13 +67,12 @@ def test_a_reader_in_delete_mode_holds_up_the_commit(tmp_path, monkeypatch):
     """Everything is taken back then: without the log nobody may read while the file is written."""
     monkeypatch.setattr(transaction, "PATIENCE", 0.3)
     path = small_store(tmp_path / "state.db", "delete")
-    before = dump(path)
     with (
+        as_before(path),
         another_process(_LOCKER, str(path), "BEGIN"),
         pytest.raises(StoreBusyError, match="Nothing was changed"),
     ):
         write(Store(path), retitle, check)
-    assert dump(path) == before
     assert not Path(f"{path}-journal").exists()
 
 

@@ -11,10 +11,12 @@ from searching import search
 from trashing import (
     FAMILY,
     NOW,
+    as_before,
     differences,
     dump,
     family,
     health,
+    is_sound,
     matches,
     opened,
     put_back,
@@ -76,32 +78,32 @@ def test_every_shape_of_store(tmp_path, shape, journal):
     """A conversation with everything; searching finds the same before and after, and nothing of it
     between."""
     path = family(tmp_path / "state.db", shape, journal=journal)
-    before = dump(path)
-    found = {
-        text: hits(path, text)
-        for text in ("lantern", "gangway", "rope helper", "antern", "because")
-    }
-    assert len(found["lantern"]) == 8
-    done = remove(path, "tip")
-    assert set(health(path).values()) == {"ok"}
-    assert len(hits(path, "lantern")) == 2 and len(matches(path, "gangway")) == 2
-    with opened(path, "ro") as connection:
-        assert connection.execute("SELECT id, parent_session_id FROM sessions ORDER BY id").fetchall() == [
-            ("branch", None), ("other", None),
-        ]  # fmt: skip
-        assert connection.execute("SELECT DISTINCT session_id FROM messages ORDER BY 1").fetchall() == [
-            ("branch",), ("other",),
-        ]  # fmt: skip
-        assert connection.execute("PRAGMA journal_mode").fetchone() == (journal,)
-    assert (
-        set(done.bundle.sessions) == FAMILY
-        and done.reparented == ("branch",)
-        and done.bundle.messages == 24
-    )
-    assert done.sentence == "deleted 6 sessions, 24 messages to the trash"
-    back = put_back(path, done.bundle.name)
-    assert back.notes == () and back.sentence == "restored 6 sessions, 24 messages"
-    assert dump(path) == before and set(health(path).values()) == {"ok"}
+    with as_before(path):
+        found = {
+            text: hits(path, text)
+            for text in ("lantern", "gangway", "rope helper", "antern", "because")
+        }
+        assert len(found["lantern"]) == 8
+        done = remove(path, "tip")
+        assert is_sound(path)
+        assert len(hits(path, "lantern")) == 2 and len(matches(path, "gangway")) == 2
+        with opened(path, "ro") as connection:
+            assert connection.execute("SELECT id, parent_session_id FROM sessions ORDER BY id").fetchall() == [
+                ("branch", None), ("other", None),
+            ]  # fmt: skip
+            assert connection.execute("SELECT DISTINCT session_id FROM messages ORDER BY 1").fetchall() == [
+                ("branch",), ("other",),
+            ]  # fmt: skip
+            assert connection.execute("PRAGMA journal_mode").fetchone() == (journal,)
+        assert (
+            set(done.bundle.sessions) == FAMILY
+            and done.reparented == ("branch",)
+            and done.bundle.messages == 24
+        )
+        assert done.sentence == "deleted 6 sessions, 24 messages to the trash"
+        back = put_back(path, done.bundle.name)
+        assert back.notes == () and back.sentence == "restored 6 sessions, 24 messages"
+        assert is_sound(path)
     assert {text: hits(path, text) for text in found} == found
 
 
@@ -115,11 +117,7 @@ def test_many_at_once_are_one_bundle(tmp_path, shape):
     assert gone["sessions"] == gone["messages"] == [] and matches(path, "harbour") == []
     assert gone["sqlite_sequence"] == before["sqlite_sequence"]
     put_back(path, done.bundle.name)
-    assert (
-        dump(path) == before
-        and hits(path, "needle") == found
-        and set(health(path).values()) == {"ok"}
-    )
+    assert dump(path) == before and hits(path, "needle") == found and is_sound(path)
 
 
 @pytest.mark.slow
@@ -184,11 +182,10 @@ def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path):
     ):
         (tmp_path / str(number)).mkdir()
         path = family(tmp_path / str(number) / "state.db")
-        before = dump(path)
-        names = [remove(path, each, now=NOW + at).bundle.name for at, each in enumerate(order)]
-        for name in reversed(names):
-            assert put_back(path, name).notes == ()
-        assert dump(path) == before
+        with as_before(path):
+            names = [remove(path, each, now=NOW + at).bundle.name for at, each in enumerate(order)]
+            for name in reversed(names):
+                assert put_back(path, name).notes == ()
 
 
 def test_values_of_any_kind_in_any_column(tmp_path):

@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from trashing import NOW, dump, family, in_trash, opened, put_back, remove
+from trashing import NOW, as_before, dump, family, in_trash, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -100,58 +100,56 @@ def test_a_failure_in_the_transaction_takes_it_back(tmp_path, monkeypatch):
 def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(tmp_path, monkeypatch):
     """What may be gone from the store must be somewhere."""
     path = family(tmp_path / "state.db")
-    before = dump(path)
+    with as_before(path):
 
-    def check_gone(*_):
-        raise StoreError("the disk went away after the commit")
+        def check_gone(*_):
+            raise StoreError("the disk went away after the commit")
 
-    monkeypatch.setattr(deleting, "check_gone", check_gone)
-    with pytest.raises(WriteUnverifiedError, match="the disk went away"):
-        remove(path, "tip")
-    (bundle,) = list_bundles(tmp_path / "trash")
-    put_back(path, bundle.name)
-    assert dump(path) == before
+        monkeypatch.setattr(deleting, "check_gone", check_gone)
+        with pytest.raises(WriteUnverifiedError, match="the disk went away"):
+            remove(path, "tip")
+        (bundle,) = list_bundles(tmp_path / "trash")
+        put_back(path, bundle.name)
 
 
 def test_a_restore_can_be_stopped(tmp_path):
     """At any row: nothing is back, or all of it."""
     path = family(tmp_path / "state.db")
-    before = dump(path)
-    name = remove(path, "tip").bundle.name
-    gone = dump(path)
-    for at in range(1, 7):
-        calls = 0
+    with as_before(path):
+        name = remove(path, "tip").bundle.name
+        gone = dump(path)
+        for at in range(1, 7):
+            calls = 0
 
-        def stop(last=at):
-            nonlocal calls
-            calls += 1
-            return calls >= last
+            def stop(last=at):
+                nonlocal calls
+                calls += 1
+                return calls >= last
 
-        with pytest.raises(QueryInterruptedError):
-            put_back(path, name, stop=stop)
-        assert dump(path) == gone
-    put_back(path, name)
-    assert dump(path) == before
+            with pytest.raises(QueryInterruptedError):
+                put_back(path, name, stop=stop)
+            assert dump(path) == gone
+        put_back(path, name)
 
 
 def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(tmp_path, monkeypatch):
     """Each conversation is back as a whole or not at all, and nothing says that nothing was
     changed."""
     path = family(tmp_path / "state.db")
-    before = dump(path)
-    name = remove(path, "tip", "branch", "other").bundle.name
-    monkeypatch.setattr(portions, "FEW_ROWS", 1)
-    real, calls = restore_rows.RestoredRows.insert, []
+    with as_before(path):
+        name = remove(path, "tip", "branch", "other").bundle.name
+        monkeypatch.setattr(portions, "FEW_ROWS", 1)
+        real, calls = restore_rows.RestoredRows.insert, []
 
-    def insert(self, tx):
-        calls.append(1)
-        if len(calls) == 2:
-            raise WriteFailedError("The disk is full.", is_unchanged=True)
-        real(self, tx)
+        def insert(self, tx):
+            calls.append(1)
+            if len(calls) == 2:
+                raise WriteFailedError("The disk is full.", is_unchanged=True)
+            real(self, tx)
 
-    monkeypatch.setattr(restore_rows.RestoredRows, "insert", insert)
-    with pytest.raises(WriteFailedError) as caught:
-        put_back(path, name)
-    assert str(caught.value) == "The disk is full."
-    back = put_back(path, name)
-    assert len(back.there) == 6 and back.verified and dump(path) == before and len(calls) == 4
+        monkeypatch.setattr(restore_rows.RestoredRows, "insert", insert)
+        with pytest.raises(WriteFailedError) as caught:
+            put_back(path, name)
+        assert str(caught.value) == "The disk is full."
+        back = put_back(path, name)
+        assert len(back.there) == 6 and back.verified and len(calls) == 4

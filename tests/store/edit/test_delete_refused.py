@@ -2,7 +2,7 @@
 
 import pytest
 from builders import T0
-from trashing import FAMILY, NOW, dump, family, opened, put_back, remove, run
+from trashing import FAMILY, NOW, as_before, family, opened, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -32,10 +32,10 @@ def test_what_is_protected_stays(tmp_path, statement, reason):
     """Any segment or subagent of it protects the whole; the reason is said, nothing is written."""
     path = family(tmp_path / "state.db")
     run(path, statement)
-    before = dump(path)
-    with pytest.raises(RefusedError, match=f"stays: .*({reason})"):
-        remove(path, "tip")
-    assert dump(path) == before and not (tmp_path / "trash").exists()
+    with as_before(path):
+        with pytest.raises(RefusedError, match=f"stays: .*({reason})"):
+            remove(path, "tip")
+        assert not (tmp_path / "trash").exists()
 
 
 def test_an_old_catalog_knows_no_pin(tmp_path, monkeypatch):
@@ -72,16 +72,15 @@ def test_an_old_catalog_knows_what_has_gone_since(tmp_path, monkeypatch):
     """A clean-up takes a branch, or what would have gone along, before its parent; all of it can
     come back."""
     path = family(tmp_path / "state.db")
-    before = dump(path)
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, NOW)
-    monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
-    names = [remove(path, each).bundle.name for each in ("branch", "stale", "nested")]
-    last = remove(path, "tip")
-    assert set(last.bundle.sessions) == FAMILY - {"stale", "nested"} and last.reparented == ()
-    for name in (last.bundle.name, *reversed(names)):
-        put_back(path, name)
-    assert dump(path) == before
+    with as_before(path):
+        with Store(path).reader() as reader:
+            catalog = read_catalog(reader, NOW)
+        monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
+        names = [remove(path, each).bundle.name for each in ("branch", "stale", "nested")]
+        last = remove(path, "tip")
+        assert set(last.bundle.sessions) == FAMILY - {"stale", "nested"} and last.reparented == ()
+        for name in (last.bundle.name, *reversed(names)):
+            put_back(path, name)
     with pytest.raises(RefusedError, match="gone"):
         remove(path, "tip")
         remove(path, "tip")

@@ -5,10 +5,11 @@ import pytest
 from trashing import (
     FAMILY,
     allow_any_trigger,
+    as_before,
     deleted,
     dump,
     family,
-    health,
+    is_sound,
     put_back,
     remove,
     rows,
@@ -43,7 +44,7 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path):
     assert rows(path, "SELECT content FROM messages WHERE session_id = 'tip'") == [("new words",)]
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("another goal",)]
     assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [(None,)]
-    assert set(health(path).values()) == {"ok"}
+    assert is_sound(path)
     assert describe(tmp_path / "trash" / f"{name}.db").restored_at is None
 
 
@@ -51,13 +52,12 @@ def test_what_is_there_counts_as_restored(tmp_path):
     """A second restore changes nothing, and says that all of it is there."""
     path, name = deleted(tmp_path)
     first = put_back(path, name)
-    before = dump(path)
-    again = put_back(path, name)
-    assert again._replace(there=frozenset()) == first and first.verified
-    assert again.there == FAMILY and first.there == frozenset(), (
-        "an undo takes back what was put back, and no more"
-    )
-    assert dump(path) == before
+    with as_before(path):
+        again = put_back(path, name)
+        assert again._replace(there=frozenset()) == first and first.verified
+        assert again.there == FAMILY and first.there == frozenset(), (
+            "an undo takes back what was put back, and no more"
+        )
     assert describe(tmp_path / "trash" / f"{name}.db").restored_at is not None
 
 
@@ -88,8 +88,8 @@ def test_a_title_that_was_numbered_is_no_change(tmp_path):
     path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
     put_back(path, name)
-    before = dump(path)
-    assert set(put_back(path, name).sessions) == FAMILY and dump(path) == before
+    with as_before(path):
+        assert set(put_back(path, name).sessions) == FAMILY
 
 
 def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path):
@@ -141,10 +141,10 @@ def test_a_parent_that_was_never_there(tmp_path, monkeypatch):
     """It is named again, whatever it is; all other rows come back with foreign keys on."""
     path = family(tmp_path / "state.db")
     run(path, "UPDATE sessions SET parent_session_id = CAST(x'6e6fff' AS TEXT) WHERE id = 'root'")
-    before = dump(path)
-    back = put_back(path, remove(path, "tip").bundle.name)
-    assert back.notes == () and back.verified and dump(path) == before
-    assert set(health(path).values()) == {"ok"}
+    with as_before(path):
+        back = put_back(path, remove(path, "tip").bundle.name)
+        assert back.notes == () and back.verified
+    assert is_sound(path)
 
 
 def test_other_references_that_lead_nowhere_are_refused(tmp_path):
@@ -220,9 +220,9 @@ def test_what_a_trigger_fills_is_put_right(tmp_path):
     """Numbers Hermes 0.22 gives to new messages do not stay where there were none."""
     path = family(tmp_path / "state.db")
     run(path, "UPDATE messages SET message_uid = NULL, display_order = NULL WHERE id % 2")
-    before = dump(path)
-    put_back(path, remove(path, "tip").bundle.name)
-    assert dump(path) == before and set(health(path).values()) == {"ok"}
+    with as_before(path):
+        put_back(path, remove(path, "tip").bundle.name)
+        assert is_sound(path)
 
 
 def test_an_index_that_was_broken_before(tmp_path):
@@ -278,24 +278,26 @@ def test_a_part_whose_restore_is_cut_short(tmp_path, monkeypatch, place):
     """Before the commit nothing is in the store; after it all of the part is; the bundle is whole
     either way."""
     path = family(tmp_path / "state.db", "31", journal="delete")
-    before = dump(path)
-    name = remove(path, "tip", "other").bundle.name
-    without = dump(path)
+    with as_before(path):
+        name = remove(path, "tip", "other").bundle.name
+        without = dump(path)
 
-    def cut(*given):
-        raise KeyboardInterrupt
+        def cut(*given):
+            raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr(restore if place == "mark_restored" else restore.RestoredRows, place, cut)
-        with pytest.raises(KeyboardInterrupt):
-            put_back(path, name, only=["other"])
-    assert (dump(path) == without) is (place == "insert")
-    there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
-    assert there == (set() if place == "insert" else {"other"})
-    assert (
-        verify(tmp_path / "trash" / f"{name}.db")
-        and describe(tmp_path / "trash" / f"{name}.db").restored == set()
-    )
-    again = put_back(path, name, only=["other"])
-    assert again.sessions == ("other",) and again.there == there and again.verified
-    assert put_back(path, name).verified and dump(path) == before
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                restore if place == "mark_restored" else restore.RestoredRows, place, cut
+            )
+            with pytest.raises(KeyboardInterrupt):
+                put_back(path, name, only=["other"])
+        assert (dump(path) == without) is (place == "insert")
+        there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
+        assert there == (set() if place == "insert" else {"other"})
+        assert (
+            verify(tmp_path / "trash" / f"{name}.db")
+            and describe(tmp_path / "trash" / f"{name}.db").restored == set()
+        )
+        again = put_back(path, name, only=["other"])
+        assert again.sessions == ("other",) and again.there == there and again.verified
+        assert put_back(path, name).verified

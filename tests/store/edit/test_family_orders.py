@@ -8,7 +8,7 @@ import pytest
 from builders import T0, make_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trashing import NOW, dump, opened, put_back, remove, run
+from trashing import NOW, as_before, dump, opened, put_back, remove, run
 
 from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import drop, list_bundles
@@ -41,24 +41,25 @@ def test_one_bundle_in_parts_in_every_order(tmp_path, back):
     """Each alone; the bundle keeps all, says what is back, and at the end everyone hangs where they
     hung."""
     path = three(tmp_path / "state.db")
-    before = dump(path)
-    bundle = remove(path, "top", "mid", "low").bundle
-    trash = tmp_path / "trash"
-    for number, each in enumerate(back, 1):
-        done = put_back(path, bundle.name, only=[each])
-        assert done.verified and done.sessions == (each,) and done.messages == 1
-        with opened(path, "ro") as connection:
-            there = {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
-            tied = dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
-        assert there == set(back[:number])
-        assert all(tied[child] == (parent if parent in there else None)
-                   for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
-        (listed,) = list_bundles(trash)
-        assert set(listed.sessions) == set(back) and not listed.damage and verify(bundle.path)
-        assert listed.restored == (there if number < 3 else set()) and (
-            listed.restored_at is not None
-        ) is (number == 3)
-    assert dump(path) == before
+    with as_before(path):
+        bundle = remove(path, "top", "mid", "low").bundle
+        trash = tmp_path / "trash"
+        for number, each in enumerate(back, 1):
+            done = put_back(path, bundle.name, only=[each])
+            assert done.verified and done.sessions == (each,) and done.messages == 1
+            with opened(path, "ro") as connection:
+                there = {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
+                tied = dict(
+                    connection.execute("SELECT id, parent_session_id FROM sessions").fetchall()
+                )
+            assert there == set(back[:number])
+            assert all(tied[child] == (parent if parent in there else None)
+                       for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
+            (listed,) = list_bundles(trash)
+            assert set(listed.sessions) == set(back) and not listed.damage and verify(bundle.path)
+            assert listed.restored == (there if number < 3 else set()) and (
+                listed.restored_at is not None
+            ) is (number == 3)
 
 
 def test_a_parent_that_waits_is_named(tmp_path):
@@ -85,16 +86,17 @@ def test_a_parent_that_waits_is_named(tmp_path):
 def test_a_child_that_waits_is_named(tmp_path):
     """It is in the trash, and comes back to where it hung."""
     path = three(tmp_path / "state.db")
-    before = dump(path)
-    top, mid = (
-        remove(path, "top", now=NOW).bundle.name,
-        remove(path, "mid", now=NOW + 1).bundle.name,
-    )
-    (said,) = put_back(path, top).notes
-    assert (
-        said == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
-    )
-    assert put_back(path, mid).notes == () and dump(path) == before
+    with as_before(path):
+        top, mid = (
+            remove(path, "top", now=NOW).bundle.name,
+            remove(path, "mid", now=NOW + 1).bundle.name,
+        )
+        (said,) = put_back(path, top).notes
+        assert (
+            said
+            == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
+        )
+        assert put_back(path, mid).notes == ()
 
 
 def test_a_tie_that_hermes_cut_stays_cut(tmp_path):
@@ -104,10 +106,10 @@ def test_a_tie_that_hermes_cut_stays_cut(tmp_path):
     old = remove(path, "mid", now=NOW).bundle.name
     put_back(path, old)
     run(path, "UPDATE sessions SET parent_session_id = NULL WHERE id = 'mid'")
-    before = dump(path)
-    new = remove(path, "mid", now=NOW + 1).bundle.name
-    put_back(path, new)
-    assert dump(path) == before and parents(path)["mid"] is None
+    with as_before(path):
+        new = remove(path, "mid", now=NOW + 1).bundle.name
+        put_back(path, new)
+        assert parents(path)["mid"] is None
 
 
 _KINDS = st.sampled_from(["branch", "child", "segment", "helper"])

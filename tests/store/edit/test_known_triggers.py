@@ -10,8 +10,8 @@ from hermes_triggers import TRIGRAM, WORDS, of_23_to_26, upgraded
 from trashing import (
     NOW,
     allow_any_trigger,
+    as_before,
     deleted,
-    dump,
     family,
     in_trash,
     put_back,
@@ -33,25 +33,24 @@ def test_a_delete_takes_nothing_that_is_not_in_the_bundle(tmp_path):
     trigger is named."""
     path = family(tmp_path / "state.db", journal="delete")
     run(path, TAKES_ALL)
-    before = dump(path)
-    with pytest.raises(
-        StoreRefusedError, match=r"table sessions has a trigger .*, archive_log:"
-    ) as caught:
-        remove(path, "tip")
-    assert caught.value.exit_code == 5 and "Nothing was changed." in caught.value.sentence
-    assert dump(path) == before and in_trash(tmp_path) == []
+    with as_before(path):
+        with pytest.raises(
+            StoreRefusedError, match=r"table sessions has a trigger .*, archive_log:"
+        ) as caught:
+            remove(path, "tip")
+        assert caught.value.exit_code == 5 and "Nothing was changed." in caught.value.sentence
+        assert in_trash(tmp_path) == []
 
 
 def test_other_writes_to_the_table_are_refused_too(tmp_path):
     """Archive and rename write to `sessions`; a restore to all tables of the bundle."""
     path = family(tmp_path / "state.db")
     run(path, "CREATE TRIGGER note AFTER UPDATE ON sessions BEGIN SELECT 1; END")
-    before = dump(path)
-    with pytest.raises(StoreRefusedError, match="note"):
-        flags.archive(Store(path), ["tip"])
-    with pytest.raises(StoreRefusedError, match="note"):
-        titles.rename(Store(path), "tip", "Quay")
-    assert dump(path) == before
+    with as_before(path):
+        with pytest.raises(StoreRefusedError, match="note"):
+            flags.archive(Store(path), ["tip"])
+        with pytest.raises(StoreRefusedError, match="note"):
+            titles.rename(Store(path), "tip", "Quay")
 
 
 @pytest.mark.parametrize(
@@ -62,12 +61,12 @@ def test_tables_that_go_with_a_conversation(tmp_path, table):
     rename does not."""
     path, name = deleted(tmp_path)
     run(path, f"CREATE TRIGGER odd BEFORE INSERT ON {table} BEGIN SELECT 1; END")
-    before = dump(path)
-    with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
-        put_back(path, name)
-    with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
-        remove(path, "other")
-    assert dump(path) == before and in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
+    with as_before(path):
+        with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
+            put_back(path, name)
+        with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
+            remove(path, "other")
+        assert in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
     assert titles.rename(Store(path), "other", "Pier").title == "Pier"
 
 
@@ -160,12 +159,12 @@ def test_every_table_is_counted(tmp_path, monkeypatch, trigger, said):
     """Even if a trigger passes as known, what it takes or adds besides rolls the delete back."""
     path = family(tmp_path / "state.db", journal="delete")
     run(path, "CREATE TABLE log (id)", trigger)
-    before = dump(path)
-    allow_any_trigger(monkeypatch)
-    with pytest.raises(StoreRefusedError, match=said) as caught:
-        remove(path, "tip")
-    assert caught.value.exit_code == 5
-    assert dump(path) == before and in_trash(tmp_path) == []
+    with as_before(path):
+        allow_any_trigger(monkeypatch)
+        with pytest.raises(StoreRefusedError, match=said) as caught:
+            remove(path, "tip")
+        assert caught.value.exit_code == 5
+        assert in_trash(tmp_path) == []
 
 
 def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path):
@@ -177,8 +176,7 @@ def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path):
         "CREATE TABLE notes (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE, note TEXT)",
         "INSERT INTO notes VALUES ('tip', 'keep'), ('other', 'stay')",
     )
-    before = dump(path)
-    name = remove(path, "tip").bundle.name
-    assert rows(path, "SELECT note FROM notes") == [("stay",)]
-    put_back(path, name)
-    assert dump(path) == before
+    with as_before(path):
+        name = remove(path, "tip").bundle.name
+        assert rows(path, "SELECT note FROM notes") == [("stay",)]
+        put_back(path, name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from paths import ROOT
-from trashing import dump
+from trashing import as_before, dump
 from writing import NEEDS, check, handles, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
@@ -49,14 +49,15 @@ def test_done_and_let_go_of(path):
 def test_foreign_keys_are_on(path):
     """A session whose messages are still there is not deleted, whatever a connection of SQLite
     would do by itself."""
-    before = dump(path)
-    with pytest.raises(WriteFailedError, match=r"FOREIGN KEY.*Nothing was changed"):
+    with (
+        as_before(path),
+        pytest.raises(WriteFailedError, match=r"FOREIGN KEY.*Nothing was changed"),
+    ):
         write(
             Store(path),
             lambda unit: unit.execute("DELETE FROM sessions WHERE id = 'a'"),
             lambda *_: None,
         )
-    assert dump(path) == before
 
 
 def test_what_the_work_raises_takes_it_back(path):
@@ -77,15 +78,14 @@ def test_what_the_work_raises_takes_it_back(path):
 
 def test_a_statement_that_fails_is_a_sentence(path):
     """Whether it reads or writes."""
-    before = dump(path)
+    with as_before(path):
 
-    def read(unit):
-        retitle(unit)
-        unit.rows("SELECT nonsense FROM sessions")
+        def read(unit):
+            retitle(unit)
+            unit.rows("SELECT nonsense FROM sessions")
 
-    with pytest.raises(WriteFailedError, match=r"nonsense.*Nothing was changed"):
-        write(Store(path), read, lambda *_: None)
-    assert dump(path) == before
+        with pytest.raises(WriteFailedError, match=r"nonsense.*Nothing was changed"):
+            write(Store(path), read, lambda *_: None)
 
 
 def test_rows_of_the_unit_are_those_of_the_transaction(path):
@@ -104,18 +104,17 @@ def test_rows_of_the_unit_are_those_of_the_transaction(path):
 
 def test_no_room_on_the_disk(path):
     """A sentence that says so, and nothing is changed."""
-    before = dump(path)
+    with as_before(path):
 
-    def work(unit):
-        retitle(unit)
-        unit.rows(
-            "PRAGMA max_page_count=1"
-        )  # as many as there are: SQLite says what it says on a full disk
-        unit.execute("UPDATE sessions SET title = hex(randomblob(1000000)) WHERE id = 'b'")
+        def work(unit):
+            retitle(unit)
+            unit.rows(
+                "PRAGMA max_page_count=1"
+            )  # as many as there are: SQLite says what it says on a full disk
+            unit.execute("UPDATE sessions SET title = hex(randomblob(1000000)) WHERE id = 'b'")
 
-    with pytest.raises(WriteFailedError, match=r"no room left.*Nothing was changed"):
-        write(Store(path), work, lambda *_: None)
-    assert dump(path) == before
+        with pytest.raises(WriteFailedError, match=r"no room left.*Nothing was changed"):
+            write(Store(path), work, lambda *_: None)
 
 
 def test_what_does_not_read_back_is_told(path):
@@ -208,8 +207,7 @@ def test_errors_of_a_write_are_ours(path):
         "not SQL",
         "UPDATE sessions SET id = 'a'",
     )
-    before = dump(path)
-    for statement in statements:
-        with pytest.raises(BrowseError, match=r"(?i)nothing was changed"):
-            write(Store(path), lambda unit, sql=statement: unit.execute(sql), lambda *_: None)
-    assert dump(path) == before
+    with as_before(path):
+        for statement in statements:
+            with pytest.raises(BrowseError, match=r"(?i)nothing was changed"):
+                write(Store(path), lambda unit, sql=statement: unit.execute(sql), lambda *_: None)

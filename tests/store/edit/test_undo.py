@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from effort import slow_but
-from trashing import differences, dump, health, rows, run
+from trashing import as_before, differences, dump, health, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
@@ -78,13 +78,12 @@ def test_the_title_is_the_users(store):
 
 def test_what_is_not_there_is_said(store):
     """All or nothing."""
-    before = dump(store)
-    with pytest.raises(NotFoundError):
-        titles.rename(Store(store), "nobody", "x")
-    if has(store, "archived"):
+    with as_before(store):
         with pytest.raises(NotFoundError):
-            flags.archive(Store(store), ["tip", "nobody"])
-    assert dump(store) == before, "all or nothing"
+            titles.rename(Store(store), "nobody", "x")
+        if has(store, "archived"):
+            with pytest.raises(NotFoundError):
+                flags.archive(Store(store), ["tip", "nobody"])
 
 
 @pytest.mark.parametrize("session", HOSTILE_IDS)
@@ -116,13 +115,12 @@ def test_values_that_are_no_text_come_back_as_they_were(tmp_path):
         "UPDATE sessions SET title = x'00ff' WHERE id = 'b'",
         "UPDATE sessions SET archived = 0.5 WHERE id = 'c'",
     )
-    before = dump(path)
-    changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "abc"]
-    changes.append(flags.archive(Store(path), ["a", "b", "c"]))
-    assert changes[-1].sentence == "archived 3 conversations"
-    for each in reversed(changes):
-        undo(Store(path), each)
-    assert dump(path) == before
+    with as_before(path):
+        changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "abc"]
+        changes.append(flags.archive(Store(path), ["a", "b", "c"]))
+        assert changes[-1].sentence == "archived 3 conversations"
+        for each in reversed(changes):
+            undo(Store(path), each)
 
 
 def test_an_undo_can_be_undone(tmp_path):
@@ -134,11 +132,11 @@ def test_an_undo_can_be_undone(tmp_path):
     path = make_store(
         tmp_path / "state.db", "31", sessions, [{"session_id": "tip", "content": "lantern"}]
     )
-    before = dump(path)
-    done = titles.rename(Store(path), "tip", "Ferry").change
-    after = dump(path)
-    back = undo(Store(path), done)
-    assert back.sentence == "undone: renamed to “Ferry”" and dump(path) == before
+    with as_before(path):
+        done = titles.rename(Store(path), "tip", "Ferry").change
+        after = dump(path)
+        back = undo(Store(path), done)
+        assert back.sentence == "undone: renamed to “Ferry”"
     undo(Store(path), back)
     assert dump(path) == after
     assert health(path) == dict.fromkeys(health(path), "ok")
@@ -171,10 +169,8 @@ def test_an_undo_takes_nothing_back_that_came_later(tmp_path, meanwhile, words, 
         run(path, "DROP INDEX idx_sessions_title_unique")
     done = titles.rename(Store(path), "a", "Quay").change
     run(path, meanwhile)
-    before = dump(path)
-    with pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
+    with as_before(path), pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
         undo(Store(path), done)
-    assert dump(path) == before
 
 
 def test_columns_that_are_not_ours_stay(tmp_path):

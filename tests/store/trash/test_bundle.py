@@ -15,6 +15,7 @@ from tongue import speak_brackets
 from trashing import (
     FAMILY,
     NOW,
+    as_before,
     differences,
     dump,
     family,
@@ -253,18 +254,18 @@ def test_what_the_system_refuses_is_a_sentence(store, monkeypatch, call):
 def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(store, monkeypatch):
     """It has its name, then the folder cannot be flushed and the file not be removed: all of it
     stays, and is listed as sound."""
-    before = dump(store)
+    with as_before(store):
 
-    def refuse(*_, **__):
-        raise OSError(5, "Input/output error")
+        def refuse(*_, **__):
+            raise OSError(5, "Input/output error")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(copying, "sync_folder", refuse)
-        patch.setattr(Path, "unlink", refuse)
-        with pytest.raises(TrashError):
-            remove(store, "tip")
-    (bundle,) = list_bundles(store.parent / "trash")
-    assert not bundle.damage and verify(bundle.path).messages == 24 and dump(store) == before
+        with monkeypatch.context() as patch:
+            patch.setattr(copying, "sync_folder", refuse)
+            patch.setattr(Path, "unlink", refuse)
+            with pytest.raises(TrashError):
+                remove(store, "tip")
+        (bundle,) = list_bundles(store.parent / "trash")
+        assert not bundle.damage and verify(bundle.path).messages == 24
     assert put_back(store, bundle.name).there == FAMILY
 
 
@@ -307,16 +308,16 @@ def test_written_in_one_language_and_put_back_in_another(tmp_path, monkeypatch):
     """What it says to people is shown in the language of who looks; nothing of that is in its
     files."""
     path = family(tmp_path / "state.db")
-    before = dump(path)
-    with monkeypatch.context() as patch:
-        speak_brackets(patch)
-        done = remove(path, "tip", now=NOW)
-        count = len(done.bundle.sessions)
-        assert done.sentence == f"‹deleted ‹{count} sessions›, ‹24 messages› to the trash›"
-    for file in done.bundle.path.parent.iterdir():
-        assert "‹".encode() not in file.read_bytes()
-    back = put_back(path, done.bundle.name)
-    assert back.verified and back.messages == 24 and dump(path) == before
+    with as_before(path):
+        with monkeypatch.context() as patch:
+            speak_brackets(patch)
+            done = remove(path, "tip", now=NOW)
+            count = len(done.bundle.sessions)
+            assert done.sentence == f"‹deleted ‹{count} sessions›, ‹24 messages› to the trash›"
+        for file in done.bundle.path.parent.iterdir():
+            assert "‹".encode() not in file.read_bytes()
+        back = put_back(path, done.bundle.name)
+        assert back.verified and back.messages == 24
 
 
 def test_statements_that_copy_are_short(store, monkeypatch):
@@ -324,10 +325,9 @@ def test_statements_that_copy_are_short(store, monkeypatch):
     copied once."""
     monkeypatch.setattr(copying, "_STATEMENT_SECONDS", 0.0)
     monkeypatch.setattr(copying, "_SESSIONS_AT_ONCE", 2)
-    before = dump(store)
-    done = remove(store, "tip")
-    with opened(done.bundle.path, "ro") as connection:
-        ids = connection.execute("SELECT id FROM messages ORDER BY rowid").fetchall()
-    assert [id for (id,) in ids] == [*range(1, 25)]
-    put_back(store, done.bundle.name)
-    assert dump(store) == before
+    with as_before(store):
+        done = remove(store, "tip")
+        with opened(done.bundle.path, "ro") as connection:
+            ids = connection.execute("SELECT id FROM messages ORDER BY rowid").fetchall()
+        assert [id for (id,) in ids] == [*range(1, 25)]
+        put_back(store, done.bundle.name)

@@ -5,7 +5,7 @@ import os
 import pytest
 from builders import HOSTILE_IDS, make_store
 from effort import slow_but
-from trashing import NOW, dump, family, put_back, remove, run
+from trashing import NOW, as_before, dump, family, put_back, remove, run
 
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.trash.session_files import find_files, owners
@@ -203,13 +203,12 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path, session):
         home / "state.db", "31", [{"id": session}, {"id": "kept"}],
         [{"session_id": session, "content": "lantern"}, {"session_id": "kept", "content": "quay"}],
     )  # fmt: skip
-    before = dump(path)
-    done = remove(path, session, sessions_folder=home / "sessions")
-    assert done.bundle.sessions == (session,) and done.files == ()
-    assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
-    assert {file: file.read_text() for file in kept} == kept
-    assert put_back(path, done.bundle.name).sessions == (session,)
-    assert dump(path) == before
+    with as_before(path):
+        done = remove(path, session, sessions_folder=home / "sessions")
+        assert done.bundle.sessions == (session,) and done.files == ()
+        assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
+        assert {file: file.read_text() for file in kept} == kept
+        assert put_back(path, done.bundle.name).sessions == (session,)
 
 
 def test_a_file_that_is_written_meanwhile_stays(store, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 import shapes
-from trashing import FAMILY, dump, family, opened, put_back, remove, rows, run
+from trashing import FAMILY, as_before, family, opened, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
@@ -73,16 +73,15 @@ def test_tables_nobody_knows_are_found_and_brought_back(tmp_path):
         connection.execute("INSERT INTO stars VALUES (1, 'x'), (1, 'y'), (29, 'z')")
         connection.execute("INSERT INTO remarks VALUES (5, 'tip')")
         connection.execute("INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')")
-    before = dump(path)
-    found = rows_of(path, *sorted(FAMILY))
-    assert (found["notes"], found["stars"], found['odd " name']) == (2, 2, 1)
-    done = remove(path, "root")
-    with opened(path, "ro") as connection:
-        assert connection.execute("SELECT note FROM notes").fetchall() == [("b",)]
-        assert connection.execute("SELECT n FROM stars").fetchall() == [("z",)]
-        assert connection.execute("SELECT id FROM remarks").fetchall() == [(5,)]
-    put_back(path, done.bundle.name)
-    assert dump(path) == before
+    with as_before(path):
+        found = rows_of(path, *sorted(FAMILY))
+        assert (found["notes"], found["stars"], found['odd " name']) == (2, 2, 1)
+        done = remove(path, "root")
+        with opened(path, "ro") as connection:
+            assert connection.execute("SELECT note FROM notes").fetchall() == [("b",)]
+            assert connection.execute("SELECT n FROM stars").fetchall() == [("z",)]
+            assert connection.execute("SELECT id FROM remarks").fetchall() == [(5,)]
+        put_back(path, done.bundle.name)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +98,10 @@ def test_what_cannot_be_undone_is_refused(tmp_path, statement):
     """Before anything is written."""
     path = family(tmp_path / "state.db")
     run(path, statement)
-    before = dump(path)
-    with pytest.raises(RefusedError):
-        remove(path, "tip")
-    assert dump(path) == before and not list((tmp_path / "trash").glob("*"))
+    with as_before(path):
+        with pytest.raises(RefusedError):
+            remove(path, "tip")
+        assert not list((tmp_path / "trash").glob("*"))
 
 
 def test_links_leave_out_what_goes_itself(tmp_path):

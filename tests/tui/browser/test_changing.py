@@ -7,7 +7,7 @@ import pytest
 from browsing import go_to, listed, on_store
 from builders import make_store
 from pruning import NOW
-from trashing import column_of, differences, dump, health
+from trashing import as_before, column_of, is_sound
 
 from hermes_browse.tui.browser.edit.change_cards import RenameCard
 from hermes_browse.tui.browser.list.conversation_rows import JobRow
@@ -16,43 +16,42 @@ from hermes_browse.tui.screens.exporting import ExportCard
 
 async def test_archive_and_undo(path):
     """The whole chain goes at once, the cursor stays where it is, u brings back every byte."""
-    before = dump(path)
-    async with on_store(path, NOW) as browser:
-        await go_to(browser, "root")
-        line = browser.screen.rows.cursor
-        await browser.press("a")
-        assert "root" not in listed(browser) and browser.screen.rows.cursor == line
-        assert "archived" in browser.status and "u undoes" in browser.status
-        assert {id for id, flag in column_of(path, "archived").items() if flag} == {
-            "root",
-            "tip",
-            "put-away",
-        }
-        await browser.press("3")
-        assert {"root", "put-away"} <= listed(browser)
-        await go_to(browser, "put-away")
-        await browser.press("a")  # brings back what is put away
-        assert not column_of(path, "archived")["put-away"]
-        await browser.press("u", "u")
-        assert "undone" in browser.status
-        await browser.press("u")
-        assert "nothing to undo" in browser.status
-    assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await go_to(browser, "root")
+            line = browser.screen.rows.cursor
+            await browser.press("a")
+            assert "root" not in listed(browser) and browser.screen.rows.cursor == line
+            assert "archived" in browser.status and "u undoes" in browser.status
+            assert {id for id, flag in column_of(path, "archived").items() if flag} == {
+                "root",
+                "tip",
+                "put-away",
+            }
+            await browser.press("3")
+            assert {"root", "put-away"} <= listed(browser)
+            await go_to(browser, "put-away")
+            await browser.press("a")  # brings back what is put away
+            assert not column_of(path, "archived")["put-away"]
+            await browser.press("u", "u")
+            assert "undone" in browser.status
+            await browser.press("u")
+            assert "nothing to undo" in browser.status
+        assert is_sound(path)
 
 
 @pytest.mark.slow
 async def test_undo_pressed_twice_at_once(path):
     """Takes back two things, the last one first, not one of them twice."""
-    before = dump(path)
-    async with on_store(path, NOW) as browser:
-        await go_to(browser, "old")
-        await browser.press("a")
-        await go_to(browser, "new")
-        await browser.press("D", "y")
-        await browser.pilot.press("u", "u")
-        await browser.settle()
-        assert not len(browser.screen.edits.journal)
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await go_to(browser, "old")
+            await browser.press("a")
+            await go_to(browser, "new")
+            await browser.press("D", "y")
+            await browser.pilot.press("u", "u")
+            await browser.settle()
+            assert not len(browser.screen.edits.journal)
 
 
 async def test_an_untitled_conversation_is_named_as_its_row(tmp_path):
@@ -126,51 +125,53 @@ async def test_pin(tmp_path, shape, can):
         [{"id": "a"}, {"id": "b"}],
         [{"session_id": "a", "content": "x"}],
     )
-    before = dump(path)
-    async with on_store(path, NOW) as browser:
-        await go_to(browser, "a")
-        await browser.press("f")
-        if not can:
-            assert "Nothing was changed" in browser.status
-        else:
-            assert column_of(path, "pinned") == {"a": 1, "b": 0} and "★" in browser.text("#list")
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await go_to(browser, "a")
             await browser.press("f")
-            assert column_of(path, "pinned") == {"a": 0, "b": 0}
-            await browser.press("u", "u")
-    assert not differences(before, dump(path))
+            if not can:
+                assert "Nothing was changed" in browser.status
+            else:
+                assert column_of(path, "pinned") == {"a": 1, "b": 0} and "★" in browser.text(
+                    "#list"
+                )
+                await browser.press("f")
+                assert column_of(path, "pinned") == {"a": 0, "b": 0}
+                await browser.press("u", "u")
 
 
 async def test_rename(path):
     """What would be stored is said at each letter; a taken title is refused; u gives the old one
     back."""
-    before = dump(path)
-    async with on_store(path, NOW) as browser:
-        await go_to(browser, "old")
-        await browser.press("f2")
-        assert isinstance(browser.app.screen, RenameCard)
-        await browser.pilot.press("space", "space", "x")
-        await browser.settle()
-        assert "stored as Old plans x" in browser.text("#verdict")
-        await browser.press("enter")
-        assert (
-            column_of(path, "title")["old"] == "Old plans x"
-            and column_of(path, "title_source")["old"] == "user"
-        )
-        assert "Old plans x" in browser.text("#list") and "Old plans x" in browser.text("#title")
-        await browser.press("f2")
-        browser.app.screen.query_one("Input").value = "y" * 101
-        await browser.press("enter")
-        assert isinstance(browser.app.screen, RenameCard) and "at most 100" in browser.text(
-            "#verdict"
-        )
-        browser.app.screen.query_one("Input").value = "New plans"
-        await browser.press("enter")
-        assert (
-            "has the title" in browser.text("#verdict")
-            and column_of(path, "title")["old"] == "Old plans x"
-        )
-        await browser.press("escape", "f2", "escape", "u")
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await go_to(browser, "old")
+            await browser.press("f2")
+            assert isinstance(browser.app.screen, RenameCard)
+            await browser.pilot.press("space", "space", "x")
+            await browser.settle()
+            assert "stored as Old plans x" in browser.text("#verdict")
+            await browser.press("enter")
+            assert (
+                column_of(path, "title")["old"] == "Old plans x"
+                and column_of(path, "title_source")["old"] == "user"
+            )
+            assert "Old plans x" in browser.text("#list") and "Old plans x" in browser.text(
+                "#title"
+            )
+            await browser.press("f2")
+            browser.app.screen.query_one("Input").value = "y" * 101
+            await browser.press("enter")
+            assert isinstance(browser.app.screen, RenameCard) and "at most 100" in browser.text(
+                "#verdict"
+            )
+            browser.app.screen.query_one("Input").value = "New plans"
+            await browser.press("enter")
+            assert (
+                "has the title" in browser.text("#verdict")
+                and column_of(path, "title")["old"] == "Old plans x"
+            )
+            await browser.press("escape", "f2", "escape", "u")
 
 
 async def test_a_busy_store_says_so_and_the_undo_stays(path, monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 from browsing import browsing, on_demo, on_store, open_app
 from pruning import NOW
 from textual.widgets import Input
-from trashing import differences, dump, session_ids
+from trashing import as_before, session_ids
 
 from hermes_browse.store.edit import portions
 from hermes_browse.store.hermes.homes import Location
@@ -51,46 +51,48 @@ async def set_rules(browser, text):
 async def test_rules_plan_and_totals(path):
     """What goes and what is spared, with reasons; switches change the line; a rule that cannot be
     read stops all."""
-    before = dump(path)
-    async with on_store(path, NOW) as browser:
-        await browser.press("P")
-        assert isinstance(browser.app.screen, PruneScreen)
-        goes, spared = planned(browser)
-        assert goes == {
-            "old",
-            "boss",
-            "cron_job1_20260101_030000",
-            "cron_job1_20260102_030000",
-            "cron_job2_20260102_040000",
-        }
-        assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
-        totals = browser.text("#totals")
-        assert (
-            "5 conversations" in totals
-            and "7 sessions" in totals
-            and "1 hidden" in browser.text("#stays")
-        )
-        assert "2 related conversations stay" in browser.text(
-            "#stays"
-        ) and "state.db" in browser.text("#file")
-        await browser.press("4")
-        assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
-        assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
-        await browser.press("4", "6")
-        assert "open" in planned(browser)[0], "stale open ones are a class of their own"
-        await set_rules(browser, "older:30d sized:3")
-        assert planned(browser) == (set(), {}) and "“sized:3” is no filter" in browser.text("#plan")
-        await browser.press("D")
-        assert (
-            isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.status
-        )
-        await set_rules(browser, "")
-        assert "No filters yet" in browser.text("#plan") and "Space" not in browser.status
-        await browser.press("7")
-        assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
-        await browser.press("escape")
-        assert isinstance(browser.app.screen, MainScreen)
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await browser.press("P")
+            assert isinstance(browser.app.screen, PruneScreen)
+            goes, spared = planned(browser)
+            assert goes == {
+                "old",
+                "boss",
+                "cron_job1_20260101_030000",
+                "cron_job1_20260102_030000",
+                "cron_job2_20260102_040000",
+            }
+            assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
+            totals = browser.text("#totals")
+            assert (
+                "5 conversations" in totals
+                and "7 sessions" in totals
+                and "1 hidden" in browser.text("#stays")
+            )
+            assert "2 related conversations stay" in browser.text(
+                "#stays"
+            ) and "state.db" in browser.text("#file")
+            await browser.press("4")
+            assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
+            assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
+            await browser.press("4", "6")
+            assert "open" in planned(browser)[0], "stale open ones are a class of their own"
+            await set_rules(browser, "older:30d sized:3")
+            assert planned(browser) == (set(), {}) and "“sized:3” is no filter" in browser.text(
+                "#plan"
+            )
+            await browser.press("D")
+            assert (
+                isinstance(browser.app.screen, PruneScreen)
+                and "nothing to clean up" in browser.status
+            )
+            await set_rules(browser, "")
+            assert "No filters yet" in browser.text("#plan") and "Space" not in browser.status
+            await browser.press("7")
+            assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
+            await browser.press("escape")
+            assert isinstance(browser.app.screen, MainScreen)
 
 
 @pytest.mark.slow
