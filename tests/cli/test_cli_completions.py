@@ -7,9 +7,9 @@ import sys
 
 import pytest
 from commandline import call
+from user_config import write_config
 
 from hermes_browse.tui.cli.registry import COMMANDS
-from hermes_browse.tui.settings.folders import config_path
 
 ASKED = [
     (["tra"], {"trash"}),
@@ -84,9 +84,8 @@ def test_a_shell_completes(tmp_path, shell, words, wanted):
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_names_of_hosts(tmp_path, shell):
     """Those that are configured when the key is pressed."""
-    config_path().parent.mkdir(parents=True)
     blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{name}"\n' for name in ("vps", "nas")]
-    config_path().write_text("".join(blocks))
+    write_config("".join(blocks))
     script = tmp_path / "script"
     script.write_text(call("completions", shell).out)
     assert ask(shell, script, ["list", "--host", ""]) == {"vps", "nas"}

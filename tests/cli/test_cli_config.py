@@ -2,6 +2,7 @@
 
 import pytest
 from commandline import ask, call
+from user_config import write_config
 
 from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.keymap import sample
@@ -12,7 +13,7 @@ def test_init_writes_a_sample_once():
     ended = call("config init")
     assert ended.code == 0 and str(config_path()) in ended.out
     assert config_path().read_text(encoding="utf-8") == sample()
-    config_path().write_text("mine")
+    write_config("mine")
     ended = call("config init")
     assert ended.code == 5 and "stays as it is" in ended.err and config_path().read_text() == "mine"
     config_path().unlink()
@@ -35,8 +36,7 @@ def test_path():
 
 def test_show():
     """Options and keys as they hold, and every trouble with its line; no store is looked for."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('theme = "nord"\nmuose = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
+    write_config('theme = "nord"\nmuose = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
     for what in ([], ["show"]):
         document = ask("--home /nowhere config", *what)
         assert document["exists"] and document["path"] == str(config_path())
@@ -56,8 +56,7 @@ def test_keys_of_cards():
         '# details-copy = ["c", "y"]  # copy\n' in text
         and '# exporting-format-before = "up"' in text
     )
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
+    write_config('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
     document = ask("config show")
     assert document["keys"]["details-copy"] == ["x"] and document["keys"]["details-back"] == [
         "escape",
@@ -71,8 +70,7 @@ def test_keys_of_cards():
 
 def test_show_of_hosts():
     """As they hold, in the words of the file."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text("[[hosts]]\nname = 'vps'\nssh = '-o X=\"a b\" me@vps'\n")
+    write_config("[[hosts]]\nname = 'vps'\nssh = '-o X=\"a b\" me@vps'\n")
     host = {
         "name": "vps",
         "ssh": '-o X="a b" me@vps',

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
+from user_config import write_config
 
 from hermes_browse.store.hermes import health
 from hermes_browse.store.hermes.holders import Holder
@@ -84,8 +85,7 @@ def test_a_store_that_is_gone_under_a_process():
 
 def test_the_configuration(root):
     """What does not hold in it, keys included, with its line."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('theme = 3\n[keys]\nsort = "j"\n')
+    write_config('theme = 3\n[keys]\nsort = "j"\n')
     problems = ask("doctor")["problems"]
     assert [each["code"] for each in problems] == ["config"] * 4
     assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
@@ -155,10 +155,9 @@ def test_the_terminal():
 
 def test_windows_wanted_where_there_are_none(monkeypatch):
     """resume = "window" outside of everything that opens one."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('resume = "window"\n')
+    write_config('resume = "window"\n')
     assert codes() == ["no-windows"] and codes(windows="tmux") == []
-    config_path().write_text('resume = "window"\nwindow = "kitty @ launch {command}"\n')
+    write_config('resume = "window"\nwindow = "kitty @ launch {command}"\n')
     assert codes() == []
     assert terminal()["windows"] is None
     monkeypatch.setenv("TMUX", "x,1,0")

@@ -2,12 +2,12 @@
 command."""
 
 import re
-import sys
 
 import contract
 import pytest
 from commandline import PROGRAM, STORES, ask, call, copy_store
 from effort import slow_but
+from platforms import posix_only
 from poisoned import ATTACK, acting, poison
 
 
@@ -119,7 +119,7 @@ def test_values_of_another_kind(tmp_path, name, value):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@posix_only
 def test_on_a_terminal_only_our_own_styles(tmp_path):
     """Rich's colours are the only escape sequences a terminal gets."""
     pexpect = pytest.importorskip("pexpect")

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from commandline import copy_store
+from platforms import posix_only
 
 _PROGRAM = """
 import contextlib, io, sys
@@ -89,7 +90,7 @@ def test_the_version_needs_next_to_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@posix_only
 def test_on_a_terminal_rich_but_not_textual(tmp_path):
     """Tables on a terminal come from Rich alone."""
     pexpect = pytest.importorskip("pexpect")

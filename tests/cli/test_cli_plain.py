@@ -8,6 +8,7 @@ import sys
 import pytest
 from builders import make_store
 from commandline import PROGRAM, call, copy_store
+from platforms import posix_only
 from store_builder import T0
 
 from hermes_browse.store.api import open_store
@@ -258,7 +259,7 @@ def test_it_needs_no_screen_and_no_command(store):
     assert done.stdout.endswith("[]\n")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@posix_only
 def test_a_terminal_that_cannot_draw_gets_it_by_itself():
     """TERM=dumb: the reason, the list, and not one escape, to the end."""
     pexpect = pytest.importorskip("pexpect")

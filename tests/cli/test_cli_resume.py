@@ -5,21 +5,19 @@ import os
 import shlex
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
+from platforms import posix_only
+from user_config import write_config
 
 from hermes_browse.store.hermes.resume_command import options_of
-from hermes_browse.tui.settings.folders import config_path
 
 QUIET = "20260115_090000_999001"
 """A chat nothing speaks against: of the command line, with messages, its directory unknown."""
 _RECORD = 'printf "%s\\0" "$0" "$@" > "$STUB_LOG.argv"; env -0 > "$STUB_LOG.env"; exit 7'
-
-posix = pytest.mark.skipif(sys.platform == "win32", reason="the stub is a shell script")
 
 
 @pytest.fixture
@@ -122,7 +120,7 @@ def test_what_speaks_against_it(root, tmp_path):
         assert codes() == ({code} if code else set()), statement
 
 
-@posix
+@posix_only
 def test_hermes_takes_over(root, tmp_path):
     """The program becomes `hermes`: arguments, HERMES_HOME, all else of the environment, and its
     exit code."""
@@ -144,7 +142,7 @@ def test_hermes_takes_over(root, tmp_path):
     assert variables["HERMES_HOME"] == str(root) and variables["KEPT"] == "as it was"
 
 
-@posix
+@posix_only
 def test_odd_ids_reach_hermes_as_one_argument(root, tmp_path):
     """Blanks, dashes, quotes and wide characters: nothing is split, and nothing becomes an
     option."""
@@ -161,7 +159,7 @@ def test_odd_ids_reach_hermes_as_one_argument(root, tmp_path):
     ]
 
 
-@posix
+@posix_only
 def test_a_risky_one_wants_yes(root, tmp_path):
     """5 and the reasons until --yes is said; nothing was run before."""
     edit(root, "UPDATE sessions SET source = 'telegram' WHERE id = ?", QUIET)
@@ -174,7 +172,7 @@ def test_a_risky_one_wants_yes(root, tmp_path):
     assert Path(f"{log}.argv").exists()
 
 
-@posix
+@posix_only
 def test_a_hermes_that_cannot_start(root, tmp_path):
     """A broken launcher is a sentence with its path, not a failure of ours."""
     script = stub_hermes(tmp_path / "bin", "") / "hermes"
@@ -188,7 +186,7 @@ def test_a_hermes_that_cannot_start(root, tmp_path):
     )
 
 
-@posix
+@posix_only
 def test_hermes_gets_its_signals_back(root, tmp_path):
     """A broken pipe ends Hermes as it would from a shell: what we ignore is not ignored there."""
     if not os.path.exists("/proc/self/status"):
@@ -200,7 +198,7 @@ def test_hermes_gets_its_signals_back(root, tmp_path):
     assert int(ended.out.split()[1], 16) & (1 << 12) == 0  # SIGPIPE is 13
 
 
-@posix
+@posix_only
 def test_the_printed_line_is_what_a_shell_runs(root, tmp_path):
     """Pasted into a shell it calls Hermes the same way, even with an id of control characters, and
     stays one line."""
@@ -220,7 +218,7 @@ def test_the_printed_line_is_what_a_shell_runs(root, tmp_path):
     assert f"HERMES_HOME={root}\0" in Path(f"{log}.env").read_bytes().decode()
 
 
-@posix
+@posix_only
 @pytest.mark.parametrize(
     "help_text, added",
     [
@@ -240,13 +238,12 @@ def test_a_surface_is_asked_for_where_hermes_knows_it(
     """By the source of the conversation; never an option that this Hermes would refuse."""
     stub = stub_hermes(tmp_path / "bin", f"cat << END\n{help_text}\nEND")
     monkeypatch.setenv("PATH", path_with(stub))
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('surface = { cli = "tui", any = "cli" }\n')
+    write_config('surface = { cli = "tui", any = "cli" }\n')
     document = ask("resume", QUIET, "--print")
     assert document["argv"] == ["hermes", "-p", "default", *added, f"--resume={QUIET}"]
 
 
-@posix
+@posix_only
 def test_a_hermes_that_does_not_answer_is_asked_for_nothing(tmp_path):
     """It cannot be started, or says nothing."""
     assert options_of(str(tmp_path / "none")) == frozenset()

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from commandline import PROGRAM, copy_store
+from platforms import posix_only
 
 pexpect = pytest.importorskip("pexpect")
 HERMES = Path(sys.executable).parent / "hermes"
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not HERMES.exists(), reason="needs hermes-agent installed beside this Python"
     ),

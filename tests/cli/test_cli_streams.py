@@ -5,14 +5,14 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
 from commandline import PROGRAM, Ended, copy_store, spawn
+from platforms import posix_only
 from store_builder import StoreBuilder
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks of POSIX file handles")
+pytestmark = posix_only
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 """A locale without UTF-8 and Python's own remedies turned off."""
 COMMANDS = [

@@ -2,17 +2,17 @@
 
 import os
 import re
-import sys
 import time
 
 import pytest
 from commandline import PROGRAM
+from platforms import posix_only
 from store_builder import StoreBuilder
 
 pexpect = pytest.importorskip("pexpect")
 pyte = pytest.importorskip("pyte")
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 LONG = "a rather long title that says 日本語 more than fits into any line of a list, and then some more of it"
 SAID = " ".join(f"word{number}" for number in range(60)) + " heron " + " ".join(["more"] * 60)
 UUID = "c2b7a5f0-58a1-4d0c-9d7e-0f2f9f1c7a11"

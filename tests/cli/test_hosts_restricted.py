@@ -5,8 +5,7 @@ import json
 import pytest
 from commandline import call
 from real_sshd import NEEDS, RESTRICTED, machine
-
-from hermes_browse.tui.settings.folders import config_path
+from user_config import write_config
 
 pytestmark = [*NEEDS, pytest.mark.slow]
 
@@ -28,9 +27,8 @@ def unchanged(server):
 
 def _configure(server, key):
     host = server.host(key)
-    config_path().parent.mkdir(parents=True, exist_ok=True)
     quoted = [json.dumps(each) for each in (host.name, host.ssh, host.command)]
-    config_path().write_text("[[hosts]]\nname = {}\nssh = {}\ncommand = {}\n".format(*quoted))
+    write_config("[[hosts]]\nname = {}\nssh = {}\ncommand = {}\n".format(*quoted))
 
 
 @pytest.mark.parametrize("key", RESTRICTED)

@@ -148,6 +148,11 @@ class Terminal:
         self.screen.resize(rows, columns)
         self.child.setwinsize(rows, columns)
 
+    def leave(self, key: str = "q") -> None:
+        """End the program with a key; it says that all was well."""
+        self.send(key)
+        assert self.wait_for_end() == 0
+
     def wait_for_end(self, seconds: float = PATIENCE) -> int:
         """Read until the program has ended, and then all that is still in the terminal.
 

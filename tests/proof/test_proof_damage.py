@@ -14,9 +14,10 @@ from commandline import path_with
 from counts import IS_LONG
 from damage import corpus
 from driver import ESCAPE, LEFT, NO_QUERY, SHORT_FUSE, Driven
+from platforms import posix_only
 
 IDEA = "damage"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and a pseudo-terminal")
+pytestmark = posix_only
 SECONDS = 20
 """A command may take so long; all of them take much less on a whole store."""
 COMMANDS = (

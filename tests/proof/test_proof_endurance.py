@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import statistics
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,12 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, setting
 from driver import ESCAPE, LEFT, NO_QUERY, TRACEBACK, Driven
+from platforms import posix_only
 from watching import check_and_count
 from writers import writing
 
 IDEA = "endurance"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 @pytest.fixture

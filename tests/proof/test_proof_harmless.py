@@ -18,6 +18,7 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, setting
 from driver import ENDINGS, FEW, READING, Driven
+from platforms import posix_only
 from trashing import run
 from watching import BESIDE, Watch, check_and_count, digest
 from writers import faultless, writing
@@ -25,7 +26,7 @@ from writing import handles
 
 IDEA = "harmless viewer"
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
     ),

@@ -10,7 +10,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import unicodedata
 from contextlib import closing
 
@@ -19,10 +18,11 @@ import pytest
 from commandline import PROGRAM, copy_store, path_with
 from counts import IS_LONG
 from driver import ESCAPE, LEFT, NO_QUERY, Driven, Step
+from platforms import posix_only
 from poisoned import ATTACK, acting, poison
 
 IDEA = "hostile text"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 FLOOD = (
     f"{ATTACK} owned \x1b]0;owned\x1b\\ "

@@ -3,18 +3,18 @@ full speed."""
 
 import importlib.util
 import random
-import sys
 
 import pytest
 from builders import big_store
 from counts import setting
 from driver import ENDINGS, Driven
+from platforms import posix_only
 from watching import BESIDE, Watch, check_and_count
 from writers import faultless, writing
 
 IDEA = "opened and left"
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
     ),

@@ -12,11 +12,12 @@ import pytest
 from builders import big_store
 from counts import IS_LONG, setting
 from driver import FEW, LEFT, NO_QUERY, Driven
+from platforms import posix_only
 from watching import check_and_count
 
 IDEA = "beside Hermes' repair"
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not importlib.util.find_spec("hermes_cli"), reason="hermes-agent is not installed"
     ),

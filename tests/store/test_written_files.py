@@ -1,9 +1,9 @@
 """What stands in the place of a small file: a pipe is not waited for, and a device is not read."""
 
 import os
-import sys
 
 import pytest
+from platforms import posix_only
 
 from hermes_browse.store.cleanup.hermes_settings import read_block
 from hermes_browse.store.connection.connect import Store
@@ -17,7 +17,7 @@ from hermes_browse.tui.settings.folders import chosen_language, config_path
 from hermes_browse.tui.settings.read_config import read_config
 from hermes_browse.tui.settings.start import LastState, read_memory
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+pytestmark = posix_only
 
 
 @pytest.fixture(params=["pipe", "device"])

@@ -9,10 +9,11 @@ import time
 
 import pytest
 from effort import slow_but
+from platforms import posix_only
 
 from hermes_browse.store.temporary import TemporaryFolder
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+pytestmark = posix_only
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import big_store
+from platforms import posix_only
 from trashing import as_before
 from writing import NEEDS, another_process, check, retitle, small_store
 
@@ -16,10 +17,6 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.transaction import write
 from hermes_browse.store.errors import StoreBusyError, StoreError
-
-POSIX = pytest.mark.skipif(
-    sys.platform == "win32", reason="POSIX locks, and processes that end at once"
-)
 
 _HOLDER = """
 import sqlite3, sys
@@ -88,7 +85,7 @@ def test_it_waits_its_turn(path, monkeypatch):
     other.close()
 
 
-@POSIX
+@posix_only
 def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path):
     """A hot journal beside the store holds the older half of a write: a sentence, and both files
     stay as they are."""
@@ -104,7 +101,7 @@ def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path):
     assert (path.read_bytes(), journal.read_bytes()) == before
 
 
-@POSIX
+@posix_only
 @pytest.mark.parametrize("locks", ["dropped", "kept"])
 @pytest.mark.parametrize("how", ["ours", "reading"])
 def test_the_log_stays_under_a_gateway(tmp_path, locks, how):
@@ -125,7 +122,7 @@ def test_the_log_stays_under_a_gateway(tmp_path, locks, how):
     assert said.split() == ["a:Quay" if how == "ours" else "a:held", "b:", "later:"]
 
 
-@POSIX
+@posix_only
 def test_alone_it_would_go(tmp_path):
     """The measurement itself: a write connection without ours beside it takes the log from under
     the same gateway."""

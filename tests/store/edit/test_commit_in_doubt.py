@@ -71,9 +71,8 @@ def test_a_delete_keeps_its_bundle(tmp_path, arm, journal, outcome):
     assert dump(path) == before and is_sound(path)
 
 
-def test_a_delete_whose_store_cannot_be_read_again(tmp_path, arm, monkeypatch):
+def test_a_delete_whose_store_cannot_be_read_again(path, tmp_path, arm, monkeypatch):
     """Then that is what is said."""
-    path = family(tmp_path / "state.db")
     real, real_explain, broken = (
         Store.reader,
         transaction._explain,
@@ -98,9 +97,8 @@ def test_a_delete_whose_store_cannot_be_read_again(tmp_path, arm, monkeypatch):
 
 
 @pytest.mark.parametrize("outcome", ["done", "undone"])
-def test_marks_titles_and_undo(tmp_path, arm, outcome):
+def test_marks_titles_and_undo(path, arm, outcome):
     """None of them says that nothing was changed, and each can be tried again."""
-    path = family(tmp_path / "state.db")
     store = Store(path)
     change = flags.archive(store, ["other"])
     works = {
@@ -131,9 +129,8 @@ def test_marks_titles_and_undo(tmp_path, arm, outcome):
 
 
 @pytest.mark.parametrize("outcome", ["done", "undone"])
-def test_a_restore_can_be_tried_again(tmp_path, arm, outcome):
+def test_a_restore_can_be_tried_again(path, arm, outcome):
     """Whatever became of the first try."""
-    path = family(tmp_path / "state.db")
     before = dump(path)
     name = remove(path, "tip").bundle.name
     arm(outcome)
@@ -143,18 +140,16 @@ def test_a_restore_can_be_tried_again(tmp_path, arm, outcome):
     assert put_back(path, name).verified and dump(path) == before
 
 
-def test_a_key_that_interrupts_in_the_commit(tmp_path, arm):
+def test_a_key_that_interrupts_in_the_commit(path, tmp_path, arm):
     """Ctrl+c may come before it or behind it: that is a doubt too, and the bundle stays."""
-    path = family(tmp_path / "state.db")
     arm("done", KeyboardInterrupt())
     with pytest.raises(WriteInDoubtError, match="the store has the change"):
         remove(path, "tip")
     assert len(list_bundles(tmp_path / "trash")) == 1
 
 
-def test_a_clean_up_counts_what_is_in_doubt(tmp_path, arm):
+def test_a_clean_up_counts_what_is_in_doubt(path, tmp_path, arm):
     """Neither as done nor as it was."""
-    path = family(tmp_path / "state.db")
     store = Store(path)
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)

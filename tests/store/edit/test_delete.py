@@ -139,9 +139,8 @@ def test_any_segment_stands_for_its_conversation(tmp_path):
         assert set(remove(path, *names).bundle.sessions) == FAMILY
 
 
-def test_prompts_go_with_their_last_user(tmp_path):
+def test_prompts_go_with_their_last_user(path):
     """One that another session uses stays; both are in the bundle."""
-    path = family(tmp_path / "state.db")
 
     def prompts():
         with opened(path, "ro") as connection:
@@ -159,10 +158,9 @@ def test_prompts_go_with_their_last_user(tmp_path):
     assert prompts() == ["own", "shared"]
 
 
-def test_what_only_mentions_a_session_stays(tmp_path):
+def test_what_only_mentions_a_session_stays(path):
     """Locks, leases, routing and delegations stay as Hermes leaves them; a goal goes, which only
     the session knew."""
-    path = family(tmp_path / "state.db")
     before = dump(path)
     remove(path, "tip")
     gone = differences(before, dump(path))

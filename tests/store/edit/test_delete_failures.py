@@ -68,9 +68,8 @@ def test_a_store_that_is_replaced_meanwhile(tmp_path, monkeypatch):
     assert dump(path) == dump(tmp_path / "old.db") == before
 
 
-def test_a_failure_in_the_transaction_takes_it_back(tmp_path, monkeypatch):
+def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch):
     """After any statement; and the bundle with it."""
-    path = family(tmp_path / "state.db")
     before = dump(path)
     for at in range(1, 12):
         calls = 0
@@ -97,9 +96,8 @@ def test_a_failure_in_the_transaction_takes_it_back(tmp_path, monkeypatch):
     assert dump(path) == before and in_trash(tmp_path) == []
 
 
-def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(tmp_path, monkeypatch):
+def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(path, tmp_path, monkeypatch):
     """What may be gone from the store must be somewhere."""
-    path = family(tmp_path / "state.db")
     with as_before(path):
 
         def check_gone(*_):
@@ -112,9 +110,8 @@ def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(tmp_path, monkeypa
         put_back(path, bundle.name)
 
 
-def test_a_restore_can_be_stopped(tmp_path):
+def test_a_restore_can_be_stopped(path):
     """At any row: nothing is back, or all of it."""
-    path = family(tmp_path / "state.db")
     with as_before(path):
         name = remove(path, "tip").bundle.name
         gone = dump(path)
@@ -132,10 +129,9 @@ def test_a_restore_can_be_stopped(tmp_path):
         put_back(path, name)
 
 
-def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(tmp_path, monkeypatch):
+def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monkeypatch):
     """Each conversation is back as a whole or not at all, and nothing says that nothing was
     changed."""
-    path = family(tmp_path / "state.db")
     with as_before(path):
         name = remove(path, "tip", "branch", "other").bundle.name
         monkeypatch.setattr(portions, "FEW_ROWS", 1)

@@ -28,9 +28,8 @@ from hermes_browse.store.trash.shelf import list_bundles
         ("UPDATE compression_locks SET expires_at = 9e12", "compress|busy|live|lock"),
     ],
 )
-def test_what_is_protected_stays(tmp_path, statement, reason):
+def test_what_is_protected_stays(path, tmp_path, statement, reason):
     """Any segment or subagent of it protects the whole; the reason is said, nothing is written."""
-    path = family(tmp_path / "state.db")
     run(path, statement)
     with as_before(path):
         with pytest.raises(RefusedError, match=f"stays: .*({reason})"):
@@ -38,9 +37,8 @@ def test_what_is_protected_stays(tmp_path, statement, reason):
         assert not (tmp_path / "trash").exists()
 
 
-def test_an_old_catalog_knows_no_pin(tmp_path, monkeypatch):
+def test_an_old_catalog_knows_no_pin(path, tmp_path, monkeypatch):
     """What a clean-up planned minutes ago is looked at anew."""
-    path = family(tmp_path / "state.db")
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
     monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
@@ -68,10 +66,9 @@ def test_ids_that_are_no_text_are_refused(tmp_path):
         remove(path, "a")
 
 
-def test_an_old_catalog_knows_what_has_gone_since(tmp_path, monkeypatch):
+def test_an_old_catalog_knows_what_has_gone_since(path, monkeypatch):
     """A clean-up takes a branch, or what would have gone along, before its parent; all of it can
     come back."""
-    path = family(tmp_path / "state.db")
     with as_before(path):
         with Store(path).reader() as reader:
             catalog = read_catalog(reader, NOW)

@@ -125,9 +125,8 @@ def test_a_title_that_is_anothers_by_now(tmp_path):
     )
 
 
-def test_a_long_title_that_is_anothers_by_now(tmp_path):
+def test_a_long_title_that_is_anothers_by_now(path):
     """It has none then; and nobody set it, so that Hermes may find one."""
-    path = family(tmp_path / "state.db")
     long = "x" * 99
     run(path, f"UPDATE sessions SET title = '{long}', title_source = 'user' WHERE id = 'tip'")
     name = remove(path, "tip").bundle.name
@@ -137,9 +136,8 @@ def test_a_long_title_that_is_anothers_by_now(tmp_path):
     assert len(back.notes) == 1 and "it has none now" in back.notes[0] and back.verified
 
 
-def test_a_parent_that_was_never_there(tmp_path, monkeypatch):
+def test_a_parent_that_was_never_there(path, monkeypatch):
     """It is named again, whatever it is; all other rows come back with foreign keys on."""
-    path = family(tmp_path / "state.db")
     run(path, "UPDATE sessions SET parent_session_id = CAST(x'6e6fff' AS TEXT) WHERE id = 'root'")
     with as_before(path):
         back = put_back(path, remove(path, "tip").bundle.name)
@@ -216,9 +214,8 @@ def test_what_does_not_read_back_is_said(tmp_path, monkeypatch):
     assert caught.value.exit_code == 1 and (tmp_path / "trash" / f"{name}.db").exists()
 
 
-def test_what_a_trigger_fills_is_put_right(tmp_path):
+def test_what_a_trigger_fills_is_put_right(path):
     """Numbers Hermes 0.22 gives to new messages do not stay where there were none."""
-    path = family(tmp_path / "state.db")
     run(path, "UPDATE messages SET message_uid = NULL, display_order = NULL WHERE id % 2")
     with as_before(path):
         put_back(path, remove(path, "tip").bundle.name)

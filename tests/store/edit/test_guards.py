@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import T0, make_store
+from platforms import posix_only
 from trashing import as_before, dump, family, remove, run
 
 from hermes_browse.store.connection.connect import Store
@@ -62,7 +63,7 @@ def with_mode(path, mode):
         path.chmod(before)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+@posix_only
 def test_what_is_read_only_stays_so(path):
     """A file or folder nobody may write to is left alone even by root, who could."""
     with with_mode(path, 0o444):

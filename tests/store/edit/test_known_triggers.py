@@ -42,9 +42,8 @@ def test_a_delete_takes_nothing_that_is_not_in_the_bundle(tmp_path):
         assert in_trash(tmp_path) == []
 
 
-def test_other_writes_to_the_table_are_refused_too(tmp_path):
+def test_other_writes_to_the_table_are_refused_too(path):
     """Archive and rename write to `sessions`; a restore to all tables of the bundle."""
-    path = family(tmp_path / "state.db")
     run(path, "CREATE TRIGGER note AFTER UPDATE ON sessions BEGIN SELECT 1; END")
     with as_before(path):
         with pytest.raises(StoreRefusedError, match="note"):
@@ -70,9 +69,8 @@ def test_tables_that_go_with_a_conversation(tmp_path, table):
     assert titles.rename(Store(path), "other", "Pier").title == "Pier"
 
 
-def test_tables_of_others_are_theirs(tmp_path):
+def test_tables_of_others_are_theirs(path):
     """A trigger on a table that is not written to is nobody's business."""
-    path = family(tmp_path / "state.db")
     run(
         path,
         "CREATE TABLE plugin (n)",

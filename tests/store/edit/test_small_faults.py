@@ -11,9 +11,8 @@ from hermes_browse.store.edit.restore_rows import RestoredRows
 from hermes_browse.store.errors import BrowseError, RefusedError, WriteUnverifiedError
 
 
-def test_a_stat_that_fails_after_the_commit(tmp_path, monkeypatch):
+def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
     """The file was not replaced: nobody knows, and the change is in it."""
-    path = family(tmp_path / "state.db")
     real = transaction.Writer._verify
 
     def fail(place, **named):
@@ -78,10 +77,9 @@ def test_root_gives_files_back_to_their_owner(tmp_path):
     assert (found.st_uid, found.st_gid) == (12345, 23456)
 
 
-def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(tmp_path, monkeypatch):
+def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(path, monkeypatch):
     """What SQLite says is told, and that nothing was changed; the same error within a larger work
     does not say so."""
-    path = family(tmp_path / "state.db")
     run(
         path,
         "CREATE TRIGGER no BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'not here'); END",

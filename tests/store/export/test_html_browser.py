@@ -1,13 +1,12 @@
 """The HTML file in a real browser: opened from disk, searched, folded, turned dark, attacked; and
 nothing goes out."""
 
-import sys
-
 import pytest
 from browser_pipe import find_chromium, opened_browser
 from builders import T0, make_store, tool_call
 from exports import document
 from paths import DATA
+from platforms import posix_only
 from test_html import attacked
 
 from hermes_browse.store.export.files import Format
@@ -17,9 +16,7 @@ pytestmark = [
     pytest.mark.skipif(
         CHROMIUM is None, reason="no Chromium: none on PATH, and HERMES_BROWSE_CHROMIUM names none"
     ),
-    pytest.mark.skipif(
-        sys.platform == "win32", reason="the debugging pipe is a matter of descriptors"
-    ),
+    posix_only,
 ]
 
 

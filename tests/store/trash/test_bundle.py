@@ -304,10 +304,9 @@ def test_what_was_deleted_reads_as_before(tmp_path, shape):
     assert files == {each: each.read_bytes() for each in bundle.parent.iterdir()}
 
 
-def test_written_in_one_language_and_put_back_in_another(tmp_path, monkeypatch):
+def test_written_in_one_language_and_put_back_in_another(path, monkeypatch):
     """What it says to people is shown in the language of who looks; nothing of that is in its
     files."""
-    path = family(tmp_path / "state.db")
     with as_before(path):
         with monkeypatch.context() as patch:
             speak_brackets(patch)

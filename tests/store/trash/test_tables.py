@@ -33,9 +33,8 @@ def rows_of(path, *ids):
     return {table: count for table, count in counted.items() if count}
 
 
-def test_all_tables_of_hermes_are_found(tmp_path):
+def test_all_tables_of_hermes_are_found(path):
     """One row in each, and what is another session's is not among them."""
-    path = family(tmp_path / "state.db")
     found = rows_of(path, *sorted(FAMILY))
     assert found == {
         "system_prompts": 2, "sessions": 6, "messages": 24, "session_model_usage": 1, "state_meta": 1,
@@ -61,9 +60,8 @@ UNKNOWN = (
 )
 
 
-def test_tables_nobody_knows_are_found_and_brought_back(tmp_path):
+def test_tables_nobody_knows_are_found_and_brought_back(path):
     """By foreign key to sessions or messages, of any shape; those that only name a session stay."""
-    path = family(tmp_path / "state.db")
     with opened(path) as connection:
         for each in UNKNOWN:
             connection.execute(each)
@@ -94,9 +92,8 @@ def test_tables_nobody_knows_are_found_and_brought_back(tmp_path):
         "ALTER TABLE sessions ADD COLUMN a TEXT REFERENCES sessions(id)",
     ],
 )
-def test_what_cannot_be_undone_is_refused(tmp_path, statement):
+def test_what_cannot_be_undone_is_refused(path, tmp_path, statement):
     """Before anything is written."""
-    path = family(tmp_path / "state.db")
     run(path, statement)
     with as_before(path):
         with pytest.raises(RefusedError):
@@ -104,9 +101,8 @@ def test_what_cannot_be_undone_is_refused(tmp_path, statement):
         assert not list((tmp_path / "trash").glob("*"))
 
 
-def test_links_leave_out_what_goes_itself(tmp_path):
+def test_links_leave_out_what_goes_itself(path):
     """Only rows that stay need their reference back."""
-    path = family(tmp_path / "state.db")
     bundle = remove(path, "tip").bundle.path
     record = '"cleared sessions.parent_session_id"'
     assert rows(bundle, f"SELECT * FROM {record}") == [("branch", "tip")]

@@ -3,12 +3,12 @@ outputs."""
 
 import asyncio
 import json
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from browsing import on_demo
+from platforms import posix_only
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
@@ -25,8 +25,6 @@ from hermes_browse.tui.terminal.programs import private_file
 
 REAL_TOOLS = clipboard.tools
 """Before the fixture takes it away."""
-
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 
 
 def script(folder, name, body):
@@ -62,7 +60,7 @@ def test_over_ssh_the_far_desktop_is_left_alone():
     assert set(names(far | {"TMUX": "x"})) == {"tmux"}
 
 
-@POSIX
+@posix_only
 def test_the_first_tool_that_takes_the_text_is_named(tmp_path, monkeypatch):
     """One that is missing and one that fails are passed over; nothing is claimed for them."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
@@ -156,7 +154,7 @@ async def test_where_there_is_nothing_to_take_it_is_said(browser):
     assert "no code block" in browser.status
 
 
-@POSIX
+@posix_only
 async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, monkeypatch):
     """0600 while it is there, harmless to the terminal, and the browser goes on."""
     notes = tmp_path / "notes"
@@ -184,7 +182,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, mon
         assert browser.app.is_running
 
 
-@POSIX
+@posix_only
 async def test_what_goes_wrong_with_an_editor_is_said(tmp_path, monkeypatch):
     async with on_demo(tmp_path) as browser:
         await browser.press("tab")

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from platforms import posix_only
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
@@ -18,7 +19,7 @@ from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.resume.terminal_windows import go_to, open_window
 from hermes_browse.tui.settings.options import WINDOW
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+pytestmark = posix_only
 QUIET = "20260115_090000_999001"
 
 

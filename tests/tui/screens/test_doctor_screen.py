@@ -8,6 +8,7 @@ import threading
 import pytest
 from browsing import NOW, browsing, demo_app, loose, on_store
 from builders import make_store
+from user_config import write_config
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
@@ -21,8 +22,7 @@ from hermes_browse.tui.text import checkup
 async def test_problems_first_then_how_everything_is(tmp_path, monkeypatch):
     """What does not hold in the configuration is there with its line and its remedy; F5 looks
     again."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text("theme = 3\n")
+    write_config("theme = 3\n")
     monkeypatch.setattr(checkup, "disk_free", lambda path: 5_000_000_000)  # others write meanwhile
     app = demo_app(tmp_path)
     async with browsing(app, (200, 60)) as browser:  # paths of a temporary folder can be long

@@ -1,10 +1,9 @@
 """The line between the panes: moved by keys, within bounds, remembered, and painted ahead where it
 is."""
 
-import sys
-
 import pytest
 from browsing import browsing, demo_app, on_demo
+from platforms import posix_only
 from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
@@ -72,7 +71,7 @@ def test_bounds():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@posix_only
 @pytest.mark.parametrize(
     "memory, width", [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)]
 )
@@ -91,12 +90,11 @@ def test_what_is_painted_ahead_has_the_same_shares(hermes_home, memory, width):
         return [line[:width].translate(digits) for line in screen.display[4:20]]
 
     terminal.read_until(lambda: shown(terminal.screen) == shown(ahead), "the list changed")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@posix_only
 def test_the_mouse_is_left_and_taken_back(hermes_home):
     """By a key; where the configuration leaves it, the key takes it."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -107,5 +105,5 @@ def test_the_mouse_is_left_and_taken_back(hermes_home):
     terminal.send("\x1b[20~")
     terminal.wait_for("the browser has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000h") > terminal.raw.rfind(b"\x1b[?1000l")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0 and terminal.is_restored
+    terminal.leave()
+    assert terminal.is_restored

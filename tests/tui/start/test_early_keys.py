@@ -3,16 +3,15 @@ others afterwards."""
 
 import os
 import signal
-import sys
 import threading
 import time
 
 import pytest
+from platforms import posix_only
 from terminal import PATIENCE, Terminal
+from user_config import write_config
 
-from hermes_browse.tui.settings.folders import config_path
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 SLOW = """
@@ -93,8 +92,7 @@ def test_the_cursor_moves_before_textual_is_there(slow):
     assert cursor_row(terminal) == 3
     terminal.send("k")
     wait_until(terminal, lambda: cursor_row(terminal) == 2)
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
 
 
@@ -115,8 +113,7 @@ def test_other_keys_wait_and_stay_in_order(slow):
     terminal.wait_for("walrus ä")
     terminal.send("\x7f\x7f")
     terminal.wait_for("kept walrus answer")
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
     assert terminal.is_restored
 
 
@@ -132,8 +129,7 @@ def test_an_escape_by_itself_is_one(slow):
     signal.touch()
     terminal.wait_for("press q to quit")
     assert cursor_row(terminal) == 1
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
 
 
@@ -149,15 +145,13 @@ def test_a_resize_ends_it(slow):
     signal.touch()
     terminal.wait_for("shown")
     wait_until(terminal, lambda: cursor_row(terminal) == 1)
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.slow
 def test_with_other_keys_none_is_answered_ahead(hermes_home, tmp_path):
     """They mean what the keymap says, which is not read before Textual is there."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('[keys]\nlist-down = "n"\n')
+    write_config('[keys]\nlist-down = "n"\n')
     signal = tmp_path / "go on"
     terminal = Terminal(["--home", str(hermes_home)], code=SLOW, GO_ON=str(signal), **CONDITIONS)
     wait_until(terminal, lambda: cursor_row(terminal) == 0)
@@ -167,8 +161,7 @@ def test_with_other_keys_none_is_answered_ahead(hermes_home, tmp_path):
     signal.touch()
     wait_until(terminal, lambda: cursor_row(terminal) == 1)
     terminal.read(0.5)
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.parametrize("number", [15, 1])

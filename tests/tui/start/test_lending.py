@@ -2,14 +2,14 @@
 without."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from effort import slow_but
+from platforms import posix_only
 from terminal import Terminal
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 @pytest.mark.slow
@@ -55,8 +55,7 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
     said = log.read_text()
     assert " icanon" in said and " echo " in said
     assert "kept walrus answer" in terminal.text
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
     assert terminal.is_restored
 
 
@@ -68,6 +67,5 @@ def test_the_mouse_is_left_to_the_terminal(hermes_home, is_wanted):
     (config / "config.toml").write_text(f"mouse = {str(is_wanted).lower()}\n")
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert (b"\x1b[?1000h" in terminal.raw) == is_wanted

@@ -4,13 +4,14 @@ import sys
 
 import pytest
 from browsing import on_demo
+from platforms import posix_only
 from terminal import Terminal
+from user_config import write_config
 
-from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.pane_sizes import NARROW, PaneSizes
 from hermes_browse.tui.start import prepaint
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
@@ -45,8 +46,7 @@ def cells(screen, lines, columns):
 def test_taking_over_changes_nothing(hermes_home, columns, rows, width, theme):
     """List and views stay letter by letter and colour by colour when Textual takes over."""
     if theme:
-        config_path().parent.mkdir(parents=True)
-        config_path().write_text(f'theme = "hermes-{theme}"\n')
+        write_config(f'theme = "hermes-{theme}"\n')
     terminal = Terminal(["--home", str(hermes_home)], columns=columns, rows=rows, **CONDITIONS)
     terminal.wait_for("search:")
     terminal.wait_for("answered yesterday" if columns >= NARROW else "no one is writing")
@@ -58,8 +58,7 @@ def test_taking_over_changes_nothing(hermes_home, columns, rows, width, theme):
     lines = range(4, 3 + min(height, 40))  # the names of the columns get a position
     before = cells(ahead, lines, width)
     terminal.read_until(lambda: cells(terminal.screen, lines, width) == before, "the list changed")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
 
 
@@ -80,8 +79,7 @@ def test_nothing_changes_in_another_language_either(hermes_home):
     before = cells(ahead, lines, 66)
     terminal.read_until(lambda: cells(terminal.screen, lines, 66) == before, "the list changed")
     assert terminal.screen.display[2][:12].split()[:2] == ahead.display[2][:12].split()[:2]
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 def test_no_colours_no_painting_ahead(monkeypatch):

@@ -1,12 +1,11 @@
 """`--print-command`: the screen on the terminal, the chosen command on standard output."""
 
-import sys
-
 import pytest
 from effort import slow_but
+from platforms import posix_only
 from terminal import Terminal
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 _SHELL = """
 import subprocess, sys

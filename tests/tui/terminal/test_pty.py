@@ -7,15 +7,15 @@ import os
 import re
 import signal
 import stat
-import sys
 from pathlib import Path
 
 import pytest
 from effort import slow_but
 from paths import HERMES
+from platforms import posix_only
 from terminal import Terminal
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 def test_start_resize_quit_and_a_terminal_as_before(hermes_home):
@@ -30,8 +30,7 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home):
     terminal.wait_for("Chats")
     terminal.resize(200, 60)
     terminal.wait_for("search:")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
     assert hashlib.sha256(store.read_bytes()).hexdigest() == before
     assert {path.name for path in hermes_home.iterdir()} <= {
@@ -48,8 +47,7 @@ def test_keys_typed_before_the_screen_is_up_arrive(hermes_home):
     terminal.wait_for("walrus q")
     terminal.send("\x7f\x7f")
     terminal.wait_for("kept walrus answer")
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
     assert terminal.is_restored
 
 
@@ -66,8 +64,7 @@ def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home):
         and "zebraqx" not in terminal.text
         and "xzebraq" not in terminal.text
     )
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
 
 
 @pytest.mark.slow
@@ -91,8 +88,7 @@ def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home):
         terminal.read_until(
             lambda cells=cells: cells_behind_q() == cells, f"the cursor is not behind {typed!r}"
         )
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
 
 
 def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path):
@@ -112,8 +108,7 @@ def test_the_demo_opens_for_someone_without_hermes(tmp_path):
     terminal.wait_for("Fix auth bug #3")
     terminal.wait_for("this is a sample")
     terminal.wait_for("search:")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
@@ -135,8 +130,7 @@ def test_r_reaches_the_real_hermes_and_comes_back(hermes_home):
     terminal.wait_for("back from Hermes")
     terminal.wait_for("session started 10 days ago")
     assert "Enter fold" in terminal.text, "the transcript has the keys, as before"
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 def _link(descriptor):
@@ -237,8 +231,7 @@ def test_stopped_without_notice_it_goes_on(hermes_home):
         terminal.send("\x1b[27u\x1b[27u")
         terminal.wait_for("search:")
     threads = {path.name for path in Path(f"/proc/{terminal.child.pid}/task").iterdir()}
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
     assert terminal.is_restored and len(threads) < 12
 
 
@@ -255,8 +248,8 @@ def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home):
     other = max(int(path.name) for path in Path(f"/proc/{pid}/task").iterdir())
     assert ctypes.CDLL(None).tgkill(pid, other, signal.SIGCONT) == 0
     terminal.read_until(lambda: terminal.raw.count(b"\x1b[?1049h") == 2, "nobody was woken")
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0 and terminal.is_restored
+    terminal.leave("\x03")
+    assert terminal.is_restored
 
 
 @pytest.mark.parametrize(
@@ -287,10 +280,8 @@ def test_the_very_first_start_begins_with_a_hint(hermes_home):
     terminal.send("\x1b")
     terminal.read_until(lambda: "To begin with" not in terminal.text, "the help stays")
     assert "The first key" not in terminal.text
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     again = Terminal(["--home", str(hermes_home)], is_first=True)
     again.wait_for("answered yesterday")
     assert "The first key" not in again.text
-    again.send("q")
-    assert again.wait_for_end() == 0
+    again.leave()

@@ -7,11 +7,11 @@ import shutil
 import pytest
 from paths import DATA, HERMES
 from terminal import Terminal
+from user_config import write_config
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.settings.folders import config_path
 
 NOW = 1_800_000_000.0
 WORD = "hedgehogs"
@@ -34,8 +34,7 @@ def test_it_opens_on_a_host(ssh_server, tmp_path):
     """`--host` without a command; what this machine has is a key away, and nothing stays there at
     the end."""
     server = ssh_server(_home(tmp_path / "vps", "v31"), "vps")
-    config_path().parent.mkdir(parents=True, exist_ok=True)
-    config_path().write_text(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
+    write_config(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
     here = _home(tmp_path / "here", "v11")
     terminal = Terminal(["--host", "vps"], HERMES_HOME=str(here))
     terminal.wait_for("hermes-browse  vps")
@@ -47,16 +46,14 @@ def test_it_opens_on_a_host(ssh_server, tmp_path):
     terminal.read_until(
         lambda: "Profiles and hosts" not in terminal.text, "the card is still there"
     )
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert server.alive() == []
 
 
 def test_a_host_that_is_away_does_not_open(tmp_path):
     """A sentence with the command that says more, and the exit code of a store that cannot be
     read."""
-    config_path().parent.mkdir(parents=True, exist_ok=True)
-    config_path().write_text('[[hosts]]\nname = "vps"\nssh = "-F none -p 1 127.0.0.1"\n')
+    write_config('[[hosts]]\nname = "vps"\nssh = "-F none -p 1 127.0.0.1"\n')
     terminal = Terminal(["--host", "vps"])
     assert terminal.wait_for_end() == 3
     assert "asking vps" in terminal.text
@@ -74,8 +71,7 @@ def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(ssh_ser
     blocks = [
         f'[[hosts]]\nname = "{name}"\nssh = "{each.host.ssh}"\n' for name, each in servers.items()
     ]
-    config_path().parent.mkdir(parents=True, exist_ok=True)
-    config_path().write_text('resume = "return"\n' + "".join(blocks))
+    write_config('resume = "return"\n' + "".join(blocks))
     before = _archived(servers["third"].home)
 
     terminal = Terminal(
@@ -121,6 +117,5 @@ def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(ssh_ser
     terminal.wait_for("all profiles and hosts")
     terminal.send("q")
     terminal.read(0.5)
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert servers["third"].alive() == []

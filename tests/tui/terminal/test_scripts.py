@@ -3,18 +3,18 @@ terminal: each begins and ends on the main screen, with the cursor on the first 
 
 import re
 import sqlite3
-import sys
 import time
 from contextlib import closing
 
 import pytest
 from key_scripts import ESC, FIRST, ON_LIST, README, SCRIPTS
 from paths import HERMES, ROOT
+from platforms import posix_only
 from terminal import Terminal
 
 from hermes_browse.store.demo import build_home
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 def _home(folder, sessions):

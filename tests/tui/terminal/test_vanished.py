@@ -8,11 +8,11 @@ import time
 import pexpect.fdpexpect
 import pytest
 from effort import slow_but
+from platforms import posix_only
 from terminal import PATIENCE, Terminal
+from user_config import write_config
 
-from hermes_browse.tui.settings.folders import config_path
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 class Detached(Terminal):
@@ -163,8 +163,7 @@ def _ssh_clients(server):
 def test_connections_to_hosts_end_with_it(ssh_server, hermes_home):
     """Its ssh ends, and so does the program at the other end."""
     server = ssh_server(hermes_home)
-    config_path().parent.mkdir(parents=True, exist_ok=True)
-    config_path().write_text(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
+    write_config(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
     terminal = Detached(["--home", str(hermes_home)])
     terminal.wait_for("search:")
     terminal.send("0")

@@ -3,11 +3,10 @@ of them."""
 
 import ast
 import codecs
-import sys
 import unicodedata
 
-import pytest
 from paths import ROOT
+from platforms import posix_only
 from rich.cells import cell_len
 
 from hermes_browse.tui.settings.keys.screen_commands import SCREENS
@@ -124,7 +123,7 @@ def test_a_narrow_encoding_gets_question_marks_of_the_same_width():
     ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pty")
+@posix_only
 def test_the_browser_in_a_locale_without_utf8(hermes_home):
     """Words stay, signs are question marks, and every line keeps its width."""
     from terminal import Terminal
@@ -133,6 +132,5 @@ def test_the_browser_in_a_locale_without_utf8(hermes_home):
     terminal = Terminal(["--home", str(hermes_home)], **plain)
     terminal.wait_for("Enter read")
     assert " chats " in terminal.text.lower() and "?" in terminal.text
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.raw.isascii()
