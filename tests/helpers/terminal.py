@@ -139,9 +139,11 @@ class Terminal:
             if not self._take(0.1):
                 assert holds(), f"{otherwise}, and the program has ended:\n{self.text}"
 
-    def send(self, keys: str) -> None:
-        """Type."""
+    def send(self, keys: str, text: str = "") -> None:
+        """Type, and read until a text is on the screen."""
         self.child.send(keys)
+        if text:
+            self.wait_for(text)
 
     def resize(self, columns: int, rows: int) -> None:
         """Another size, told by SIGWINCH."""

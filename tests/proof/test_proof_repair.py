@@ -70,8 +70,7 @@ def _repair(store, way, searching, tell):
     browser = Driven(store)
     browser.opened()
     if searching:
-        browser.send("/ferry")
-        browser.wait_for("hits in")
+        browser.send("/ferry", "hits in")
     with closing(sqlite3.connect(store, isolation_level=None)) as connection:
         for statement in BREAKS[way]:
             connection.execute(statement)
@@ -100,8 +99,7 @@ def _repair(store, way, searching, tell):
     if searching:
         browser.send(f"{NO_QUERY}\r{LEFT}")
     browser.wait_for("search: words")
-    browser.send(f"{LEFT}{AGAIN}g")
-    browser.wait_for("Written after it")
+    browser.send(f"{LEFT}{AGAIN}g", "Written after it")
     tell("steps through reading features", browser.walk(1.0 if IS_LONG else 0.35, FEW))
     browser.finish("q")
     assert browser.is_restored

@@ -215,8 +215,7 @@ def test_what_is_made_is_private(tmp_path, tell):
             assert done.returncode == 0, (command, done.stderr)
         browser = Driven(root / "state.db")
         browser.opened()
-        browser.send("/walrus")
-        browser.wait_for("kept walrus answer")
+        browser.send("/walrus", "kept walrus answer")
         assert b"walrus" not in Path(f"/proc/{browser.pid}/cmdline").read_bytes()
         browser.finish("q")
     finally:

@@ -99,11 +99,9 @@ def test_the_mouse_is_left_and_taken_back(hermes_home):
     """By a key; where the configuration leaves it, the key takes it."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send("\x1b[20~")
-    terminal.wait_for("the terminal has the mouse")
+    terminal.send("\x1b[20~", "the terminal has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000l") > terminal.raw.rfind(b"\x1b[?1000h")
-    terminal.send("\x1b[20~")
-    terminal.wait_for("the browser has the mouse")
+    terminal.send("\x1b[20~", "the browser has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000h") > terminal.raw.rfind(b"\x1b[?1000l")
     terminal.leave()
     assert terminal.is_restored

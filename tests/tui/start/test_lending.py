@@ -32,20 +32,18 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
         ["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log), COLORTERM=colours
     )
     terminal.wait_for("search:")
-    terminal.send("/walrus")
-    terminal.wait_for("kept walrus answer")
+    terminal.send("/walrus", "kept walrus answer")
     terminal.send("\x1b[B\r")
     terminal.read(1.0)
-    terminal.send("R")
-    terminal.wait_for("this is hermes")
+    terminal.send("R", "this is hermes")
     assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h"), (
         "Hermes has the usual screen"
     )
     terminal.child.sendintr()
     terminal.wait_for("interrupted")
     terminal.resize(150, 40)
-    terminal.send("x\rdone\rq")  # the last one is still Hermes'
-    terminal.wait_for("back from Hermes, which ended with 3")
+    # The last key is still Hermes'.
+    terminal.send("x\rdone\rq", "back from Hermes, which ended with 3")
     terminal.read_until(
         lambda: any(len(line) > 130 for line in terminal.text.splitlines()), "not the new size"
     )

@@ -27,12 +27,10 @@ def test_what_is_chosen_is_printed_and_not_run(hermes_home, streams):
     terminal.resize(
         210, 30
     )  # wide enough for the line below: a space at the end of a line is not seen
-    terminal.send("/walrus")
-    terminal.wait_for("kept walrus answer")
+    terminal.send("/walrus", "kept walrus answer")
     terminal.send("\x1b[B\r")
     terminal.read(1.0)
-    terminal.send("R")
-    terminal.wait_for("ended 0")
+    terminal.send("R", "ended 0")
     terminal.read(0.3)
     text = terminal.text.replace("\n", "")
     assert f"[HERMES_HOME={hermes_home} hermes -p default --resume=20260115_090000_999001" in text
@@ -44,8 +42,7 @@ def test_nothing_chosen_nothing_printed(hermes_home):
     """`eval` of nothing does nothing."""
     terminal = Terminal(["usual", "--home", str(hermes_home)], code=_SHELL)
     terminal.wait_for("shown")
-    terminal.send("q")
-    terminal.wait_for("ended 0 []")
+    terminal.send("q", "ended 0 []")
     assert terminal.is_restored
 
 

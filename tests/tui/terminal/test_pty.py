@@ -43,10 +43,8 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home):
 def test_keys_typed_before_the_screen_is_up_arrive(hermes_home):
     """What is typed while Python still starts is not lost; the q in it is a letter."""
     terminal = Terminal(["--home", str(hermes_home)])
-    terminal.send("/walrus q")
-    terminal.wait_for("walrus q")
-    terminal.send("\x7f\x7f")
-    terminal.wait_for("kept walrus answer")
+    terminal.send("/walrus q", "walrus q")
+    terminal.send("\x7f\x7f", "kept walrus answer")
     terminal.leave("\x03")
     assert terminal.is_restored
 
@@ -57,8 +55,7 @@ def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home):
     was meant."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("shown")
-    terminal.send("/wrong\x15zebxx\x7f\x7fraq")
-    terminal.wait_for("zebraq")
+    terminal.send("/wrong\x15zebxx\x7f\x7fraq", "zebraq")
     assert (
         "wrong" not in terminal.text
         and "zebraqx" not in terminal.text
@@ -83,8 +80,7 @@ def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home):
         return cursor.x - start
 
     for typed, cells in (("qz", 2), ("部", 4), ("\x1b[D", 2), ("\x1b[D", 1)):
-        terminal.send(typed)
-        terminal.wait_for("qz" if typed == "qz" else "qz部")
+        terminal.send(typed, "qz" if typed == "qz" else "qz部")
         terminal.read_until(
             lambda cells=cells: cells_behind_q() == cells, f"the cursor is not behind {typed!r}"
         )
@@ -119,15 +115,12 @@ def test_r_reaches_the_real_hermes_and_comes_back(hermes_home):
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("started 119 days ago")
     terminal.wait_for("46 of 56 shown")
-    terminal.send("j\r")
-    terminal.wait_for("Enter fold")  # it reads
-    terminal.send("R")
-    terminal.wait_for("hermes setup")
+    terminal.send("j\r", "Enter fold")  # it reads
+    terminal.send("R", "hermes setup")
     assert terminal.is_restored
     held = [link for fd in Path(f"/proc/{terminal.child.pid}/fd").iterdir() if (link := _link(fd))]
     assert held and not [link for link in held if link.startswith(str(hermes_home / "state.db"))]
-    terminal.send("n\r")
-    terminal.wait_for("back from Hermes")
+    terminal.send("n\r", "back from Hermes")
     terminal.wait_for("session started 10 days ago")
     assert "Enter fold" in terminal.text, "the transcript has the keys, as before"
     terminal.leave()
@@ -225,11 +218,9 @@ def test_stopped_without_notice_it_goes_on(hermes_home):
             "it was not taken again",
         )
         terminal.wait_for("search:")
-        terminal.send(f"/qzx{number}")
-        terminal.wait_for(f" qzx{number}\n")  # not a letter more or less
+        terminal.send(f"/qzx{number}", f" qzx{number}\n")  # not a letter more or less
         terminal.wait_for("Nothing contains this")
-        terminal.send("\x1b[27u\x1b[27u")
-        terminal.wait_for("search:")
+        terminal.send("\x1b[27u\x1b[27u", "search:")
     threads = {path.name for path in Path(f"/proc/{terminal.child.pid}/task").iterdir()}
     terminal.leave("\x03")
     assert terminal.is_restored and len(threads) < 12
@@ -275,8 +266,7 @@ def test_the_very_first_start_begins_with_a_hint(hermes_home):
     terminal = Terminal(["--home", str(hermes_home)], is_first=True)
     terminal.wait_for("The first key takes this hint away")
     assert "Looking changes nothing" in terminal.text and "Enter read " in terminal.text
-    terminal.send("?")
-    terminal.wait_for("To begin with")
+    terminal.send("?", "To begin with")
     terminal.send("\x1b")
     terminal.read_until(lambda: "To begin with" not in terminal.text, "the help stays")
     assert "The first key" not in terminal.text

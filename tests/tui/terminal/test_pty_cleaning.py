@@ -20,10 +20,8 @@ def test_told_to_end_in_the_middle_of_a_clean_up(hermes_home):
     before = dump(store)
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("46 of 56 shown")
-    terminal.send("*")
-    terminal.wait_for("marked")
-    terminal.send("D")
-    terminal.wait_for("to the trash?")
+    terminal.send("*", "marked")
+    terminal.send("D", "to the trash?")
     count = terminal.text.split("Move ")[1].split(" conversations")[0]
     terminal.send(f"{count}\r")
     # Perhaps the card is gone again with the portion in which it came.
@@ -61,22 +59,17 @@ def test_making_the_file_smaller_lets_go_of_it_first(hermes_home, tmp_path):
     path = f"{_stub(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log))
     terminal.wait_for("46 of 56 shown")
-    terminal.send("P")
-    terminal.wait_for("disk usage")
-    terminal.send("v")
-    terminal.wait_for("y run it here")
-    terminal.send("y")
-    terminal.wait_for("Enter goes back")
-    terminal.send("\r")
-    terminal.wait_for("hermes ended with 3")
+    terminal.send("P", "disk usage")
+    terminal.send("v", "y run it here")
+    terminal.send("y", "Enter goes back")
+    terminal.send("\r", "hermes ended with 3")
     home, *arguments, held = log.read_text().split("\n")[:-1]
     assert (
         home == str(hermes_home)
         and arguments == ["-p", "default", "sessions", "optimize"]
         and held == "0"
     )
-    terminal.send("\x1b")
-    terminal.wait_for("46 of 56 shown")
+    terminal.send("\x1b", "46 of 56 shown")
     terminal.leave()
     assert terminal.is_restored
 
@@ -95,14 +88,10 @@ def test_the_real_hermes_makes_it_smaller(hermes_home):
     path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("46 of 56 shown")
-    terminal.send("P")
-    terminal.wait_for("free already")
-    terminal.send("v")
-    terminal.wait_for("y run it here")
-    terminal.send("y")
-    terminal.wait_for("Enter goes back")
-    terminal.send("\r")
-    terminal.wait_for("the file has")
+    terminal.send("P", "free already")
+    terminal.send("v", "y run it here")
+    terminal.send("y", "Enter goes back")
+    terminal.send("\r", "the file has")
     assert store.stat().st_size < before - 1_500_000
     terminal.send("\x03")
     terminal.wait_for_end()

@@ -39,8 +39,7 @@ def test_it_opens_on_a_host(ssh_server, tmp_path):
     terminal = Terminal(["--host", "vps"], HERMES_HOME=str(here))
     terminal.wait_for("hermes-browse  vps")
     terminal.wait_for("search:")
-    terminal.send("0")
-    terminal.wait_for("Profiles and hosts")
+    terminal.send("0", "Profiles and hosts")
     terminal.wait_for("default")
     terminal.send("\x1b")
     terminal.read_until(
@@ -78,43 +77,32 @@ def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(ssh_ser
         ["--home", str(here)], PATH=f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
     )
     terminal.wait_for("search:")
-    terminal.send("0")
-    terminal.wait_for("Profiles and hosts")
+    terminal.send("0", "Profiles and hosts")
     terminal.read_until(lambda: "asking" not in terminal.text, "not all hosts have answered")
     assert all(f"@{name}" in terminal.text for name in servers)
-    terminal.send("a")
-    terminal.wait_for("all profiles and hosts")
+    terminal.send("a", "all profiles and hosts")
 
     servers["second"].stop()
     terminal.wait_for("without @second")
     terminal.send("/")
-    terminal.send(WORD)
-    terminal.wait_for("@second: the connection was lost")
+    terminal.send(WORD, "@second: the connection was lost")
     terminal.wait_for("1 hit")
     assert "@third" in terminal.text
-    terminal.send("\r")
-    terminal.wait_for("o open there")
-    terminal.send("o")
-    terminal.wait_for("hermes-browse  third")
+    terminal.send("\r", "o open there")
+    terminal.send("o", "hermes-browse  third")
     terminal.read_until(lambda: WORD in terminal.text, "the hit is not shown")
 
-    terminal.send("R")
-    terminal.wait_for("Run setup now?")  # without a card: nothing about this conversation is risky
-    terminal.send("n\r")
-    terminal.wait_for("back from Hermes")
+    terminal.send("R", "Run setup now?")  # without a card: nothing about this conversation is risky
+    terminal.send("n\r", "back from Hermes")
 
-    terminal.send("a")
-    terminal.wait_for("on third · u undoes")
+    terminal.send("a", "on third · u undoes")
     assert len(_archived(servers["third"].home) - before) == 1
-    terminal.send("u")
-    terminal.wait_for("undone")
+    terminal.send("u", "undone")
     assert _archived(servers["third"].home) == before
 
     servers["second"].start()
-    terminal.send("0")
-    terminal.wait_for("Profiles and hosts")
-    terminal.send("a")
-    terminal.wait_for("all profiles and hosts")
+    terminal.send("0", "Profiles and hosts")
+    terminal.send("a", "all profiles and hosts")
     terminal.send("q")
     terminal.read(0.5)
     terminal.leave()

@@ -61,8 +61,7 @@ def test_it_ends_on_every_screen(hermes_home, screen):
     keys, shown = _SCREENS[screen]
     terminal = Detached(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send(keys)
-    terminal.wait_for(shown)
+    terminal.send(keys, shown)
     terminal.vanish()
 
 
@@ -166,8 +165,7 @@ def test_connections_to_hosts_end_with_it(ssh_server, hermes_home):
     write_config(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
     terminal = Detached(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send("0")
-    terminal.wait_for("@vps")
+    terminal.send("0", "@vps")
     terminal.read_until(
         lambda: bool(server.alive() and _ssh_clients(server)), "the host is not asked"
     )
