@@ -1,7 +1,5 @@
 """The documents: their links lead somewhere, their examples run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -21,14 +19,14 @@ MAY_BE_SILENT = ("prune_in_days", ">what-it-has.md", "select(.gap)", "no_summary
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_lead_somewhere(document: Path) -> None:
+def test_links_lead_somewhere(document):
     links = re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8"))
     assert [
         link for link in links if "://" not in link and not (document.parent / link).exists()
     ] == []
 
 
-def examples() -> list[str]:
+def examples():
     """The blocks of shell in documents whose examples only read, or write files of their own."""
     return [
         block
@@ -40,7 +38,7 @@ def examples() -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("example", examples())
 @pytest.mark.skipif(not shutil.which("jq") or not shutil.which("bash"), reason="needs bash and jq")
-def test_examples_run(example: str, tmp_path: Path) -> None:
+def test_examples_run(example, tmp_path):
     """As they stand, on the sample store as a user's own."""
     home, here = tmp_path / "home", tmp_path / "here"
     home.mkdir()

@@ -7,7 +7,6 @@ import ast
 import functools
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,12 +42,12 @@ class Import(NamedTuple):
 
 
 @functools.cache
-def imports_of(folder: str) -> tuple[Import, ...]:
+def imports_of(folder):
     """Every import in the Python files of a folder."""
     return tuple(_read_imports(folder))
 
 
-def _read_imports(folder: str) -> Iterator[Import]:
+def _read_imports(folder):
     files = sorted((ROOT / folder).rglob("*.py"))
     assert files, folder
     for path in files:
@@ -72,7 +71,7 @@ def _read_imports(folder: str) -> Iterator[Import]:
                 )
 
 
-def test_the_store_stands_on_the_standard_library_and_pyyaml() -> None:
+def test_the_store_stands_on_the_standard_library_and_pyyaml():
     """No other third-party module, nothing of the screen; PyYAML only for the settings of Hermes,
     msgspec only for what travels to other machines, platformdirs only where Linux does without."""
     foreign = [each for each in imports_of("store") if not each.level]
@@ -85,7 +84,7 @@ def test_the_store_stands_on_the_standard_library_and_pyyaml() -> None:
     assert of_hosts == {"store/hosts"}
 
 
-def test_relative_inside_a_folder_absolute_across() -> None:
+def test_relative_inside_a_folder_absolute_across():
     """Type checkers see a class twice otherwise."""
     for each in (*imports_of("store"), *imports_of("tui")):
         assert each.level < len(each.path.parts), f"a relative import leaves its folder: {each}"
@@ -100,7 +99,7 @@ def test_relative_inside_a_folder_absolute_across() -> None:
     assert absolute == []
 
 
-def test_the_screen_knows_no_sql() -> None:
+def test_the_screen_knows_no_sql():
     """SQL lives in the store."""
     assert [each for each in imports_of("tui") if each.module.split(".")[0] == "sqlite3"] == []
     for path in sorted((ROOT / "tui").rglob("*.py")):
@@ -110,7 +109,7 @@ def test_the_screen_knows_no_sql() -> None:
         ), path
 
 
-def test_the_screen_reads_through_the_facade() -> None:
+def test_the_screen_reads_through_the_facade():
     """It imports the façade and the plain data that this returns, no function that takes a
     connection."""
     taking = {
@@ -131,12 +130,12 @@ def test_the_screen_reads_through_the_facade() -> None:
                 assert not names & {*taking, "Reader", "Search"}, (path, names)
 
 
-def _floor(path: Path) -> str:
+def _floor(path):
     """The folder of `tui/` in which a module stands, or its own name."""
     return path.relative_to(ROOT).with_suffix("").parts[1]
 
 
-def test_the_folders_of_the_screen_are_floors() -> None:
+def test_the_folders_of_the_screen_are_floors():
     """No import runs back up, not even in a function or for type checkers; `by_name.py` names the
     screens that keys open."""
     folders = {each.stem for each in (ROOT / "tui").iterdir() if list(each.glob("*.py"))}
@@ -157,7 +156,7 @@ def test_the_folders_of_the_screen_are_floors() -> None:
     assert back_up == set()
 
 
-def test_the_command_line_knows_no_screen() -> None:
+def test_the_command_line_knows_no_screen():
     """No screen of ours at the top of its modules, Rich in one only, and Textual nowhere, not even
     in functions."""
     for each in imports_of("tui/cli"):
@@ -173,7 +172,7 @@ def test_the_command_line_knows_no_screen() -> None:
             assert package != "rich" or each.path.stem == ON_A_TERMINAL, each
 
 
-def test_widgets_know_neither_screens_nor_readers() -> None:
+def test_widgets_know_neither_screens_nor_readers():
     """Widgets are given what they show."""
     forbidden = ("screens", "worker", "hermes_browse.store.connection.connect")
     widgets = [
@@ -186,7 +185,7 @@ def test_widgets_know_neither_screens_nor_readers() -> None:
     assert [each for each in widgets if each.module.startswith(forbidden)] == []
 
 
-def test_private_names_of_textual_stand_in_one_module() -> None:
+def test_private_names_of_textual_stand_in_one_module():
     """With the version in which they were read: a newer one is used when they have been looked at
     again."""
     private = [each for each in imports_of("tui") if each.module.startswith("textual._")]
@@ -194,7 +193,7 @@ def test_private_names_of_textual_stand_in_one_module() -> None:
     assert f"textual=={READ_IN} " in (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
 
-def modules_after(code: str) -> set[str]:
+def modules_after(code):
     """Modules loaded in a fresh interpreter that ran some code; those of others only by their
     top-level name."""
     script = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
@@ -208,13 +207,13 @@ def modules_after(code: str) -> set[str]:
 @pytest.mark.parametrize(
     "arguments", [["--version"], ["--help"], ["--demo", "list"], ["--demo", "search", "boat"]]
 )
-def test_commands_load_no_textual(arguments: list[str]) -> None:
+def test_commands_load_no_textual(arguments):
     """Scripts do not pay for a screen they never see; in a pipe not even for Rich."""
     loaded = modules_after(f"from hermes_browse.tui.cli import main\nmain({arguments!r})")
     assert not loaded & {"textual", "rich", "platformdirs", "markdown_it", "pygments"}
 
 
-def test_the_store_loads_nothing_else() -> None:
+def test_the_store_loads_nothing_else():
     """Importing the reading half brings the standard library only."""
     before = modules_after("import sqlite3")
     modules = ("sessions.catalog", "search.engine", "sessions.lineage")
@@ -231,7 +230,7 @@ IN_FUNCTIONS = 40
 """Imports inside functions."""
 
 
-def test_without_hosts_nothing_of_them_is_loaded() -> None:
+def test_without_hosts_nothing_of_them_is_loaded():
     """The card of profiles needs no more than the name of a host."""
     loaded = modules_after("import hermes_browse.tui.browser.places.profiles_card")
     assert "hermes_browse.tui.browser.places.profiles_card" in loaded
@@ -239,7 +238,7 @@ def test_without_hosts_nothing_of_them_is_loaded() -> None:
     assert of_hosts <= {"hermes_browse.store.hosts", "hermes_browse.store.hosts.host"}
 
 
-def _imported(path: Path, node: ast.ImportFrom, modules: dict[str, Path]) -> Iterator[Path]:
+def _imported(path, node, modules):
     """The modules of ours that an import names, wherever it stands."""
     package = ["hermes_browse", *path.relative_to(ROOT).parts[:-1]]
     base = package[: len(package) - node.level + 1] if node.level else []
@@ -251,9 +250,9 @@ def _imported(path: Path, node: ast.ImportFrom, modules: dict[str, Path]) -> Ite
 
 
 @functools.cache
-def _imports_of_ours() -> dict[Path, set[Path]]:
+def _imports_of_ours():
     """By module what it imports of ours: at its top, in functions, and for type checkers alone."""
-    modules: dict[str, Path] = {}
+    modules = {}
     for path in sorted([*(ROOT / "store").rglob("*.py"), *(ROOT / "tui").rglob("*.py")]):
         parts = path.relative_to(ROOT).with_suffix("").parts
         modules[
@@ -270,9 +269,9 @@ def _imports_of_ours() -> dict[Path, set[Path]]:
     }
 
 
-def _reached(graph: dict[Path, set[Path]], start: Path) -> set[Path]:
+def _reached(graph, start):
     """Everything that a module imports, and what that imports in turn."""
-    found: set[Path] = set()
+    found = set()
     ahead = list(graph[start])
     while ahead:
         each = ahead.pop()
@@ -282,7 +281,7 @@ def _reached(graph: dict[Path, set[Path]], start: Path) -> set[Path]:
     return found
 
 
-def _in_circles(graph: dict[Path, set[Path]]) -> set[Path]:
+def _in_circles(graph):
     """The modules that import themselves by way of others."""
     left = dict(graph)
     while ends := [
@@ -294,7 +293,7 @@ def _in_circles(graph: dict[Path, set[Path]]) -> set[Path]:
     return {path for path in left if path in _reached(left, path)}
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_no_module_imports_itself_by_way_of_others():
     """A circle cannot be understood from any of its ends, and only loads in one order."""
     one, other, beside = Path("one"), Path("other"), Path("beside")
     assert _in_circles({one: {other}, other: {one}, beside: {one}}) == {one, other}
@@ -305,12 +304,12 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_every_name_leads_somewhere(name: str) -> None:
+def test_every_name_leads_somewhere(name):
     """Type checkers do not follow a name in a table."""
     assert callable(load(name))
 
 
-def test_few_modules_are_imported_in_functions() -> None:
+def test_few_modules_are_imported_in_functions():
     """Only what a start or a command would wait for without need; what the façade needs is imported
     by `store/later.py`."""
     every = (*imports_of("store"), *imports_of("tui"))
@@ -318,9 +317,9 @@ def test_few_modules_are_imported_in_functions() -> None:
     assert len(inside) <= IN_FUNCTIONS
 
 
-def test_no_class_has_the_name_of_another() -> None:
+def test_no_class_has_the_name_of_another():
     """A name that is searched for leads to one place; `Found` was six things in 0.1.0."""
-    places: dict[str, list[Path]] = {}
+    places = {}
     for path in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):

@@ -1,12 +1,8 @@
 """Every text that is shown is marked as one, and every marked text is translated."""
 
-from __future__ import annotations
-
 import ast
 import re
 import string
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from words import LOCALE, MARKS, ROOT, collected, compiled, missing, po_path, sources, translations
@@ -115,7 +111,7 @@ _NAMES = {
 """What only this program reads, or a reader of any language."""
 
 
-def _called(node: ast.AST) -> str:
+def _called(node):
     func = node.func if isinstance(node, ast.Call) else None
     return (
         func.id
@@ -126,7 +122,7 @@ def _called(node: ast.AST) -> str:
     )
 
 
-def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
+def _texts(node, skip=False):
     """Strings with words in them that nothing marks, with their lines."""
     called, outside = _called(node), skip
     skip = skip or called in MARKS or called in _NOT_SHOWN
@@ -149,7 +145,7 @@ def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
         yield from _texts(child, outside if is_field else skip)
 
 
-def unmarked(path: Path) -> list[str]:
+def unmarked(path):
     """Lines of a source with a text that is shown and cannot be translated."""
     source = path.read_text(encoding="utf-8")
     return [
@@ -162,11 +158,11 @@ def unmarked(path: Path) -> list[str]:
     ]
 
 
-def early(path: Path) -> list[str]:
+def early(path):
     """Lines of a source that translate while the module is imported, before a language is
     chosen."""
 
-    def calls(node: ast.AST) -> Iterator[int]:
+    def calls(node):
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 continue
@@ -180,26 +176,26 @@ def early(path: Path) -> list[str]:
     ]
 
 
-def _fields(text: str) -> set[str]:
+def _fields(text):
     return {
         f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(text) if name is not None
     }
 
 
-def test_every_text_is_marked() -> None:
+def test_every_text_is_marked():
     """Words that stand together in a string are either for people, and marked, or said not to
     be."""
     assert [line for path in sources() for line in unmarked(path)] == []
 
 
-def test_none_is_translated_too_early() -> None:
+def test_none_is_translated_too_early():
     """A table of a module is translated where it is shown: when it is made nobody knows the
     language yet."""
     assert [line for path in sources() for line in early(path)] == []
 
 
 @pytest.mark.parametrize("spoken", _TRANSLATED)
-def test_every_text_is_translated(spoken: str) -> None:
+def test_every_text_is_translated(spoken):
     """None is missing, and none is left of which the sources know nothing."""
     texts, there = collected(), translations(spoken)
     assert len(texts) > 500
@@ -219,7 +215,7 @@ def test_every_text_is_translated(spoken: str) -> None:
 
 
 @pytest.mark.parametrize("spoken", _TRANSLATED)
-def test_the_same_is_filled_in(spoken: str) -> None:
+def test_the_same_is_filled_in(spoken):
     """A name in braces that is missing, or written otherwise, would fail or leave out a figure."""
     wrong = []
     for each in translations(spoken):
@@ -231,18 +227,18 @@ def test_the_same_is_filled_in(spoken: str) -> None:
 
 
 @pytest.mark.parametrize("spoken", _TRANSLATED)
-def test_it_is_compiled(spoken: str) -> None:
+def test_it_is_compiled(spoken):
     """What gettext reads is what the text of the catalog says (`make words`)."""
     assert po_path(spoken).with_suffix(".mo").read_bytes() == compiled(translations(spoken))
 
 
-def test_there_are_no_others() -> None:
+def test_there_are_no_others():
     """Each folder is a language that can be chosen."""
     assert sorted(each.name for each in LOCALE.iterdir()) == sorted(_TRANSLATED)
 
 
 @pytest.mark.parametrize(
-    ("variables", "found"),
+    "variables, found",
     [
         ({}, "en"),
         ({"LANG": "C.UTF-8", "LANGUAGE": "zh_CN"}, "en"),
@@ -256,12 +252,12 @@ def test_there_are_no_others() -> None:
         ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8@variant"}, "zh_CN"),
     ],
 )
-def test_the_language_of_a_locale(variables: dict[str, str], found: str) -> None:
+def test_the_language_of_a_locale(variables, found):
     """By the rules of gettext; traditional characters are another language than simplified ones."""
     assert language_of(variables) == found
 
 
-def test_english_is_what_stands_there() -> None:
+def test_english_is_what_stands_there():
     """Also for a language nobody has words in."""
     speak("tlh")
     assert language() == "en"
@@ -278,9 +274,7 @@ def test_english_is_what_stands_there() -> None:
     ]
 
 
-def test_without_its_catalog_a_language_is_english(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_its_catalog_a_language_is_english(tmp_path, monkeypatch):
     """A package without compiled catalogs still runs."""
     monkeypatch.setattr(wording, "_FOLDER", tmp_path)
     speak("zh_CN")

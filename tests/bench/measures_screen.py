@@ -40,8 +40,6 @@ _KEYS = 30
 _TYPED = ("docker", "the", "deploy", "qz", "error")
 _IDLE = 5.0
 """Seconds."""
-_FRAME = 1000 / 60
-"""Milliseconds."""
 
 
 def _seen(text: str) -> Callable[[bytes], bool]:
@@ -310,53 +308,6 @@ def _idle(bench: Bench, starts: _Starts) -> list[Line]:
     ]
 
 
-def _lists_compactions(screen: pyte.Screen) -> bool:
-    return "compactions" in screen.display[0] and any(
-        "▸ summary" in line for line in screen.display[1:9]
-    )
-
-
-def _shows_both_sides(screen: pyte.Screen) -> bool:
-    text = "\n".join(screen.display[8:])
-    return _lists_compactions(screen) and "REFERENCE ONLY" in text and "request " in text
-
-
-def _inspector(bench: Bench, starts: _Starts) -> list[Line]:
-    """The inspector of 5,000 messages that were compressed twenty times: from its rows to the texts
-    of both sides."""
-    from compressed import long_conversation
-
-    store = long_conversation(bench.folder / "inspected.db")
-    rows, texts = [], []
-    for _ in range(max(bench.rounds // 3, 2)):
-        program = starts.browser(store)
-        try:
-            _moment(program, _first_row(store))
-            program.read_until_quiet()
-            pressed = program.now()
-            program.send(b"M")
-            program.read_until(_seen("REFERENCE ONLY"))
-            program.read_until_quiet()
-            listed = program.when(_lists_compactions, pressed)
-            shown = program.when(_shows_both_sides, pressed)
-        finally:
-            program.end()
-        if listed is None or shown is None:
-            raise RuntimeError("the inspector never came")
-        rows.append((listed - pressed) * 1000)
-        texts.append((shown - listed) * 1000)
-    return [
-        Figure("13", "`M` → compactions listed, 20 of them", rows),
-        Figure(
-            "13",
-            "compactions listed → what one replaced and its summary on screen",
-            texts,
-            (),
-            2 * _FRAME,
-        ),
-    ]
-
-
 def _version(bench: Bench) -> Figure:
     script = Path(sys.executable).with_name("hermes-browse")
     command = [str(script)] if script.exists() else [sys.executable, "-m", "hermes_browse.tui"]
@@ -381,7 +332,7 @@ def measure(bench: Bench) -> list[Line]:
         bench: The stores; nothing is written to them.
     """
     starts = _Starts(bench)
-    lines = [*_starting(bench, starts), *_keys(bench, starts), *_inspector(bench, starts)]
+    lines = [*_starting(bench, starts), *_keys(bench, starts)]
     if Path("/proc/self/fd").exists():
         lines += _idle(bench, starts)
     else:

@@ -3,7 +3,6 @@ conversation."""
 
 from __future__ import annotations
 
-import functools
 import importlib
 import importlib.util
 import re
@@ -13,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,6 @@ from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
 from searching import count, search
 
 from hermes_browse.store.api import OpenStore, open_store
-from hermes_browse.store.compression.compactions import read_history
-from hermes_browse.store.compression.losses import find_losses
-from hermes_browse.store.compression.model_context import Contexts, ModelContext, context_of
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
@@ -34,7 +30,6 @@ from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
-from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript.page import Page
 
 SCRIPT = (
@@ -319,30 +314,6 @@ def _opening(bench: Bench) -> Figure:
     return Figure("10", "open one message of 200 KB / fifty of 2 KB", one, fifty, 2.0)
 
 
-def _compression(bench: Bench) -> list[Line]:
-    """A conversation of 5,000 messages that was compressed twenty times, in both ways."""
-    from compressed import long_conversation
-
-    lines: list[Line] = []
-    for in_place in (True, False):
-        path = long_conversation(bench.folder / f"compressed-{in_place}.db", in_place=in_place)
-        with Store(path).reader() as reader:
-            conversation = read_catalog(reader, time.time()).conversation("s0")
-            made = functools.partial(_context, reader, conversation.segments)
-            history = read_history(reader, conversation.segments)
-            lost = functools.partial(find_losses, reader, history.compactions[10])
-            times, losses = in_turns(bench.rounds * 2, timed(made), timed(lost))
-        way = "in place" if in_place else "by rotation"
-        lines.append(Figure("13", f"context at a message, 20 compactions {way}", times, (), 50.0))
-        lines.append(Figure("13", f"what one of them lost, {way}", losses, (), 500.0))
-    return lines
-
-
-def _context(reader: Reader, segments: Sequence[Session]) -> ModelContext:
-    """What the model was given at message 2,500, read anew."""
-    return context_of(reader, Contexts(read_history(reader, segments), segments), 2500)
-
-
 def measure(bench: Bench) -> list[Line]:
     """All figures of reading.
 
@@ -364,4 +335,4 @@ def measure(bench: Bench) -> list[Line]:
                 ]
         lines += _typing(small, large)
         lines += _cancelling(large)
-    return [*lines, _opening(bench), *_compression(bench)]
+    return [*lines, _opening(bench)]

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
 
 SMALL = (300, 10_000)
 LARGE = (3000, 60_000)
-PARTS = ("screen", "store", "writer", "prune", "hosts", "rebuild")
+PARTS = ("screen", "store", "writer", "prune")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -72,12 +72,10 @@ def _store(folder: Path, sessions: int, messages: int) -> Path:
 
 def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
     """The parts that can be measured on this system, in order."""
-    import measures_rebuild
     import measures_store
 
     found: dict[str, Callable[[Bench], list[Line]]] = {}
     if os.name == "posix":  # a pseudo-terminal
-        import measures_hosts
         import measures_prune
         import measures_screen
         import measures_writer
@@ -87,8 +85,7 @@ def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
             "writer": measures_writer.measure,
             "prune": measures_prune.measure,
         }
-        found["hosts"] = measures_hosts.measure
-    return found | {"store": measures_store.measure, "rebuild": measures_rebuild.measure}
+    return found | {"store": measures_store.measure}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,9 +1,5 @@
 """What helps against an error: with options on a command line, without them on a screen."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from commandline import call
 
@@ -12,20 +8,18 @@ from hermes_browse.tui.cli.advice import remedy_of, with_advice
 
 
 @pytest.mark.parametrize("advice", [each for each in Advice if each])
-def test_each_advice_has_a_sentence_with_an_option_or_a_command(advice: Advice) -> None:
+def test_each_advice_has_a_sentence_with_an_option_or_a_command(advice):
     error = BrowseError("It failed.", remedy="Do something.", advice=advice)
     assert "--" in remedy_of(error) or "hermes-browse" in remedy_of(error)
     assert with_advice(error) == f"It failed. {remedy_of(error)}"
     assert str(error) == "It failed. Do something."
 
 
-def test_an_error_without_advice_has_its_own_remedy() -> None:
+def test_an_error_without_advice_has_its_own_remedy():
     assert with_advice(BrowseError("It failed.", remedy="Wait.")) == "It failed. Wait."
 
 
-def test_a_missing_store_names_the_options(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    ended = call(capsys, "--home", str(tmp_path), "list")
+def test_a_missing_store_names_the_options(tmp_path):
+    ended = call("--home", str(tmp_path), "list")
     assert ended.code == 3
     assert "name another with --home, --profile or --db, or look around with --demo." in ended.err

@@ -1,33 +1,28 @@
 """`changes`, `blame` and `run` on the command line."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
 from commandline import ask, call, spawn
 from contract import BLAME, CHANGES, RUN, holds
 from plays import git, play, repository, store_of, write_files
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
+def disk(tmp_path):
     """A folder as the agent and the user left it."""
     write_files(tmp_path / "disk", play("0.19.0")["after"])
     return tmp_path / "disk"
 
 
 @pytest.fixture
-def store(tmp_path: Path, disk: Path) -> list[str]:
+def store(tmp_path, disk):
     """The options that name a store of what Hermes 0.19 did in that folder."""
     return ["--db", str(store_of(play("0.19.0"), tmp_path / "state.db", str(disk)))]
 
 
-def test_changes(capsys: Capture, store: list[str], disk: Path) -> None:
-    document = ask(capsys, *store, "changes", "second")
+def test_changes(store, disk):
+    document = ask(*store, "changes", "second")
     holds(document, CHANGES)
     assert (document["session"], document["conversation"]) == ("second", "second")
     assert document["failed"] == 3
@@ -39,15 +34,13 @@ def test_changes(capsys: Capture, store: list[str], disk: Path) -> None:
     assert files["docs/new.md"]["disk"] == "same"
     assert files["src/app.py"]["by_subagents"] == 1
     assert [edit["session_id"] for edit in files["src/app.py"]["edits"]].count("agent") == 1
-    printed = call(capsys, *store, "changes", "second").out
+    printed = call(*store, "changes", "second").out
     assert "22 files · 3 edits failed" in printed
     assert "what stood there before is not known" in printed
     assert "sed -i s/old/new/ sedded.txt" in printed
 
 
-def test_git_applies_what_is_printed_and_what_is_written(
-    store: list[str], tmp_path: Path, disk: Path
-) -> None:
+def test_git_applies_what_is_printed_and_what_is_written(store, tmp_path, disk):
     """As it stands, with files whose diff is not known whole as comments."""
     recorded = play("0.19.0")
     printed = spawn(*store, "changes", "second", "--diff")
@@ -62,55 +55,55 @@ def test_git_applies_what_is_printed_and_what_is_written(
     assert (folder / "unread.txt").read_text() == recorded["before"]["unread.txt"]
 
 
-def test_one_file_of_a_diff(capsys: Capture, store: list[str]) -> None:
-    printed = call(capsys, *store, "changes", "second", "--diff", "--file", "many.txt").out
+def test_one_file_of_a_diff(store):
+    printed = call(*store, "changes", "second", "--diff", "--file", "many.txt").out
     assert printed.startswith("diff --git a/many.txt b/many.txt\n")
     assert printed.count("diff --git") == 1
-    assert call(capsys, *store, "changes", "second", "--diff", "--file", "other").code == 4
+    assert call(*store, "changes", "second", "--diff", "--file", "other").code == 4
 
 
-def test_a_file_is_not_overwritten(capsys: Capture, store: list[str], tmp_path: Path) -> None:
+def test_a_file_is_not_overwritten(store, tmp_path):
     there = tmp_path / "there.diff"
     there.write_text("mine")
-    assert call(capsys, *store, "changes", "second", "--diff", "--output", str(there)).code == 5
+    assert call(*store, "changes", "second", "--diff", "--output", str(there)).code == 5
     assert there.read_text() == "mine"
 
 
-def test_blame(capsys: Capture, store: list[str], disk: Path) -> None:
+def test_blame(store, disk):
     path = str(disk / "hand.txt")
-    document = ask(capsys, *store, "blame", path)
+    document = ask(*store, "blame", path)
     holds(document, BLAME)
     assert document["file"] == path
     assert [each["session_id"] for each in document["lines"]] == [
         None, None, "second", None, None, "other", None,
     ]  # fmt: skip
     for arguments in ([f"{path}:3"], [path, "--line", "3"]):
-        (line,) = ask(capsys, *store, "blame", *arguments)["lines"]
+        (line,) = ask(*store, "blame", *arguments)["lines"]
         assert (line["text"], line["prompt"]) == ("BETA", "And the rest")
-    assert "And the rest" in call(capsys, *store, "blame", path).out
-    assert call(capsys, *store, "blame", f"{path}:99").code == 4
-    assert call(capsys, *store, "blame", str(disk / "nowhere.txt")).code == 4
-    assert call(capsys, *store, "blame", str(disk)).code == 4
+    assert "And the rest" in call(*store, "blame", path).out
+    assert call(*store, "blame", f"{path}:99").code == 4
+    assert call(*store, "blame", str(disk / "nowhere.txt")).code == 4
+    assert call(*store, "blame", str(disk)).code == 4
 
 
-def test_run(capsys: Capture, store: list[str]) -> None:
-    document = ask(capsys, *store, "run", "second")
+def test_run(store):
+    document = ask(*store, "run", "second")
     holds(document, RUN)
     assert document["from"] <= document["to"]
     assert [each["session"] for each in document["subagents"]] == ["agent"]
-    assert "no tokens" in call(capsys, *store, "run", "second").out
+    assert "no tokens" in call(*store, "run", "second").out
 
 
-def test_the_total_of_the_sample(capsys: Capture) -> None:
-    document = ask(capsys, "--demo", "run", "Fix auth bug")
+def test_the_total_of_the_sample():
+    document = ask("--demo run", "Fix auth bug")
     below = sum(each["cost_usd"] or 0 for each in document["subagents"])
     assert document["tree_cost_usd"] == pytest.approx(document["cost_usd"] + below)
 
 
-def test_looking_changes_no_file(capsys: Capture, store: list[str], disk: Path) -> None:
+def test_looking_changes_no_file(store, disk):
     before = {path: path.stat().st_mtime_ns for path in disk.parent.rglob("*")}
     for command in (["changes", "second"], ["blame", str(disk / "hand.txt")], ["run", "second"]):
-        assert call(capsys, *store, *command).code == 0
+        assert call(*store, *command).code == 0
     after = {path: path.stat().st_mtime_ns for path in disk.parent.rglob("*")}
     assert {path for path in before if not path.name.startswith("state.db")} <= after.keys()
     assert all(after[path] == before[path] for path in disk.rglob("*"))

@@ -1,65 +1,60 @@
 """`rename`, `archive`, `unarchive`, `pin` and `unpin`: all that is named or nothing, and the way
 back."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from commandline import ask, call, copy_store, spawn
-from trashing import dump
-
-Capture = pytest.CaptureFixture[str]
+from trashing import as_before
 
 CHAIN = ["20260101_090000_aaa001", "20260101_100000_aaa002", "20260103_090000_aaa003"]
 
 
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
+
+
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store of Hermes 0.22, in its root."""
     return copy_store("state-v31", tmp_path / "root")
 
 
-def on(path: Path) -> list[str]:
-    """The option that names the root of a store."""
-    return ["--home", str(path.parent)]
-
-
-def test_archived_and_back(capsys: Capture, path: Path) -> None:
+def test_archived_and_back(path):
     """Any segment, a prefix or a title stands for the conversation, named twice or not."""
-    before = dump(path)
-    found = ask(capsys, *on(path), "archive", CHAIN[0], "Fix auth bug #2", "20260116_1000")
-    assert found["archived"] == [CHAIN[2], "20260116_100000_abc002"]
-    assert found["sessions"] == [*CHAIN, "20260116_100000_abc002"]
-    assert found["unchanged"] == []
-    listed = ask(capsys, *on(path), "list", "--view", "archived", "--limit", "0")
-    assert CHAIN[2] in [each["id"] for each in listed["conversations"]]
-    again = ask(capsys, *on(path), "archive", CHAIN[2])
-    assert again == {"archived": [], "sessions": [], "unchanged": [CHAIN[2]]}
-    back = ask(capsys, *on(path), "unarchive", CHAIN[1], "20260116_100000_abc002")
-    assert back["unarchived"] == found["archived"]
-    assert dump(path) == before
+    with as_before(path):
+        found = ask("archive", CHAIN[0], "Fix auth bug #2", "20260116_1000")
+        assert found["archived"] == [CHAIN[2], "20260116_100000_abc002"]
+        assert found["sessions"] == [*CHAIN, "20260116_100000_abc002"]
+        assert found["unchanged"] == []
+        listed = ask("list --view archived --limit 0")
+        assert CHAIN[2] in [each["id"] for each in listed["conversations"]]
+        again = ask("archive", CHAIN[2])
+        assert again == {"archived": [], "sessions": [], "unchanged": [CHAIN[2]]}
+        back = ask("unarchive", CHAIN[1], "20260116_100000_abc002")
+        assert back["unarchived"] == found["archived"]
 
 
-def test_pinned_and_back(capsys: Capture, path: Path) -> None:
+def test_pinned_and_back(path):
     """In words: what was done, and how it is taken back."""
-    before = dump(path)
-    ended = call(capsys, *on(path), "pin", CHAIN[1])
-    assert ended.code == 0
-    assert ended.out == f"pinned “Fix auth bug #3” · `hermes-browse unpin {CHAIN[2]}` undoes it\n"
-    assert ended.err == ""
-    ended = call(capsys, *on(path), "pin", CHAIN[1])
-    assert (ended.code, ended.out) == (0, "") and "nothing to change" in ended.err
-    assert ask(capsys, *on(path), "unpin", CHAIN[1])["unpinned"] == [CHAIN[2]]
-    assert dump(path) == before
+    with as_before(path):
+        ended = call("pin", CHAIN[1])
+        assert ended.code == 0
+        assert (
+            ended.out == f"pinned “Fix auth bug #3” · `hermes-browse unpin {CHAIN[2]}` undoes it\n"
+        )
+        assert ended.err == ""
+        ended = call("pin", CHAIN[1])
+        assert (ended.code, ended.out) == (0, "") and "nothing to change" in ended.err
+        assert ask("unpin", CHAIN[1])["unpinned"] == [CHAIN[2]]
 
 
-def test_what_goes_along_is_said(capsys: Capture, tmp_path: Path) -> None:
+def test_what_goes_along_is_said(tmp_path):
     """Hermes marks a compressed session with its branch, and so the conversation it belongs to."""
     (tmp_path / "root").mkdir()
     sessions = [
@@ -67,38 +62,36 @@ def test_what_goes_along_is_said(capsys: Capture, tmp_path: Path) -> None:
         {"id": "tip", "parent_session_id": "root"},
         {"id": "branch", "parent_session_id": "root", "model_config": '{"_branched_from": "root"}'},
     ]
-    path = make_store(tmp_path / "root" / "state.db", "22", sessions)
-    ended = call(capsys, *on(path), "archive", "branch")
+    make_store(tmp_path / "root" / "state.db", "22", sessions)
+    ended = call("archive branch")
     assert ended.out == "archived branch · `hermes-browse unarchive branch` undoes it\n"
     assert ended.err == "1 more session of the same lineage went along, as in Hermes.\n"
 
 
-def test_renamed(capsys: Capture, path: Path) -> None:
+def test_renamed(path):
     """The tip gets it, words are joined, and what is stored is said where it is not what was
     typed."""
-    found = ask(capsys, *on(path), "rename", CHAIN[0], "Login", " and\u200b", "tokens")
+    found = ask("rename", CHAIN[0], "Login", " and\u200b", "tokens")
     assert found == {
         "id": CHAIN[2],
         "title": "Login and tokens",
         "typed": "Login  and\u200b tokens",
         "changed": True,
     }
-    ended = call(capsys, *on(path), "rename", "Login and tokens", "Fix auth bug")
+    ended = call("rename", "Login and tokens", "Fix auth bug")
     assert (
         ended.out == "renamed to “Fix auth bug” · it was “Login and tokens”\n" and ended.err == ""
     )
-    assert "This differs" in call(capsys, *on(path), "rename", CHAIN[2], "\x1b[31mred").err
-    assert ask(capsys, *on(path), "show", CHAIN[2])["conversation"]["title"] == "[31mred"
-    assert (
-        call(capsys, *on(path), "rename", CHAIN[2], "[31mred").err == "It has that title already.\n"
-    )
-    found = ask(capsys, *on(path), "rename", CHAIN[2], "")
+    assert "This differs" in call("rename", CHAIN[2], "\x1b[31mred").err
+    assert ask("show", CHAIN[2])["conversation"]["title"] == "[31mred"
+    assert call("rename", CHAIN[2], "[31mred").err == "It has that title already.\n"
+    found = ask("rename", CHAIN[2], "")
     assert (found["title"], found["changed"]) == (None, True)
-    assert call(capsys, *on(path), "rename", "--", CHAIN[2], "-v").out.startswith("renamed to “-v”")
+    assert call("rename --", CHAIN[2], "-v").out.startswith("renamed to “-v”")
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "words"),
+    "line, code, words",
     [
         (["archive", CHAIN[0], "nobody"], 4, "nobody"),
         (["pin", CHAIN[0], "2026"], 4, "Candidates"),
@@ -111,60 +104,54 @@ def test_renamed(capsys: Capture, path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("json", [[], ["--json"]])
-def test_all_or_nothing(
-    capsys: Capture, path: Path, line: list[str], code: int, words: str, json: list[str]
-) -> None:
+def test_all_or_nothing(path, line, code, words, json):
     """What is not found, not unique or not allowed changes nothing, not even what was named before
     it."""
     before = path.read_bytes()
-    ended = call(capsys, *on(path), *line, *json)
+    ended = call(*line, *json)
     assert (ended.code, ended.out) == (code, ""), ended.err
     assert words in ended.err and "Traceback" not in ended.err and ended.err.count("\n") == 1
     assert path.read_bytes() == before
 
 
-def test_what_a_store_has_no_column_for(capsys: Capture, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name, command, column",
+    [("state-v22", "pin", "pinned"), ("state-v11", "archive", "archived")],
+)
+def test_what_a_store_has_no_column_for(tmp_path, name, command, column):
     """5: and the column is named; the rest works."""
-    for name, command, column in (
-        ("state-v22", "pin", "pinned"),
-        ("state-v11", "archive", "archived"),
-    ):
-        path = copy_store(name, tmp_path / name)
-        ended = call(capsys, *on(path), command, CHAIN[0])
-        assert ended.code == 5 and f"sessions.{column}" in ended.err
-        assert call(capsys, *on(path), "rename", CHAIN[0], "Ferry").code == 0
+    copy_store(name, tmp_path / "root")
+    ended = call(command, CHAIN[0])
+    assert ended.code == 5 and f"sessions.{column}" in ended.err
+    assert call("rename", CHAIN[0], "Ferry").code == 0
 
 
-def test_a_busy_store(capsys: Capture, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_busy_store(path, monkeypatch):
     """3: nothing was changed, and it says so."""
     monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.2)
-    before = dump(path)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        ended = call(capsys, *on(path), "rename", CHAIN[0], "Ferry")
-    assert ended.code == 3 and "busy" in ended.err and "Nothing was changed" in ended.err
-    assert dump(path) == before
+    with as_before(path):
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            ended = call("rename", CHAIN[0], "Ferry")
+        assert ended.code == 3 and "busy" in ended.err and "Nothing was changed" in ended.err
 
 
 @pytest.mark.parametrize("session", HOSTILE_IDS)
-def test_hostile_ids(capsys: Capture, tmp_path: Path, session: str) -> None:
+def test_hostile_ids(tmp_path, session):
     """They are their row's alone, and nothing of them acts on the terminal."""
     (tmp_path / "root").mkdir()
-    path = hostile_store(tmp_path / "root" / "state.db")
-    found = call(capsys, *on(path), "archive", "--json", "--", session).document
+    hostile_store(tmp_path / "root" / "state.db")
+    found = call("archive --json --", session).document
     assert found == {"archived": [session], "sessions": [session], "unchanged": []}
     for command in ("unarchive", "archive"):
-        ended = call(capsys, *on(path), command, "--", session)
+        ended = call(command, "--", session)
         assert ended.code == 0 and ended.out.count("\n") == 1
-    assert (
-        call(capsys, *on(path), "rename", "--json", "--", session, "--help").document["title"]
-        == "--help"
-    )
-    ended = call(capsys, *on(path), "rename", "--", "control", "Calm")
+    assert call("rename --json --", session, "--help").document["title"] == "--help"
+    ended = call("rename -- control Calm")
     assert ended.code == 0 and "\x1b" not in ended.out + ended.err
 
 
-def test_the_sample_store() -> None:
+def test_the_sample_store():
     """It is written to as well, and gone afterwards."""
     listed = spawn("--demo", "list", "--json").document["conversations"]
     chosen = next(each for each in listed if not each["archived"])["id"]
@@ -173,13 +160,13 @@ def test_the_sample_store() -> None:
     assert ended.code == 4 or ended.document["archived"] == [chosen]
 
 
-def test_without_textual(path: Path) -> None:
+def test_without_textual(path):
     """As all commands; in a pipe without Rich, too."""
     program = (
         "import sys\nfrom hermes_browse.tui.cli import main\nassert main(sys.argv[1:]) == 0\n"
         "assert not {'textual', 'rich'} & {name.split('.')[0] for name in sys.modules}"
     )
     for line in (["archive", CHAIN[0]], ["rename", CHAIN[0], "Ferry", "--json"]):
-        command = [sys.executable, "-c", program, *on(path), *line]
+        command = [sys.executable, "-c", program, *line]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stderr

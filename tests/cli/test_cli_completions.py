@@ -1,20 +1,16 @@
 """`completions`: each script in its own shell, asked as the shell asks it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from commandline import call
+from user_config import write_config
 
 from hermes_browse.tui.cli.registry import COMMANDS
-from hermes_browse.tui.settings.folders import config_path
 
-Capture = pytest.CaptureFixture[str]
 ASKED = [
     (["tra"], {"trash"}),
     (["list", "--view", "a"], {"automation", "archived", "all"}),
@@ -45,7 +41,7 @@ PROGRAM = f'#!/bin/sh\nexec {sys.executable} -m hermes_browse.tui "$@"\n'
 
 
 @pytest.fixture(autouse=True)
-def _program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _program(tmp_path, monkeypatch):
     """The program is on the path, as the scripts ask it."""
     program = tmp_path / "bin" / "hermes-browse"
     program.parent.mkdir()
@@ -54,7 +50,7 @@ def _program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
 
-def ask(shell: str, script: Path, words: list[str]) -> set[str]:
+def ask(shell, script, words):
     """What a shell offers for the last word."""
     program = shutil.which(shell)
     if program is None:
@@ -77,24 +73,21 @@ def ask(shell: str, script: Path, words: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-@pytest.mark.parametrize(("words", "wanted"), ASKED, ids=[" ".join(words) for words, _ in ASKED])
-def test_a_shell_completes(
-    capsys: Capture, tmp_path: Path, shell: str, words: list[str], wanted: set[str]
-) -> None:
+@pytest.mark.parametrize("words, wanted", ASKED, ids=[" ".join(words) for words, _ in ASKED])
+def test_a_shell_completes(tmp_path, shell, words, wanted):
     """Commands, actions, values and options at their places."""
     script = tmp_path / "script"
-    script.write_text(call(capsys, "completions", shell).out)
+    script.write_text(call("completions", shell).out)
     assert ask(shell, script, words) == wanted
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_names_of_hosts(capsys: Capture, tmp_path: Path, shell: str) -> None:
+def test_names_of_hosts(tmp_path, shell):
     """Those that are configured when the key is pressed."""
-    config_path().parent.mkdir(parents=True)
     blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{name}"\n' for name in ("vps", "nas")]
-    config_path().write_text("".join(blocks))
+    write_config("".join(blocks))
     script = tmp_path / "script"
-    script.write_text(call(capsys, "completions", shell).out)
+    script.write_text(call("completions", shell).out)
     assert ask(shell, script, ["list", "--host", ""]) == {"vps", "nas"}
     assert ask(shell, script, ["--host", "v"]) == {"vps"}
     assert ask(shell, script, ["hosts", "check", "n"]) == {"nas"}
@@ -103,21 +96,21 @@ def test_names_of_hosts(capsys: Capture, tmp_path: Path, shell: str) -> None:
     )
 
 
-def test_a_value_behind_an_equals_sign(capsys: Capture, tmp_path: Path) -> None:
+def test_a_value_behind_an_equals_sign(tmp_path):
     """In bash too, which parts words there."""
     script = tmp_path / "script"
-    script.write_text(call(capsys, "completions", "bash").out)
+    script.write_text(call("completions bash").out)
     assert ask("bash", script, ["list", "--view=ar"]) == {"archived"}
     assert ask("bash", script, ["--home=list", "trash", "dr"]) == {"drop"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])
-def test_files_and_folders(capsys: Capture, tmp_path: Path, shell: str) -> None:
+def test_files_and_folders(tmp_path, shell):
     """Behind the options that take one."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_text("")
     script = tmp_path / "script"
-    script.write_text(call(capsys, "completions", shell).out)
+    script.write_text(call("completions", shell).out)
     begun = str(tmp_path / "f")
     found = {each.rstrip("/") for each in ask(shell, script, ["--db", begun])}
     assert found == {str(tmp_path / "folder"), str(tmp_path / "file")}
@@ -126,10 +119,10 @@ def test_files_and_folders(capsys: Capture, tmp_path: Path, shell: str) -> None:
     }
 
 
-def test_every_command_and_option_is_there(capsys: Capture, tmp_path: Path) -> None:
+def test_every_command_and_option_is_there(tmp_path):
     """What the parser knows, the shell offers; what help does not show is not."""
     script = tmp_path / "script"
-    script.write_text(call(capsys, "completions", "bash").out)
+    script.write_text(call("completions bash").out)
     offered = ask("bash", script, [""])
     assert {*COMMANDS, "--home", "--plain", "--version"} <= offered and "--or-demo" not in offered
     assert {"--older-than", "--dry-run", "--home", "--json"} <= ask("bash", script, ["prune", "--"])

@@ -1,72 +1,63 @@
 """`config`: a sample that overwrites nothing, the path, and what holds."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from commandline import ask, call
+from user_config import write_config
 
 from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.keymap import sample
 
-Capture = pytest.CaptureFixture[str]
 
-
-def test_init_writes_a_sample_once(capsys: Capture) -> None:
+def test_init_writes_a_sample_once():
     """5 for a file that is there: it is the user's."""
-    ended = call(capsys, "config", "init")
+    ended = call("config init")
     assert ended.code == 0 and str(config_path()) in ended.out
     assert config_path().read_text(encoding="utf-8") == sample()
-    config_path().write_text("mine")
-    ended = call(capsys, "config", "init")
+    write_config("mine")
+    ended = call("config init")
     assert ended.code == 5 and "stays as it is" in ended.err and config_path().read_text() == "mine"
     config_path().unlink()
-    assert ask(capsys, "config", "init") == {"path": str(config_path()), "written": True}
+    assert ask("config init") == {"path": str(config_path()), "written": True}
 
 
-def test_init_where_nothing_can_be_written(
-    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_init_where_nothing_can_be_written(tmp_path, monkeypatch):
     """A sentence, no failure."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
-    ended = call(capsys, "config", "init")
+    ended = call("config init")
     assert ended.code == 5 and "could not be written" in ended.err
 
 
-def test_path(capsys: Capture) -> None:
+def test_path():
     """There or not."""
-    assert call(capsys, "config", "path").out.strip() == str(config_path())
-    assert ask(capsys, "config", "path") == {"path": str(config_path()), "exists": False}
+    assert call("config path").out.strip() == str(config_path())
+    assert ask("config path") == {"path": str(config_path()), "exists": False}
 
 
-def test_show(capsys: Capture) -> None:
+def test_show():
     """Options and keys as they hold, and every trouble with its line; no store is looked for."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('theme = "nord"\nmuose = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
+    write_config('theme = "nord"\nmuose = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
     for what in ([], ["show"]):
-        document = ask(capsys, "--home", "/nowhere", "config", *what)
+        document = ask("--home /nowhere config", *what)
         assert document["exists"] and document["path"] == str(config_path())
         assert document["options"]["theme"] == "nord" and document["options"]["mouse"] is True
         assert document["keys"]["help"] == ["f1"] and document["keys"]["search"] == ["slash"]
         assert [each["line"] for each in document["problems"]] == [2, 5, 5, 5]
-    people = call(capsys, "config")
+    people = call("config")
     assert people.code == 0 and 'theme = "nord"' in people.out and 'help = ["f1"]' in people.out
     assert f"{config_path()}, line 2: there is no option “muose”" in people.err
 
 
 @pytest.mark.slow
-def test_keys_of_cards(capsys: Capture) -> None:
+def test_keys_of_cards():
     """In the sample and among what holds, as they are set; what cannot be is told."""
     text = sample()
     assert (
         '# details-copy = ["c", "y"]  # copy\n' in text
         and '# exporting-format-before = "up"' in text
     )
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
-    document = ask(capsys, "config", "show")
+    write_config('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
+    document = ask("config show")
     assert document["keys"]["details-copy"] == ["x"] and document["keys"]["details-back"] == [
         "escape",
         "q",
@@ -74,13 +65,12 @@ def test_keys_of_cards(capsys: Capture) -> None:
     ]
     assert document["keys"]["raw-back"] == ["escape", "ampersand"], "the key was taken from it"
     assert [each["line"] for each in document["problems"]] == [3]
-    assert 'preflight-resume = ["y"]' in call(capsys, "config").out
+    assert 'preflight-resume = ["y"]' in call("config").out
 
 
-def test_show_of_hosts(capsys: Capture) -> None:
+def test_show_of_hosts():
     """As they hold, in the words of the file."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text("[[hosts]]\nname = 'vps'\nssh = '-o X=\"a b\" me@vps'\n")
+    write_config("[[hosts]]\nname = 'vps'\nssh = '-o X=\"a b\" me@vps'\n")
     host = {
         "name": "vps",
         "ssh": '-o X="a b" me@vps',
@@ -88,16 +78,16 @@ def test_show_of_hosts(capsys: Capture) -> None:
         "home": "",
         "profile": "",
     }
-    assert ask(capsys, "config")["hosts"] == [host]
-    assert 'name = "vps"\nssh = "-o X=\\"a b\\" me@vps"\ncommand =' in call(capsys, "config").out
+    assert ask("config")["hosts"] == [host]
+    assert 'name = "vps"\nssh = "-o X=\\"a b\\" me@vps"\ncommand =' in call("config").out
 
 
-def test_show_without_a_file(capsys: Capture) -> None:
+def test_show_without_a_file():
     """The defaults, and how to get a sample."""
-    document = ask(capsys, "config")
+    document = ask("config")
     assert (
         not document["exists"]
         and document["problems"] == []
         and document["options"]["mouse"] is True
     )
-    assert "config init" in call(capsys, "config").out
+    assert "config init" in call("config").out

@@ -1,23 +1,15 @@
 """What a conversation cost itself and with its subagents, in each document that has it and in the
 words for people."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import DAY, make_store
 from commandline import ask, call
 from pruning import NOW
 
-Capture = pytest.CaptureFixture[str]
 
-
-def _session(
-    name: str, cost: float | None, parent: str | None = None, **columns: object
-) -> dict[str, object]:
+def _session(name, cost, parent=None, **columns):
     used = NOW - 100 * DAY
     marker = json.dumps({"_delegate_from": parent}) if parent else None
     times = {"started_at": used, "ended_at": used + 9, "end_reason": "cli_close"}
@@ -26,7 +18,7 @@ def _session(
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch):
     """A conversation of two segments with ten subagents and a nested one; one whose only cost is
     below; one without."""
     sessions = [
@@ -46,45 +38,45 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     make_store(tmp_path / "state.db", "31", sessions, rows)
     monkeypatch.setattr("time.time", lambda: NOW)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     return tmp_path
 
 
 WANTED = {"tip": (2.72, 6.41), "local": (None, 0.5), "free": (None, None)}
 
 
-def _costs(rows: list[dict[str, Any]]) -> dict[str, tuple[Any, Any]]:
+def _costs(rows):
     return {each["id"]: (each["cost_usd"], each["tree_cost_usd"]) for each in rows}
 
 
-def _approximately(found: dict[str, tuple[Any, Any]], wanted: dict[str, tuple[Any, Any]]) -> None:
+def _approximately(found, wanted):
     assert found.keys() == wanted.keys()
     for name, pair in wanted.items():
         for amount, expected in zip(found[name], pair, strict=True):
             assert amount is None if expected is None else amount == pytest.approx(expected), name
 
 
-def test_documents_have_both_costs(capsys: Capture, home: Path) -> None:
+def test_documents_have_both_costs(home):
     """The own one, and that with all below; null where nothing is known."""
-    where = ("--home", str(home))
-    _approximately(_costs(ask(capsys, *where, "list", "--sort", "cost")["conversations"]), WANTED)
-    shown = ask(capsys, *where, "show", "root")["conversation"]
+    _approximately(_costs(ask("list --sort cost")["conversations"]), WANTED)
+    shown = ask("show root")["conversation"]
     _approximately(_costs([shown]), {"tip": WANTED["tip"]})
-    pruned = ask(capsys, *where, "prune", "--older-than", "90d")
+    pruned = ask("prune --older-than 90d")
     _approximately(_costs(pruned["would"]), WANTED)
     assert pruned["plan"]["cost_usd"] == pytest.approx(6.91)
-    archived = ask(capsys, *where, "prune", "--older-than", "90d", "--archive", "--dry-run")
+    archived = ask("prune --older-than 90d --archive --dry-run")
     assert archived["plan"]["cost_usd"] == pytest.approx(2.72), "subagents stay in an archive"
-    assert ask(capsys, *where, "prune", "--title", "free")["plan"]["cost_usd"] is None
+    assert ask("prune --title free")["plan"]["cost_usd"] is None
 
 
-def test_a_node_of_the_lineage_costs_what_its_session_did(capsys: Capture, home: Path) -> None:
+def test_a_node_of_the_lineage_costs_what_its_session_did(home):
     """And with all below: later segments, and subagents of each."""
-    found = _costs(ask(capsys, "--home", str(home), "lineage", "root")["nodes"])
+    found = _costs(ask("lineage root")["nodes"])
     wanted = {f"helper{number}": (0.25, 0.25) for number in range(10)} | {"helper3": (0.25, 1.44)}
     _approximately(
         found, wanted | {"root": (2.0, 6.41), "tip": (0.72, 0.72), "nested": (1.19, 1.19)}
     )
-    printed = call(capsys, "--home", str(home), "lineage", "root").out
+    printed = call("lineage root").out
     assert (
         " · $2.00 of $6.41 · " in printed
         and " · $0.25 of $1.44 · " in printed
@@ -92,28 +84,24 @@ def test_a_node_of_the_lineage_costs_what_its_session_did(capsys: Capture, home:
     )
 
 
-def test_people_read_both_costs(capsys: Capture, home: Path) -> None:
+def test_people_read_both_costs(home):
     """Once where they are equal, blank where none is known, never 0; an archive leaves subagents
     alone."""
-    where = ("--home", str(home))
-    listed = call(capsys, *where, "list", "--sort", "cost").out.splitlines()
+    listed = call("list --sort cost").out.splitlines()
     both = " $2.72 of $6.41 "
     assert [(both in line, " ? of $0.50 " in line, "$" in line) for line in listed[1:]] == [
         (True, False, True), (False, True, True), (False, False, False),
     ]  # fmt: skip
-    assert both in call(capsys, *where, "prune", "--title", "tip", "--dry-run").out
-    archived = call(capsys, *where, "prune", "--title", "tip", "--archive", "--dry-run").out
+    assert both in call("prune --title tip --dry-run").out
+    archived = call("prune --title tip --archive --dry-run").out
     assert " $2.72 " in archived and "$6.41" not in archived
 
 
-def test_filters_and_limits_go_by_the_cost_with_subagents(capsys: Capture, home: Path) -> None:
+def test_filters_and_limits_go_by_the_cost_with_subagents(home):
     """In a search as in a clean-up; an unknown cost is not a low one."""
-    where = ("--home", str(home))
-    dear = ask(capsys, *where, "search", "words cost>6")["hits"]
+    dear = ask("search", "words cost>6")["hits"]
     assert {each["conversation_id"] for each in dear} == {"tip"}
-    cheap = {
-        each["conversation_id"] for each in ask(capsys, *where, "search", "words cost<=0.5")["hits"]
-    }
+    cheap = {each["conversation_id"] for each in ask("search", "words cost<=0.5")["hits"]}
     assert "local" in cheap and not cheap & {"tip", "free", "unknown"}
-    planned = ask(capsys, *where, "prune", "--older-than", "90d", "--max-cost", "0.5")["would"]
+    planned = ask("prune --older-than 90d --max-cost 0.5")["would"]
     assert [each["id"] for each in planned] == ["local"]

@@ -1,11 +1,8 @@
 """The log: where failures are written down, what `--debug` adds to it, and what never stands in
 it."""
 
-from __future__ import annotations
-
 import os
 import stat
-from pathlib import Path
 
 import pytest
 from commandline import call, copy_store
@@ -16,17 +13,15 @@ from hermes_browse.tui.settings.folders import log_path
 from hermes_browse.tui.terminal import logfile
 from hermes_browse.tui.terminal.logfile import log_failure
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture(autouse=True)
-def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+def _quiet(monkeypatch):
     """What `--debug` switches on is switched off after each test."""
     monkeypatch.setattr(logfile, "_is_debugging", False)
     monkeypatch.setattr(reader, "observe", None)
 
 
-def fail(secret: str) -> None:
+def fail(secret):
     """Fail with a value in the message, because of another failure."""
     try:
         raise ValueError(f"{secret} first")
@@ -34,12 +29,12 @@ def fail(secret: str) -> None:
         raise KeyError(f"{secret} second") from error
 
 
-def written() -> str:
+def written():
     """The log."""
     return log_path().read_text(encoding="utf-8")
 
 
-def test_a_failure_is_written_down_without_its_values() -> None:
+def test_a_failure_is_written_down_without_its_values():
     """Kinds and places, of what led to it too; for this user's eyes alone."""
     try:
         fail("what was said")
@@ -53,7 +48,7 @@ def test_a_failure_is_written_down_without_its_values() -> None:
         assert stat.S_IMODE(log_path().parent.stat().st_mode) == 0o700
 
 
-def test_the_log_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_log_does_not_grow_for_ever(monkeypatch):
     """A long one is put aside, and the one put aside before goes."""
     monkeypatch.setattr(logfile, "_MAX_BYTES", 100)
     for _ in range(5):
@@ -67,7 +62,7 @@ def test_the_log_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None
     )
 
 
-def test_where_no_log_can_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_where_no_log_can_be_written(monkeypatch, tmp_path):
     """The sentence says so; nothing else fails because of it."""
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(logfile, "log_path", lambda: tmp_path / "file" / "hermes-browse.log")
@@ -78,11 +73,11 @@ def test_where_no_log_can_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 @pytest.mark.parametrize("behind", [True, False])
-def test_debug_writes_down_what_is_done(capsys: Capture, tmp_path: Path, behind: bool) -> None:
+def test_debug_writes_down_what_is_done(tmp_path, behind):
     """Versions and statements with their times, and no word that was looked for, or found."""
     copy_store("state-v31", tmp_path)
     line = ["--home", str(tmp_path), "search", "auth"]
-    ended = call(capsys, *([*line, "--debug"] if behind else ["--debug", *line]))
+    ended = call(*([*line, "--debug"] if behind else ["--debug", *line]))
     text = written()
     assert ended.code == 0 and ended.out and str(log_path()) in ended.err
     assert "SQLite" in text and " search, process" in text and "MATCH ?" in text and " ms" in text
@@ -92,29 +87,25 @@ def test_debug_writes_down_what_is_done(capsys: Capture, tmp_path: Path, behind:
     assert reader.observe is not None
 
 
-def test_without_debug_nothing_is_written(capsys: Capture, tmp_path: Path) -> None:
+def test_without_debug_nothing_is_written(tmp_path):
     """A failure that has a sentence needs no log; with --debug it has one."""
-    assert call(capsys, "--home", str(tmp_path), "list").code == 3
+    assert call("--home", str(tmp_path), "list").code == 3
     assert not log_path().exists() and reader.observe is None
-    assert call(capsys, "--debug", "--home", str(tmp_path), "list").code == 3
+    assert call("--debug --home", str(tmp_path), "list").code == 3
     assert "StoreMissingError" in written() and str(tmp_path) not in written()
 
 
-def test_an_unexpected_failure_of_a_command(
-    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unexpected_failure_of_a_command(tmp_path, monkeypatch):
     """One sentence that names the log, and 1; no traceback."""
     copy_store("state-v22", tmp_path)
     monkeypatch.setattr(stats, "print_table", lambda *given, **named: fail("what was said"))
-    ended = call(capsys, "--home", str(tmp_path), "stats")
+    ended = call("--home", str(tmp_path), "stats")
     assert ended.code == 1 and "Traceback" not in ended.err and "what was said" not in ended.err
     assert f"(KeyError). Details: {log_path()}" in ended.err and "what was said" not in written()
 
 
-def test_every_command_takes_it(capsys: Capture) -> None:
+def test_every_command_takes_it():
     """Before it or behind it."""
-    assert (
-        "--debug" in call(capsys, "--help").out and "--debug" in call(capsys, "list", "--help").out
-    )
-    assert call(capsys, "--debug", "--version").code == 0
-    assert call(capsys, "--demo", "doctor", "--debug").code == 0
+    assert "--debug" in call("--help").out and "--debug" in call("list --help").out
+    assert call("--debug --version").code == 0
+    assert call("--demo doctor --debug").code == 0

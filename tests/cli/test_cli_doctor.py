@@ -1,20 +1,16 @@
 """`doctor` on what is around a store: holders, the disk, the terminal, the configuration; each with
 a remedy."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
+from user_config import write_config
 
 from hermes_browse.store.hermes import health
-from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.holders import Holder
 from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.read_config import read_config
@@ -22,8 +18,7 @@ from hermes_browse.tui.terminal.clipboard import route
 from hermes_browse.tui.text import checkup
 from hermes_browse.tui.text.checkup import terminal
 
-Capture = pytest.CaptureFixture[str]
-FINE: dict[str, Any] = {
+FINE = {
     "columns": 120,
     "rows": 36,
     "interactive": True,
@@ -35,22 +30,21 @@ FINE: dict[str, Any] = {
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A root, with a `hermes` to be found."""
     root = tmp_path / "root"
     copy_store("state-v22", root)
     monkeypatch.setenv("PATH", path_with(stub_hermes(tmp_path / "bin", "exit 1")))
+    monkeypatch.setenv("HERMES_HOME", str(root))
     return root
 
 
-def problems_around(
-    holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]
-) -> list[StoreProblem]:
+def problems_around(holders, free, size, told):
     """What is wrong around a store, with the configuration there is."""
     return checkup.problems_around(holders, free, size, told, read_config(config_path()))
 
 
-def codes(**changed: object) -> list[str]:
+def codes(**changed):
     """What is said of a terminal."""
     found = problems_around([], None, 0, FINE | changed)
     assert all(each.remedy for each in found)
@@ -58,7 +52,7 @@ def codes(**changed: object) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell")
-def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
+def test_who_has_the_store_open(root):
     """Another process, by number and name, and what that is good to know for."""
     program = "import sqlite3,sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version').fetchall(); "
     program += "c.execute('BEGIN'); c.execute('SELECT 1 FROM sessions').fetchone(); print(flush=True); sys.stdin.read()"
@@ -66,8 +60,8 @@ def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stdin is not None
         process.stdout.readline()
-        document = ask(capsys, "--home", str(root), "doctor")
-        people = call(capsys, "--home", str(root), "doctor")
+        document = ask("doctor")
+        people = call("doctor")
         process.stdin.close()
     assert [each["pid"] for each in document["holders"]] == [process.pid]
     (problem,) = document["problems"]
@@ -77,10 +71,10 @@ def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
         and "optimize" in problem["remedy"]
     )
     assert f"({process.pid})" in people.out
-    assert ask(capsys, "--home", str(root), "doctor")["holders"] == []
+    assert ask("doctor")["holders"] == []
 
 
-def test_a_store_that_is_gone_under_a_process() -> None:
+def test_a_store_that_is_gone_under_a_process():
     """An error: it writes where nobody reads."""
     (problem,) = problems_around([Holder(7, "hermes gateway", True)], None, 0, FINE)
     assert (problem.severity, problem.code) == (
@@ -89,24 +83,23 @@ def test_a_store_that_is_gone_under_a_process() -> None:
     ) and "hermes gateway (7)" in problem.text
 
 
-def test_the_configuration(capsys: Capture, root: Path) -> None:
+def test_the_configuration(root):
     """What does not hold in it, keys included, with its line."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('theme = 3\n[keys]\nsort = "j"\n')
-    problems = ask(capsys, "--home", str(root), "doctor")["problems"]
+    write_config('theme = 3\n[keys]\nsort = "j"\n')
+    problems = ask("doctor")["problems"]
     assert [each["code"] for each in problems] == ["config"] * 4
     assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
     assert all(each["remedy"] for each in problems)
 
 
-def test_a_large_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_store(root, monkeypatch):
     """By sessions or by bytes, as Hermes' guide counts."""
 
-    def found() -> list[str]:
-        return [each["code"] for each in ask(capsys, "--home", str(root), "doctor")["problems"]]
+    def found():
+        return [each["code"] for each in ask("doctor")["problems"]]
 
     assert found() == []
-    document = ask(capsys, "--home", str(root), "doctor")["store"]
+    document = ask("doctor")["store"]
     for name, value in (("MANY_SESSIONS", document["sessions"]), ("MANY_BYTES", document["bytes"])):
         with monkeypatch.context() as patched:
             patched.setattr(health, name, value)
@@ -115,35 +108,32 @@ def test_a_large_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPa
             assert found() == []
 
 
-def test_what_hermes_cleans_up(capsys: Capture, root: Path) -> None:
+def test_what_hermes_cleans_up(root):
     """By its settings, with what becomes of the file."""
     (root / "config.yaml").write_text(
         "sessions:\n  auto_prune: true\n  vacuum_after_prune: false\n"
     )
-    assert ask(capsys, "--home", str(root), "doctor")["retention"] == {
+    assert ask("doctor")["retention"] == {
         "auto_prune": True,
         "retention_days": 90,
         "vacuum_after_prune": False,
     }
-    assert (
-        "idle for 90 days; runs no VACUUM after that"
-        in call(capsys, "--home", str(root), "doctor").out
-    )
+    assert "idle for 90 days; runs no VACUUM after that" in call("doctor").out
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n")
-    assert "VACUUM" not in call(capsys, "--home", str(root), "doctor").out
-    assert ask(capsys, "--db", str(root / "state.db"), "doctor")["retention"] is not None
+    assert "VACUUM" not in call("doctor").out
+    assert ask("--db", str(root / "state.db"), "doctor")["retention"] is not None
     loose = root / "copy.db"
     shutil.copy(root / "state.db", loose)
-    assert ask(capsys, "--db", str(loose), "doctor")["retention"] is None
+    assert ask("--db", str(loose), "doctor")["retention"] is None
 
 
-def test_the_disk(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_disk(root, monkeypatch):
     """Too little to write, or too little to make the store smaller."""
     size = (root / "state.db").stat().st_size
-    assert ask(capsys, "--home", str(root), "doctor")["disk"]["free_bytes"] > 0
+    assert ask("doctor")["disk"]["free_bytes"] > 0
     usage = shutil.disk_usage(root)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
-    document = ask(capsys, "--home", str(root), "doctor")
+    document = ask("doctor")
     assert document["disk"] == {"free_bytes": 1_000_000}
     assert [each["code"] for each in document["problems"]] == ["disk-low"] and document["problems"][
         0
@@ -154,7 +144,7 @@ def test_the_disk(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) 
     assert problems_around([], 300_000_000, size, FINE) == []
 
 
-def test_the_terminal() -> None:
+def test_the_terminal():
     """Only what is asked of a terminal, and only of one."""
     assert codes() == [] and codes(colors="none") == []
     assert codes(encoding="ascii") == ["encoding"] and codes(encoding="UTF8") == []
@@ -163,19 +153,18 @@ def test_the_terminal() -> None:
     assert codes(term="dumb", interactive=False, columns=10) == []
 
 
-def test_windows_wanted_where_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_wanted_where_there_are_none(monkeypatch):
     """resume = "window" outside of everything that opens one."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('resume = "window"\n')
+    write_config('resume = "window"\n')
     assert codes() == ["no-windows"] and codes(windows="tmux") == []
-    config_path().write_text('resume = "window"\nwindow = "kitty @ launch {command}"\n')
+    write_config('resume = "window"\nwindow = "kitty @ launch {command}"\n')
     assert codes() == []
     assert terminal()["windows"] is None
     monkeypatch.setenv("TMUX", "x,1,0")
     assert terminal()["windows"] == "tmux"
 
 
-def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_way_to_the_clipboard(tmp_path, monkeypatch):
     """A program of the desktop one sits at, else tmux, else the terminal itself."""
     for name in ("wl-copy", "xsel", "tmux"):
         (tmp_path / name).write_text("")
@@ -192,11 +181,9 @@ def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert route({"TMUX": "x"}) == "OSC 52"
 
 
-def test_a_store_that_cannot_be_read_is_looked_around_as_well(
-    capsys: Capture, tmp_path: Path
-) -> None:
+def test_a_store_that_cannot_be_read_is_looked_around_as_well(tmp_path):
     """3, with everything else in the document."""
-    ended = call(capsys, "--home", str(tmp_path / "nowhere"), "doctor", "--json")
+    ended = call("--home", str(tmp_path / "nowhere"), "doctor", "--json")
     assert (
         ended.code == 3
         and ended.document["disk"] == {"free_bytes": None}

@@ -1,14 +1,11 @@
 """The JSON documents of every command on every store: keys, types, and that they agree with each
 other."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import contract
 import pytest
@@ -16,31 +13,28 @@ from builders import demo_store
 from commandline import STORES, ask, call, copy_store, ids_of
 from effort import slow_but
 
-Capture = pytest.CaptureFixture[str]
 VIEWS = ("chats", "automation", "archived", "all")
 
 
 @pytest.fixture(params=slow_but(["state-v31"], [*STORES, "demo"]))
-def which(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
+def which(request, tmp_path, monkeypatch):
     """The options that name a root with one of the stores."""
     if request.param == "demo":
         (tmp_path / "root").mkdir()
         demo_store(tmp_path / "root" / "state.db", now=time.time())
     else:
         copy_store(request.param, tmp_path / "root")
-    return ["--home", str(tmp_path / "root")]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
 
 
-def everything(capsys: Capture, which: list[str]) -> list[dict[str, Any]]:
+def everything():
     """All conversations of a store."""
-    found: list[dict[str, Any]] = ask(capsys, *which, "list", "--view", "all", "--limit", "0")[
-        "conversations"
-    ]
+    found = ask("list --view all --limit 0")["conversations"]
     return found
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_list(capsys: Capture, which: list[str], view: str) -> None:
+def test_list(which, view):
     """Shown and hidden sum up, whatever the page."""
     for page in (
         [],
@@ -49,7 +43,7 @@ def test_list(capsys: Capture, which: list[str], view: str) -> None:
         ["--offset", "9999"],
         ["--source", "cli"],
     ):
-        document = ask(capsys, *which, "list", "--view", view, *page)
+        document = ask("list --view", view, *page)
         contract.holds(document, contract.LIST)
         assert document["view"] == view
         assert document["shown"] == len(document["conversations"])
@@ -57,15 +51,15 @@ def test_list(capsys: Capture, which: list[str], view: str) -> None:
         assert min(document["hidden"].values()) >= 0
     if view != "all":
         inside = {"chats": "other", "automation": "automation", "archived": "archived"}[view]
-        whole = ask(capsys, *which, "list", "--view", view, "--limit", "0")
+        whole = ask("list --view", view, "--limit", "0")
         if inside != "other":
             assert whole["hidden"][inside] == 0
 
 
-def test_views_share_out_the_conversations(capsys: Capture, which: list[str]) -> None:
+def test_views_share_out_the_conversations(which):
     """No conversation is in two narrow views; what the counts call hidden is what the other views
     show."""
-    views = {view: ask(capsys, *which, "list", "--view", view, "--limit", "0") for view in VIEWS}
+    views = {view: ask("list --view", view, "--limit", "0") for view in VIEWS}
     narrow = [each for view in VIEWS[:3] for each in ids_of(views[view]["conversations"])]
     assert len(narrow) == len(set(narrow))
     assert set(narrow) <= set(ids_of(views["all"]["conversations"]))
@@ -75,9 +69,9 @@ def test_views_share_out_the_conversations(capsys: Capture, which: list[str]) ->
     assert views["all"]["hidden"] == {"automation": 0, "archived": 0, "other": 0}
 
 
-def test_conversations_cover_every_session_once(capsys: Capture, which: list[str]) -> None:
+def test_conversations_cover_every_session_once(which):
     """Segments are disjoint, whole, root first and tip last."""
-    document = ask(capsys, *which, "list", "--view", "all", "--limit", "0")
+    document = ask("list --view all --limit 0")
     segments = [each for one in document["conversations"] for each in one["segments"]]
     assert len(segments) == len(set(segments)) == document["store"]["sessions"]
     for one in document["conversations"]:
@@ -85,10 +79,10 @@ def test_conversations_cover_every_session_once(capsys: Capture, which: list[str
     assert any(len(one["segments"]) > 1 for one in document["conversations"])
 
 
-def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str]) -> None:
+def test_show_and_lineage_of_every_conversation(which):
     """Each is shown in reading order, as long as the list says; its family tells the same story."""
-    for one in everything(capsys, which):
-        document = ask(capsys, *which, "show", one["root_id"])
+    for one in everything():
+        document = ask("show", one["root_id"])
         contract.holds(document, contract.SHOW)
         shown = document["conversation"]
         left = (
@@ -102,25 +96,25 @@ def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str
         assert places == sorted(places)
         assert all(message["state"] in ("live", "compacted") for message in document["messages"])
 
-        family = ask(capsys, *which, "lineage", one["id"])
+        family = ask("lineage", one["id"])
         contract.holds(family, contract.LINEAGE)
         assert family["focus"] == family["resume"]["id"] == one["id"]
         assert [node["id"] for node in family["nodes"] if node["on_path"]] == one["segments"]
-        seen: set[str] = set()
+        seen = set()
         for node in family["nodes"]:
             assert node["parent_id"] is None or node["parent_id"] in seen
             seen.add(node["id"])
 
 
 @pytest.mark.slow
-def test_compactions_and_context_of_every_conversation(capsys: Capture, which: list[str]) -> None:
+def test_compactions_and_context_of_every_conversation(which):
     """Rows of the conversation, in order, each once; without a message it is what a resume would
     send."""
     seen = 0
-    for one in everything(capsys, which):
-        rows = ask(capsys, *which, "show", one["root_id"], "--everything")["messages"]
+    for one in everything():
+        rows = ask("show", one["root_id"], "--everything")["messages"]
         ids = {message["id"] for message in rows}
-        document = ask(capsys, *which, "compactions", one["id"], "--lost")
+        document = ask("compactions", one["id"], "--lost")
         contract.holds(document, contract.COMPACTIONS)
         assert document["conversation"]["id"] == one["id"]
         for compaction in document["compactions"]:
@@ -132,7 +126,7 @@ def test_compactions_and_context_of_every_conversation(capsys: Capture, which: l
             )
         seen += len(document["compactions"])
 
-        known = ask(capsys, *which, "context", one["id"])
+        known = ask("context", one["id"])
         contract.holds(known, contract.KNOWN)
         given = [message["id"] for message in known["messages"]]
         assert (known["at"], known["of"]) == (None, None)
@@ -144,25 +138,25 @@ def test_compactions_and_context_of_every_conversation(capsys: Capture, which: l
     assert seen
 
 
-def test_the_context_at_a_message(capsys: Capture, which: list[str]) -> None:
+def test_the_context_at_a_message(which):
     """One that is asked for by its id; one that is not there is not found."""
-    one = max(everything(capsys, which), key=lambda each: int(each["message_count"]))
-    rows = ask(capsys, *which, "show", one["id"])["messages"]
+    one = max(everything(), key=lambda each: int(each["message_count"]))
+    rows = ask("show", one["id"])["messages"]
     first = next(message for message in rows if message["role"] == "assistant")
-    known = ask(capsys, *which, "context", one["id"], "--at", str(first["id"]))
+    known = ask("context", one["id"], "--at", str(first["id"]))
     assert (known["at"], known["of"]) == (first["id"], first["id"])
     assert [message["id"] for message in known["messages"]] == [
         row["id"] for row in rows if row["id"] < first["id"]
     ]
-    ended = call(capsys, *which, "context", one["id"], "--at", "987654321")
+    ended = call("context", one["id"], "--at", "987654321")
     assert ended.code == 4 and "987654321" in ended.err
 
 
-def test_search(capsys: Capture, which: list[str]) -> None:
+def test_search(which):
     """Hits name a conversation that holds their session, and light what they found."""
-    homes = {segment: one["id"] for one in everything(capsys, which) for segment in one["segments"]}
+    homes = {segment: one["id"] for one in everything() for segment in one["segments"]}
     for query in ("the", "walrus", "question OR answer", "nothing-like-this", "検", ""):
-        document = ask(capsys, *which, "search", query, "--context", "2")
+        document = ask("search", query, "--context", "2")
         contract.holds(document, contract.SEARCH)
         assert document["query"] == query
         assert document["total"] is None or document["total"] >= len(document["hits"])
@@ -178,11 +172,11 @@ def test_search(capsys: Capture, which: list[str]) -> None:
             )
 
 
-def test_doctor_profiles_and_the_store(capsys: Capture, which: list[str], tmp_path: Path) -> None:
+def test_doctor_profiles_and_the_store(which, tmp_path):
     """`doctor` and `list` say the same of the store, and it is what SQLite says."""
-    document = ask(capsys, *which, "doctor")
+    document = ask("doctor")
     contract.holds(document, contract.DOCTOR)
-    store = ask(capsys, *which, "list")["store"]
+    store = ask("list")["store"]
     assert document["store"] == store
     with closing(sqlite3.connect(tmp_path / "root" / "state.db")) as connection:
         assert (
@@ -196,34 +190,34 @@ def test_doctor_profiles_and_the_store(capsys: Capture, which: list[str], tmp_pa
             == connection.execute("SELECT version FROM schema_version").fetchone()[0]
         )
     assert document["search"]["messages"] == store["messages"]
-    contract.holds(ask(capsys, *which, "profiles"), contract.PROFILES)
+    contract.holds(ask("profiles"), contract.PROFILES)
 
 
-def test_resume_document(capsys: Capture, which: list[str], tmp_path: Path) -> None:
+def test_resume_document(which, tmp_path):
     """What would be run, without running it."""
-    document = ask(capsys, *which, "resume", "--last", "--print")
+    document = ask("resume --last --print")
     contract.holds(document, contract.RESUME)
     assert document["argv"] == ["hermes", "-p", "default", f"--resume={document['target']}"]
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
 
 
 @pytest.mark.slow
-def test_the_demo(capsys: Capture) -> None:
+def test_the_demo():
     """`--demo` speaks the same documents, has profiles of its own, and cannot be resumed."""
-    listed = ask(capsys, "--demo", "list")
+    listed = ask("--demo list")
     contract.holds(listed, contract.LIST)
     assert listed["store"]["profile"] == "default"
-    shown = ask(capsys, "--demo", "show", "Fix auth bug")
+    shown = ask("--demo show", "Fix auth bug")
     contract.holds(shown, contract.SHOW)
     assert len(shown["conversation"]["segments"]) == 3
-    contract.holds(ask(capsys, "--demo", "lineage", "Fix auth bug"), contract.LINEAGE)
-    contract.holds(ask(capsys, "--demo", "compactions", "Slow ferry search"), contract.COMPACTIONS)
-    contract.holds(ask(capsys, "--demo", "context", "Slow ferry search"), contract.KNOWN)
-    contract.holds(ask(capsys, "--demo", "search", "auth"), contract.SEARCH)
-    contract.holds(ask(capsys, "--demo", "doctor"), contract.DOCTOR)
-    ended = call(capsys, "--demo", "resume", "--last", "--print", "--json")
+    contract.holds(ask("--demo lineage", "Fix auth bug"), contract.LINEAGE)
+    contract.holds(ask("--demo compactions", "Slow ferry search"), contract.COMPACTIONS)
+    contract.holds(ask("--demo context", "Slow ferry search"), contract.KNOWN)
+    contract.holds(ask("--demo search auth"), contract.SEARCH)
+    contract.holds(ask("--demo doctor"), contract.DOCTOR)
+    ended = call("--demo resume --last --print --json")
     assert (ended.code, ended.out) == (5, "")
-    profiles = ask(capsys, "--demo", "profiles")["profiles"]
+    profiles = ask("--demo profiles")["profiles"]
     assert [each["name"] for each in profiles] == ["default", "harbour"] and all(
         each["sessions"] for each in profiles
     )
@@ -231,14 +225,14 @@ def test_the_demo(capsys: Capture) -> None:
 
 
 @pytest.mark.slow
-def test_ids_of_the_demo_last(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_of_the_demo_last(monkeypatch):
     """What `list` prints can be shown by the next command, half an hour later too; something in it
     is live."""
     clock = iter([1_780_000_000.0 + minutes * 60 for minutes in range(0, 40)])
     monkeypatch.setattr(
         "hermes_browse.tui.cli.command_context.time", SimpleNamespace(time=lambda: next(clock))
     )
-    rows = ask(capsys, "--demo", "list")["conversations"]
+    rows = ask("--demo list")["conversations"]
     assert "live" in [each["status"] for each in rows]
     for each in rows[:8]:
-        assert ask(capsys, "--demo", "show", each["id"])["conversation"] == each
+        assert ask("--demo show", each["id"])["conversation"] == each

@@ -1,7 +1,5 @@
 """`--all-profiles`: one list and one search over the profiles of a root."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,7 +7,7 @@ from commandline import ask, call, copy_store
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> str:
+def root(tmp_path):
     """Two profiles of different versions, a broken one, and one that has never been used."""
     made = tmp_path / "hermes"
     copy_store("state-v22", made)
@@ -20,18 +18,16 @@ def root(tmp_path: Path) -> str:
     return str(made)
 
 
-def test_the_list_is_that_of_all_profiles_by_activity(
-    capsys: pytest.CaptureFixture[str], root: str
-) -> None:
+def test_the_list_is_that_of_all_profiles_by_activity(root):
     """As many as each profile lists by itself, in one order; the broken one is named, the unused
     one is no matter."""
-    whole = ask(capsys, "--home", root, "list", "--all-profiles", "--limit", "0", "--json")
+    whole = ask("--home", root, "list", "--all-profiles", "--limit", "0", "--json")
     by_profile = {
         name: [each["id"] for each in whole["conversations"] if each["profile"] == name]
         for name in whole["profiles"]
     }
     for name, ids in by_profile.items():
-        alone = ask(capsys, "--home", root, "--profile", name, "list", "--limit", "0", "--json")
+        alone = ask("--home", root, "--profile", name, "list", "--limit", "0", "--json")
         assert ids == [each["id"] for each in alone["conversations"]]
         mine = [each for each in whole["conversations"] if each["profile"] == name]
         assert mine == [
@@ -41,19 +37,16 @@ def test_the_list_is_that_of_all_profiles_by_activity(
     times = [each["last_active"] or 0 for each in whole["conversations"]]
     assert times == sorted(times, reverse=True)
     assert [each["profile"] for each in whole["broken"]] == ["broken"]
-    told = call(capsys, "--home", root, "list", "--all-profiles", "--limit", "3")
+    told = call("--home", root, "list", "--all-profiles", "--limit", "3")
     assert told.code == 0
     assert "broken cannot be read" in told.err
     assert "unused" not in told.err
     assert told.out.startswith("profile")
 
 
-def test_the_search_finds_what_each_profile_finds(
-    capsys: pytest.CaptureFixture[str], root: str
-) -> None:
+def test_the_search_finds_what_each_profile_finds(root):
     """With the profile of each hit; incomplete, because one could not be searched."""
     whole = ask(
-        capsys,
         "--home",
         root,
         "search",
@@ -66,7 +59,6 @@ def test_the_search_finds_what_each_profile_finds(
     assert whole["complete"] is False
     for name in ("default", "coder"):
         alone = ask(
-            capsys,
             "--home",
             root,
             "--profile",
@@ -82,21 +74,19 @@ def test_the_search_finds_what_each_profile_finds(
             each["message_id"] for each in alone["hits"]
         }
         assert mine
-    told = call(capsys, "--home", root, "search", "auth", "--all-profiles", "--limit", "2")
+    told = call("--home", root, "search", "auth", "--all-profiles", "--limit", "2")
     assert "2 of " in told.err
     assert "2 profiles" in told.err
 
 
-def test_what_does_not_go_together_is_a_usage_error(
-    capsys: pytest.CaptureFixture[str], root: str
-) -> None:
+def test_what_does_not_go_together_is_a_usage_error(root):
     """One store is not all profiles, and relevance is of one store."""
     for arguments in (
         ("--demo", "list"),
         ("--home", root, "--profile", "coder", "list"),
         ("--home", root, "search", "x", "--sort", "relevance"),
     ):
-        assert call(capsys, *arguments, "--all-profiles").code == 2
+        assert call(*arguments, "--all-profiles").code == 2
     empty = Path(root).parent / "nothing"
     empty.mkdir()
-    assert call(capsys, "--home", str(empty), "list", "--all-profiles").code == 3
+    assert call("--home", str(empty), "list", "--all-profiles").code == 3

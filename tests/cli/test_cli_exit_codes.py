@@ -1,8 +1,6 @@
 """Exit codes, and what goes where: one document or nothing on standard output, sentences on
 standard error."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3
@@ -15,9 +13,6 @@ import pytest
 from commandline import Ended, call, copy_store
 from effort import slow_but
 
-Capture = pytest.CaptureFixture[str]
-
-
 _KILLED = """
 import os, sqlite3, sys
 hermes = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -29,13 +24,14 @@ os._exit(0)
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path, monkeypatch):
     """A Hermes root."""
     copy_store("state-v22", tmp_path / "root")
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
     return tmp_path / "root"
 
 
-def refused(ended: Ended, code: int, *words: str) -> None:
+def refused(ended, code, *words):
     """It ended so, with one line for a person and nothing for a script."""
     assert ended.code == code, ended.err
     assert ended.out == ""
@@ -46,7 +42,7 @@ def refused(ended: Ended, code: int, *words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "word"),
+    "line, word",
     [
         ("nonsense", "invalid choice: 'nonsense'"),
         ("list --nope", "--nope"),
@@ -107,25 +103,23 @@ def refused(ended: Ended, code: int, *words: str) -> None:
         ("doctor --db x --home y", "one store at a time"),
     ],
 )
-def test_usage(capsys: Capture, line: str, word: str) -> None:
+def test_usage(line, word):
     """2: said in one line that names the option and the help to read."""
-    ended = call(capsys, *line.split())
+    ended = call(line)
     refused(ended, 2, word, "--help")
 
 
 @pytest.mark.parametrize("option", ["--home", "--profile", "--db"])
-def test_an_empty_name_is_no_store(
-    capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch, option: str
-) -> None:
+def test_an_empty_name_is_no_store(root, monkeypatch, option):
     """An unset variable of a script does not open somebody's own store."""
     monkeypatch.setenv("HERMES_HOME", str(root))
-    refused(call(capsys, option, "", "list"), 2, option)
-    refused(call(capsys, "list", option, ""), 2, option)
+    refused(call(option, "", "list"), 2, option)
+    refused(call("list", option, ""), 2, option)
 
 
-def test_the_browser_needs_a_terminal(capsys: Capture, root: Path) -> None:
+def test_the_browser_needs_a_terminal(root):
     """2, and it names the command that needs none."""
-    refused(call(capsys, "--home", str(root)), 2, "hermes-browse list")
+    refused(call(), 2, "hermes-browse list")
 
 
 @pytest.mark.parametrize(
@@ -144,10 +138,10 @@ def test_the_browser_needs_a_terminal(capsys: Capture, root: Path) -> None:
         "resume --last --print",
     ],
 )
-def test_no_store(capsys: Capture, tmp_path: Path, command: str) -> None:
+def test_no_store(tmp_path, command):
     """3 for a store that is missing or none at all, with and without --json."""
     folder = tmp_path / "root"
-    expected: list[tuple[str, str, bytes | None]] = [
+    expected = [
         ("no folder", "There is no session store", None),
         ("no file", "There is no session store", None),
         ("nothing in it", "is empty", b""),
@@ -159,25 +153,25 @@ def test_no_store(capsys: Capture, tmp_path: Path, command: str) -> None:
             folder.mkdir(exist_ok=True)
         if content is not None:
             (folder / "state.db").write_bytes(content)
-        ended = call(capsys, "--home", str(folder), *command.split())
+        ended = call("--home", str(folder), *command.split())
         refused(ended, 3, word)
-        assert call(capsys, "--home", str(folder), *command.split(), *_json(command)) == ended
+        assert call("--home", str(folder), *command.split(), *_json(command)) == ended
     refused(
-        call(capsys, "--db", str(folder), *command.split()),
+        call("--db", str(folder), *command.split()),
         3 if "resume" not in command else 5,
         str(folder),
     )
 
 
-def _json(command: str) -> list[str]:
+def _json(command):
     return ["--json"] if not command.startswith("resume x") else []
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may read everything")
-def test_a_store_that_may_not_be_read(capsys: Capture, root: Path) -> None:
+def test_a_store_that_may_not_be_read(root):
     """3: forbidden is not missing."""
     (root / "state.db").chmod(0)
-    refused(call(capsys, "--home", str(root), "list"), 3, "permissions")
+    refused(call("list"), 3, "permissions")
 
 
 _READING = ["list", "search x --json", "doctor"]
@@ -185,7 +179,7 @@ _WRITING = "archive 20260101_090000_aaa001"
 
 
 @pytest.mark.parametrize("line", slow_but(["list", _WRITING], [*_READING, _WRITING]))
-def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> None:
+def test_a_write_that_was_broken_off(root, line):
     """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what
     to do is said."""
     path = root / "state.db"
@@ -194,7 +188,7 @@ def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> 
     subprocess.run([sys.executable, "-c", _KILLED, str(path)], check=True)
     before = {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()}
     assert before["state.db-journal"]
-    ended = call(capsys, "--home", str(root), *line.split())
+    ended = call(line)
     assert ended.code == 3 and (ended.out == "" or line == "doctor")
     assert "interrupted write. Start a chat in Hermes once" in (ended.err or ended.out)
     assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
@@ -203,9 +197,9 @@ def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> 
 @pytest.mark.parametrize(
     "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
 )
-def test_not_found(capsys: Capture, root: Path, command: str) -> None:
+def test_not_found(root, command):
     """4 for what nothing answers to, and for a profile that is not there."""
-    home = ["--home", str(root)]
+    home = []
     for odd in (
         "nope",
         "",
@@ -221,19 +215,17 @@ def test_not_found(capsys: Capture, root: Path, command: str) -> None:
         "検索",
         "NULL",
     ):
-        refused(call(capsys, *home, command, "--", odd), 4, "No session has the id")
-    refused(
-        call(capsys, *home, "--profile", "nope", command, "x"), 4, "There is no profile", "default"
-    )
-    refused(call(capsys, *home, "--profile", "../..", command, "x"), 4, "There is no profile")
+        refused(call(*home, command, "--", odd), 4, "No session has the id")
+    refused(call(*home, "--profile", "nope", command, "x"), 4, "There is no profile", "default")
+    refused(call(*home, "--profile", "../..", command, "x"), 4, "There is no profile")
 
 
 @pytest.mark.parametrize(
     "command", ["show", "lineage", "changes", "run", "compactions", "context", "resume"]
 )
-def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
+def test_ambiguous(root, command):
     """4, with candidates that really begin so."""
-    ended = call(capsys, "--home", str(root), command, "2026")
+    ended = call(command, "2026")
     refused(ended, 4, "Candidates: ")
     *candidates, more = ended.err.split("Candidates: ")[1].strip().split(", ")
     assert (
@@ -241,21 +233,21 @@ def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
         and more == "…"
         and all(each.startswith("2026") for each in candidates)
     )
-    few = call(capsys, "--home", str(root), command, "20260101_")
+    few = call(command, "20260101_")
     refused(
         few,
         4,
         "Candidates: 20260101_100000_aaa002, 20260101_091500_aaad01, 20260101_090000_aaa001\n",
     )
     # Ids are told apart by case, as SQLite does in comparisons and Hermes with it.
-    assert call(capsys, "--home", str(root), "show", "cron_j").code == 0
-    refused(call(capsys, "--home", str(root), command, "CRON_J"), 4, "No session has the id")
+    assert call("show cron_j").code == 0
+    refused(call(command, "CRON_J"), 4, "No session has the id")
 
 
-def test_nothing_of_a_source_to_resume(capsys: Capture, root: Path) -> None:
+def test_nothing_of_a_source_to_resume(root):
     """4: and the remedy names the option."""
     refused(
-        call(capsys, "--home", str(root), "resume", "--last", "--source", "fax"),
+        call("resume --last --source fax"),
         4,
         "fax",
         "--source",
@@ -263,49 +255,47 @@ def test_nothing_of_a_source_to_resume(capsys: Capture, root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["other.db", "backup/state.db.bak"])
-def test_resume_of_a_loose_file_is_refused(capsys: Capture, root: Path, name: str) -> None:
+def test_resume_of_a_loose_file_is_refused(root, name):
     """5: Hermes would not open that file."""
     loose = root / name
     loose.parent.mkdir(exist_ok=True)
     shutil.copy(root / "state.db", loose)
     for how in ([], ["--print"], ["--print", "--json"]):
-        refused(call(capsys, "--db", str(loose), "resume", "--last", *how), 5, str(loose))
-    refused(call(capsys, "--db", str(loose), "profiles"), 5, "--home")
-    assert call(capsys, "--db", str(loose), "list").code == 0
+        refused(call("--db", str(loose), "resume", "--last", *how), 5, str(loose))
+    refused(call("--db", str(loose), "profiles"), 5, "--home")
+    assert call("--db", str(loose), "list").code == 0
 
 
-def test_something_unexpected_is_one_line_and_a_log(
-    capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_something_unexpected_is_one_line_and_a_log(root, monkeypatch):
     """1: what failed is in the log by place, none of the values it held."""
 
-    def fail(*_: object) -> None:
+    def fail(*_):
         raise RuntimeError("a secret of the user")
 
     monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", fail)
-    ended = call(capsys, "--home", str(root), "list")
+    ended = call("list")
     refused(ended, 1, "RuntimeError")
     log = Path(ended.err.rsplit("Details: ", 1)[1].strip())
     assert "list_page.py" in log.read_text() and "secret" not in log.read_text() + ended.err
     assert log.stat().st_mode & 0o077 == 0
 
 
-def test_interrupted(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted(root, monkeypatch):
     """130: and nothing is said."""
 
-    def interrupt(*_: object) -> None:
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hermes_browse.store.sessions.list_page.read_catalog", interrupt)
-    assert call(capsys, "--home", str(root), "list") == Ended(130, "", "")
+    assert call("list") == Ended(130, "", "")
 
 
-def test_help_and_version(capsys: Capture) -> None:
+def test_help_and_version():
     """0: with or without other options, for every command."""
-    assert call(capsys, "--version").out.startswith("hermes-browse ")
-    assert call(capsys, "--version", "list").out.startswith("hermes-browse ")
-    whole = call(capsys, "--help")
+    assert call("--version").out.startswith("hermes-browse ")
+    assert call("--version list").out.startswith("hermes-browse ")
+    whole = call("--help")
     assert whole.code == 0 and whole.err == "" and "exit codes" in whole.out
     for command in ("list", "search", "show", "lineage", "resume", "profiles", "doctor"):
-        ended = call(capsys, command, "--help")
+        ended = call(command, "--help")
         assert ended.code == 0 and "--json" in ended.out and command in whole.out

@@ -1,20 +1,15 @@
 """`export`: where it goes, what is said of the secrets in it, what is never written over, and how
 it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
-import sys
 from pathlib import Path
 
 import contract
 import pytest
 from builders import make_store, tool_call
 from commandline import ask, call, copy_store, spawn
-
-Capture = pytest.CaptureFixture[str]
 
 EXPORT = contract.keys(
     format=contract.one("markdown", "jsonl", "html"),
@@ -38,16 +33,17 @@ HERON = "20260114_090000_888001"
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A root to export from, and an empty folder to be in."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     copy_store("state-v31", tmp_path / "root")
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
     return tmp_path / "root"
 
 
 @pytest.fixture
-def secretive(tmp_path: Path, root: Path) -> Path:
+def secretive(tmp_path, root):
     """A root whose store holds secrets: keys by their form, and values of its `.env`."""
     (root / "state.db").unlink()
     make_store(
@@ -70,10 +66,10 @@ def secretive(tmp_path: Path, root: Path) -> Path:
     return root
 
 
-def test_a_file_named_after_the_title(capsys: Capture, root: Path) -> None:
+def test_a_file_named_after_the_title(root):
     """Here, as Markdown, for its owner alone; what was written is said, and so is what to look out
     for."""
-    ended = call(capsys, "--home", str(root), "export", CHAIN)
+    ended = call("export", CHAIN)
     assert (ended.code, ended.out) == (0, "Fix auth bug #3.md  (3 sessions, 11 messages)\n")
     assert "No secret of a known form was found" in ended.err
     (path,) = Path().iterdir()
@@ -83,32 +79,32 @@ def test_a_file_named_after_the_title(capsys: Capture, root: Path) -> None:
     )
 
 
-def test_nothing_is_written_over(capsys: Capture, root: Path) -> None:
+def test_nothing_is_written_over(root):
     """Without --force a file stays, and exit 5 says so; all targets are looked at before the first
     is written."""
-    command = ["--home", str(root), "export", CHAIN]
-    assert call(capsys, *command, "--output", "a.md").code == 0
+    command = ["export", CHAIN]
+    assert call(*command, "--output", "a.md").code == 0
     Path("a.md").write_text("mine")
-    again = call(capsys, *command, "--output", "a.md")
+    again = call(*command, "--output", "a.md")
     assert (
         (again.code, again.out) == (5, "")
         and "a.md is there already" in again.err
         and "--force" in again.err
     )
     assert Path("a.md").read_text() == "mine"
-    assert call(capsys, *command, "--output", "a.md", "--force").code == 0
+    assert call(*command, "--output", "a.md", "--force").code == 0
     assert Path("a.md").read_text(encoding="utf-8").startswith("---\n")
-    many = ["--home", str(root), "export", CHAIN, HERON, "--output", "folder"]
-    first = ask(capsys, *many)
+    many = ["export", CHAIN, HERON, "--output", "folder"]
+    first = ask(*many)
     second = first["files"][1]["path"]
     os.unlink(first["files"][0]["path"])
-    assert call(capsys, *many).code == 5 and os.listdir("folder") == [os.path.basename(second)]
+    assert call(*many).code == 5 and os.listdir("folder") == [os.path.basename(second)]
 
 
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
-def test_the_document(capsys: Capture, root: Path, form: str) -> None:
+def test_the_document(root, form):
     """What was written, in JSON, and it is so."""
-    found = ask(capsys, "--home", str(root), "export", CHAIN, "--format", form)
+    found = ask("export", CHAIN, "--format", form)
     contract.holds(found, EXPORT)
     (file,) = found["files"]
     assert found["format"] == form and found["redact"] is True and found["redacted"] == {}
@@ -118,7 +114,7 @@ def test_the_document(capsys: Capture, root: Path, form: str) -> None:
         and file["messages"] == 11
     )
     assert Path(file["path"]).stat().st_size == file["bytes"] > 1000
-    shown = ask(capsys, "--home", str(root), "show", CHAIN)
+    shown = ask("show", CHAIN)
     assert shown["conversation"]["message_count"] == 11
 
 
@@ -126,17 +122,17 @@ REWOUND = "20260115_090000_999001"
 COMPACTED = "20260115_100000_999002"
 
 
-def test_rows_the_model_no_longer_sees(capsys: Capture, root: Path) -> None:
+def test_rows_the_model_no_longer_sees(root):
     """JSON lines hold live rows unless everything is asked for; what is left out, or comes along,
     is said."""
-    export = ["--home", str(root), "export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
-    found = ask(capsys, *export)
+    export = ["export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
+    found = ask(*export)
     assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (
         False,
         {"compacted": 8, "rewound": 2},
         6,
     )
-    ended = call(capsys, *export)
+    ended = call(*export)
     assert (
         "Left out: 2 rewound messages, 8 compacted messages. --everything takes them along."
         in ended.err
@@ -146,9 +142,9 @@ def test_rows_the_model_no_longer_sees(capsys: Capture, root: Path) -> None:
         for line in Path("hermes-export.jsonl").read_text(encoding="utf-8").splitlines()
     ]
     assert all(row["active"] == 1 for line in lines for row in line["messages"])
-    found = ask(capsys, *export, "--everything")
+    found = ask(*export, "--everything")
     assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (True, {}, 16)
-    ended = call(capsys, *export, "--everything", "--output", "-")
+    ended = call(*export, "--everything", "--output", "-")
     assert (
         "Hermes 0.22 and later import them as such, earlier versions as live messages" in ended.err
     )
@@ -156,29 +152,25 @@ def test_rows_the_model_no_longer_sees(capsys: Capture, root: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
-def test_a_document_to_read_tells_what_was_taken_back_when_asked(
-    capsys: Capture, root: Path, form: str
-) -> None:
+def test_a_document_to_read_tells_what_was_taken_back_when_asked(root, form):
     """Else it is left out, and said to be."""
-    export = ["--home", str(root), "export", REWOUND, "--format", form, "--output", "-"]
-    without, everything = call(capsys, *export), call(capsys, *export, "--everything")
+    export = ["export", REWOUND, "--format", form, "--output", "-"]
+    without, everything = call(*export), call(*export, "--everything")
     assert (
         "Left out: 2 rewound messages." in without.err
         and "With 2 rewound messages." in everything.err
     )
     assert "narwhal" not in without.out and "narwhal answer that was taken back" in everything.out
-    document = call(
-        capsys, "--home", str(root), "export", COMPACTED, "--format", form, "--output", "-"
-    )
+    document = call("export", COMPACTED, "--format", form, "--output", "-")
     assert "Left out" not in document.err  # what was compacted was said
 
 
-def test_several_conversations(capsys: Capture, root: Path) -> None:
+def test_several_conversations(root):
     """One file of JSON lines or HTML, a folder of Markdown; each conversation once, whichever
     segment was named."""
     ids = [CHAIN, "20260103_090000_aaa003", HERON]
     for form, name in (("jsonl", "hermes-export.jsonl"), ("html", "hermes-export.html")):
-        found = ask(capsys, "--home", str(root), "export", *ids, "--format", form)
+        found = ask("export", *ids, "--format", form)
         assert [
             (file["path"], len(file["conversations"]), file["sessions"]) for file in found["files"]
         ] == [(name, 2, 4)]
@@ -189,16 +181,16 @@ def test_several_conversations(capsys: Capture, root: Path) -> None:
         "aaa003",
         "888001",
     ]
-    found = ask(capsys, "--home", str(root), "export", *ids)
+    found = ask("export", *ids)
     assert len(found["files"]) == 2 and {
         str(Path(file["path"]).parent) for file in found["files"]
     } == {"hermes-export"}
     assert stat.S_IMODE(Path("hermes-export").stat().st_mode) == 0o700
-    people = call(capsys, "--home", str(root), "export", *ids, "--output", "all.html")
+    people = call("export", *ids, "--output", "all.html")
     assert people.out == "all.html  (2 conversations, 4 sessions, 13 messages)\n"
 
 
-def test_the_name_tells_the_format_and_a_folder_is_entered(capsys: Capture, root: Path) -> None:
+def test_the_name_tells_the_format_and_a_folder_is_entered(root):
     """`--output x.html` is HTML unless another format is said; a folder gets a file named after the
     title."""
     for name, start in (
@@ -207,30 +199,25 @@ def test_the_name_tells_the_format_and_a_folder_is_entered(capsys: Capture, root
         ("a.md", "---\n"),
         ("a.txt", "---\n"),
     ):
-        assert call(capsys, "--home", str(root), "export", CHAIN, "--output", name).code == 0
+        assert call("export", CHAIN, "--output", name).code == 0
         assert Path(name).read_text(encoding="utf-8").startswith(start)
-    assert (
-        call(
-            capsys, "--home", str(root), "export", CHAIN, "--output", "b.html", "--format", "jsonl"
-        ).code
-        == 0
-    )
+    assert call("export", CHAIN, "--output", "b.html", "--format", "jsonl").code == 0
     assert Path("b.html").read_text(encoding="utf-8").startswith("{")
     Path("folder").mkdir()
-    assert call(capsys, "--home", str(root), "export", CHAIN, "--output", "folder").code == 0
+    assert call("export", CHAIN, "--output", "folder").code == 0
     assert os.listdir("folder") == ["Fix auth bug #3.md"]
 
 
-def test_standard_output(capsys: Capture, root: Path) -> None:
+def test_standard_output(root):
     """The document alone, the same as in a file; what is said goes to standard error."""
     for form in ("markdown", "jsonl", "html"):
-        command = ["--home", str(root), "export", CHAIN, "--format", form]
-        ended = call(capsys, *command, "--output", "-")
+        command = ["export", CHAIN, "--format", form]
+        ended = call(*command, "--output", "-")
         assert ended.code == 0 and "No secret" in ended.err and os.listdir() == []
         spawned = spawn(*command, "--output", "-", env={"LC_ALL": "C", "PYTHONUTF8": "0"})
         assert spawned.code == 0
 
-        def timeless(text: str) -> list[str]:
+        def timeless(text):
             return [
                 line
                 for line in text.split("\n")
@@ -240,7 +227,7 @@ def test_standard_output(capsys: Capture, root: Path) -> None:
         assert timeless(spawned.out) == timeless(ended.out)
 
 
-def test_usage(capsys: Capture, root: Path) -> None:
+def test_usage(root):
     """What cannot go together is said before anything is read or written."""
     for arguments in (
         ["export"],
@@ -249,33 +236,33 @@ def test_usage(capsys: Capture, root: Path) -> None:
         ["export", CHAIN, "--output", "-", "--json"],
         ["export", CHAIN, HERON, "--output", "-"],
     ):
-        ended = call(capsys, "--home", str(root), *arguments)
+        ended = call(*arguments)
         assert (
             (ended.code, ended.out) == (2, "") and ended.err.count("\n") == 1 and os.listdir() == []
         )
-    assert call(capsys, "--home", str(root), "export", CHAIN, "no-such-id").code == 4
-    assert call(capsys, "--home", str(root), "export", "2026").code == 4
-    assert call(capsys, "--home", str(root / "none"), "export", CHAIN).code == 3
+    assert call("export", CHAIN, "no-such-id").code == 4
+    assert call("export 2026").code == 4
+    assert call("--home", str(root / "none"), "export", CHAIN).code == 3
     assert os.listdir() == []
-    missing = call(capsys, "--home", str(root), "export", CHAIN, "--output", "no/such/folder.md")
+    missing = call("export", CHAIN, "--output", "no/such/folder.md")
     assert missing.code == 1 and "could not be written: No such file or directory" in missing.err
 
 
-def test_the_store_is_never_written_over(capsys: Capture, root: Path) -> None:
+def test_the_store_is_never_written_over(root):
     """Not even with --force, by no other name."""
     before = (root / "state.db").read_bytes()
     os.symlink(root / "state.db", "link.md")
     for output in (str(root / "state.db"), "link.md", str(root / "state.db-wal")):
-        ended = call(capsys, "--home", str(root), "export", CHAIN, "--output", output, "--force")
+        ended = call("export", CHAIN, "--output", output, "--force")
         assert ended.code == 5 and "belongs to the session store" in ended.err
     assert (root / "state.db").read_bytes() == before
 
 
 @pytest.mark.parametrize("form", ["markdown", "jsonl", "html"])
-def test_secrets(capsys: Capture, secretive: Path, form: str) -> None:
+def test_secrets(secretive, form):
     """Redacted unless said otherwise, in names of files too; how many of which kind is said."""
-    command = ["--home", str(secretive), "export", "s1", "--format", form]
-    ended = call(capsys, *command)
+    command = ["export", "s1", "--format", form]
+    ended = call(*command)
     (path,) = Path().iterdir()
     text = path.read_text(encoding="utf-8")
     assert ended.code == 0 and path.stem == "Key [REDACTED github-token]"
@@ -285,124 +272,44 @@ def test_secrets(capsys: Capture, secretive: Path, form: str) -> None:
     assert (
         "Redacted " in ended.err and ".env value × 2" in ended.err and "GitHub token ×" in ended.err
     )
-    document = ask(capsys, *command, "--force")
+    document = ask(*command, "--force")
     assert document["redacted"]["env-value"] == 2 and document["redacted"]["github-token"] >= 2
-    kept = call(capsys, *command, "--no-redact", "--output", "-")
+    kept = call(*command, "--no-redact", "--output", "-")
     assert KEY in kept.out and "zucchini-pie-77" in kept.out and "kept as they are" in kept.err
-    plain = call(
-        capsys, "--home", str(secretive), "export", "s2", "--format", form, "--output", "-"
-    )
+    plain = call("export s2 --format", form, "--output", "-")
     assert "No secret of a known form" in plain.err
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
-def test_an_env_file_that_cannot_be_read_is_said(capsys: Capture, secretive: Path) -> None:
+def test_an_env_file_that_cannot_be_read_is_said(secretive):
     """Else a person would believe that its values are gone."""
     (secretive / ".env").chmod(0)
-    ended = call(capsys, "--home", str(secretive), "export", "s1", "--output", "-")
+    ended = call("export s1 --output -")
     assert ended.code == 0 and ".env cannot be read (Permission denied)" in ended.err
 
 
-def test_an_env_that_is_a_folder_is_said(capsys: Capture, secretive: Path) -> None:
+def test_an_env_that_is_a_folder_is_said(secretive):
     """As one that may not be read."""
     (secretive / ".env").unlink()
     (secretive / ".env").mkdir()
-    ended = call(capsys, "--home", str(secretive), "export", "s1", "--output", "-")
+    ended = call("export s1 --output -")
     assert ended.code == 0 and ".env cannot be read (" in ended.err and "zucchini" in ended.out
 
 
-def test_the_users_own_env_counts_for_any_store(
-    capsys: Capture, secretive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_own_env_counts_for_any_store(secretive, tmp_path, monkeypatch):
     """A store named by --db holds what was said with the keys of the user's home."""
     (tmp_path / "home").mkdir()
     (secretive / ".env").rename(tmp_path / "home" / ".env")
     loose = secretive.rename(tmp_path / "loose") / "state.db"
-    assert "zucchini" in call(capsys, "--db", str(loose), "export", "s1", "--output", "-").out
+    assert "zucchini" in call("--db", str(loose), "export", "s1", "--output", "-").out
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
-    assert "zucchini" not in call(capsys, "--db", str(loose), "export", "s1", "--output", "-").out
+    assert "zucchini" not in call("--db", str(loose), "export", "s1", "--output", "-").out
 
 
-def test_hostile_titles_name_files_here(capsys: Capture, root: Path) -> None:
-    """No title leaves the folder."""
-    (root / "state.db").unlink()
-    titles = [
-        "../../evil",
-        "/etc/passwd",
-        "-rf",
-        "con",
-        ".hidden",
-        "a\nb",
-        "x" * 300,
-        "Case",
-        "case",
-    ]
-    rows = [{"id": f"s{number}", "title": title} for number, title in enumerate(titles)]
-    make_store(
-        root / "state.db",
-        "22",
-        sessions=rows,
-        messages=[{"session_id": row["id"], "content": "x"} for row in rows],
-    )
-    found = ask(
-        capsys, "--home", str(root), "export", *(str(row["id"]) for row in rows), "--output", "out"
-    )
-    assert sorted(os.listdir("out")) == sorted(
-        os.path.basename(file["path"]) for file in found["files"]
-    )
-    assert len(os.listdir("out")) == len(titles) and os.listdir() == ["out"]
-    assert {
-        "evil.md",
-        "etc passwd.md",
-        "rf.md",
-        "_con.md",
-        "hidden.md",
-        "a b.md",
-        "Case (s7).md",
-    } <= set(os.listdir("out"))
-
-
-def test_the_demo_and_a_closed_pipe(capsys: Capture, root: Path) -> None:
-    """The sample store is exported like any other; a reader that goes away is no failure."""
-    found = ask(capsys, "--demo", "export", "Fix auth bug", "--format", "html")
-    assert found["files"][0]["sessions"] == 3
-    if sys.platform != "win32":
-        read, write = os.pipe()
-        os.close(read)
-        ended = spawn("--demo", "export", "Fix auth bug", "--output", "-", stdout=write)
-        os.close(write)
-        assert ended.code == 0 and "Traceback" not in ended.err
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
-def test_a_full_disk(root: Path) -> None:
-    """A sentence and an exit code."""
-    with open("/dev/full", "wb") as full:
-        ended = spawn("--home", str(root), "export", CHAIN, "--output", "-", stdout=full)
-    assert (
-        ended.code == 1 and "No space left on device" in ended.err and "Traceback" not in ended.err
-    )
-
-
-def test_it_imports_neither_textual_nor_rich(root: Path) -> None:
-    """Like every command."""
-    import subprocess
-
-    program = (
-        "import sys\nfrom hermes_browse.tui.cli import main\n"
-        "assert main(sys.argv[1:]) == 0\n"
-        "assert not {name.split('.')[0] for name in sys.modules} & {'textual', 'rich', 'asyncio', 'markdown_it'}"
-    )
-    command = ["--home", str(root), "export", CHAIN, "--format", "html"]
-    subprocess.run([sys.executable, "-c", program, *command], check=True, capture_output=True)
-
-
-def test_a_query_chooses_what_is_exported(capsys: Capture, root: Path, tmp_path: Path) -> None:
+def test_a_query_chooses_what_is_exported(root, tmp_path):
     """Filters as in a search, archived and open ones too; with what is named beside it; words are
     refused."""
     export = [
-        "--home",
-        str(root),
         "export",
         "--format",
         "jsonl",
@@ -410,14 +317,12 @@ def test_a_query_chooses_what_is_exported(capsys: Capture, root: Path, tmp_path:
         "--output",
         str(tmp_path / "all.jsonl"),
     ]
-    everything = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
-        "conversations"
-    ]
+    everything = ask("list --view all --limit 0")["conversations"]
     telegram = {each["id"] for each in everything if each["source"] == "telegram"}
-    found = ask(capsys, *export, "--query", "source:telegram")
+    found = ask(*export, "--query", "source:telegram")
     assert telegram and set(found["files"][0]["conversations"]) >= telegram
-    both = ask(capsys, *export, "--query", "source:telegram", CHAIN)
+    both = ask(*export, "--query", "source:telegram", CHAIN)
     assert "20260103_090000_aaa003" in both["files"][0]["conversations"]
-    assert call(capsys, *export, "--query", "title:nowhere").code == 4
+    assert call(*export, "--query", "title:nowhere").code == 4
     for query in ("words", "free:50%", "role:user", ""):
-        assert call(capsys, *export, "--query", query).code == 2, query
+        assert call(*export, "--query", query).code == 2, query

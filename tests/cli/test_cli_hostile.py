@@ -1,34 +1,27 @@
 """Text of a store is hostile: nothing in it acts on a terminal, breaks a document, or ends a
 command."""
 
-from __future__ import annotations
-
 import re
-import sys
-from pathlib import Path
-from typing import Any
 
 import contract
 import pytest
 from commandline import PROGRAM, STORES, ask, call, copy_store
 from effort import slow_but
+from platforms import posix_only
 from poisoned import ATTACK, acting, poison
-
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(params=slow_but(["state-v31"], STORES))
-def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def root(request, tmp_path, monkeypatch):
     """A root whose store is one attack, ids included."""
     poison(copy_store(request.param, tmp_path), ATTACK, ids=True)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     return tmp_path
 
 
-def commands(capsys: Capture, root: Path) -> list[list[str]]:
+def commands():
     """Every command that prints text of a store."""
-    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
-        "conversations"
-    ]
+    rows = ask("list --view all --limit 0")["conversations"]
     chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))
     most = max(rows, key=lambda each: each["message_count"])
     families = [
@@ -59,12 +52,12 @@ def commands(capsys: Capture, root: Path) -> list[list[str]]:
     return [*lists, *searches, *shows, *families, *prints, *missing, ["doctor"], ["profiles"]]
 
 
-def test_nothing_acts_on_the_terminal(capsys: Capture, root: Path) -> None:
+def test_nothing_acts_on_the_terminal(root):
     """On both streams, of every command, for people and as JSON."""
     seen = ""
-    for command in commands(capsys, root):
+    for command in commands():
         for options in ([], ["--json"]):
-            ended = call(capsys, "--home", str(root), command[0], *options, *command[1:])
+            ended = call(command[0], *options, *command[1:])
             assert ended.code in (0, 4), ended.err
             # A tab inside a message is kept for people, and moves nothing but the cursor.
             allowed = "\n\t" if command[0] == "show" or "--markdown" in command else "\n"
@@ -75,24 +68,22 @@ def test_nothing_acts_on_the_terminal(capsys: Capture, root: Path) -> None:
     assert seen.count("owned") > 100
 
 
-def test_json_holds_the_text_as_stored(capsys: Capture, root: Path) -> None:
+def test_json_holds_the_text_as_stored(root):
     """What a terminal does not get, a script does, to the last character."""
-    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
-        "conversations"
-    ]
+    rows = ask("list --view all --limit 0")["conversations"]
     assert all(row["id"].endswith(ATTACK) for row in rows)
     assert any(row["title"] and row["title"].endswith(ATTACK) for row in rows)
     most = max(rows, key=lambda each: each["message_count"])
-    shown = ask_for(capsys, root, "show", "--everything", "--", most["id"])
+    shown = ask_for("show", "--everything", "--", most["id"])
     contract.holds(shown, contract.SHOW)
     assert any(message["text"] == ATTACK for message in shown["messages"])
-    hits = ask(capsys, "--home", str(root), "search", "zzz OR owned")
+    hits = ask("search", "zzz OR owned")
     contract.holds(hits, contract.SEARCH)
 
 
-def ask_for(capsys: Capture, root: Path, command: str, *arguments: str) -> Any:
+def ask_for(command, *arguments):
     """A document of a command whose ids follow `--`."""
-    ended = call(capsys, "--home", str(root), command, "--json", *arguments)
+    ended = call(command, "--json", *arguments)
     assert ended.code == 0, ended.err
     return ended.document
 
@@ -104,32 +95,32 @@ _ODD_VALUES = (
 
 @pytest.mark.parametrize("name", slow_but(["state-v31"], STORES))
 @pytest.mark.parametrize("value", slow_but(_ODD_VALUES[::3], _ODD_VALUES), ids=repr)
-def test_values_of_another_kind(capsys: Capture, tmp_path: Path, name: str, value: object) -> None:
+def test_values_of_another_kind(tmp_path, name, value):
     """Blobs, infinities, huge numbers and broken JSON in any column: every document keeps its
     contract."""
     poison(copy_store(name, tmp_path), value)
     home = ["--home", str(tmp_path)]
-    rows = ask(capsys, *home, "list", "--view", "all", "--limit", "0", "--sort", "cost")
+    rows = ask(*home, "list", "--view", "all", "--limit", "0", "--sort", "cost")
     contract.holds(rows, contract.LIST)
     assert rows["shown"] + sum(rows["hidden"].values()) == rows["total"] == rows["shown"]
     most = max(rows["conversations"], key=lambda each: each["message_count"])
-    contract.holds(ask(capsys, *home, "show", "--everything", most["id"]), contract.SHOW)
-    contract.holds(ask(capsys, *home, "lineage", most["id"]), contract.LINEAGE)
-    contract.holds(ask(capsys, *home, "search", "blob"), contract.SEARCH)
-    contract.holds(ask(capsys, *home, "resume", most["id"], "--print"), contract.RESUME)
+    contract.holds(ask(*home, "show", "--everything", most["id"]), contract.SHOW)
+    contract.holds(ask(*home, "lineage", most["id"]), contract.LINEAGE)
+    contract.holds(ask(*home, "search", "blob"), contract.SEARCH)
+    contract.holds(ask(*home, "resume", most["id"], "--print"), contract.RESUME)
     for command in (
         ["list", "--view", "all"],
         ["show", most["id"]],
         ["lineage", most["id"]],
         ["search", "blob"],
     ):
-        ended = call(capsys, *home, *command)
+        ended = call(*home, *command)
         assert ended.code == 0 and not acting(ended.out), ended.err
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_on_a_terminal_only_our_own_styles(tmp_path: Path) -> None:
+@posix_only
+def test_on_a_terminal_only_our_own_styles(tmp_path):
     """Rich's colours are the only escape sequences a terminal gets."""
     pexpect = pytest.importorskip("pexpect")
     poison(copy_store("state-v22", tmp_path), ATTACK, ids=True)

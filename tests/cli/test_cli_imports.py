@@ -1,14 +1,11 @@
 """Commands start fast because they do without Textual, and Rich is there for terminals only."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from commandline import copy_store
+from platforms import posix_only
 
 _PROGRAM = """
 import contextlib, io, sys
@@ -21,10 +18,10 @@ for line in sys.stdin.read().splitlines():
     slow = roots.intersection(sys.argv[1:])
     assert not slow, (line, slow)
 """
-_SLOW = ("textual", "rich", "asyncio", "importlib_metadata")
+_SLOW = ("textual", "rich", "asyncio", "importlib_metadata", "markdown_it")
 
 
-def do_without(packages: Sequence[str], lines: Sequence[str]) -> None:
+def do_without(packages, lines):
     """Run command lines, one after the other in one process; they import none of these packages."""
     command, text = [sys.executable, "-c", _PROGRAM, *packages], "\n".join(lines)
     done = subprocess.run(
@@ -34,7 +31,7 @@ def do_without(packages: Sequence[str], lines: Sequence[str]) -> None:
 
 
 @pytest.mark.parametrize("options", ["", "--json"], ids=["people", "json"])
-def test_no_command_imports_textual(tmp_path: Path, options: str) -> None:
+def test_no_command_imports_textual(tmp_path, options):
     """Nor Rich, when its output goes into a pipe."""
     copy_store("state-v22", tmp_path)
     commands = [
@@ -44,6 +41,7 @@ def test_no_command_imports_textual(tmp_path: Path, options: str) -> None:
         "lineage Rewound",
         "compactions Rewound --lost",
         "context Rewound",
+        f"export Rewound --format html --output {tmp_path / 'page.html'} --force",
         "resume Rewound --print",
         "profiles",
         "doctor",
@@ -51,12 +49,12 @@ def test_no_command_imports_textual(tmp_path: Path, options: str) -> None:
     do_without(_SLOW, [f"--home {tmp_path} {each} {options}" for each in commands])
 
 
-def test_help_and_the_demo_neither() -> None:
+def test_help_and_the_demo_neither():
     """Help and the sample store are plain Python."""
     do_without(_SLOW, ["--demo list", "--demo list --json", "list --help", "--help"])
 
 
-def commands_imported(*arguments: str) -> set[str]:
+def commands_imported(*arguments):
     """Which modules of commands a command line imports."""
     program = (
         "import contextlib, io, sys\n"
@@ -73,7 +71,7 @@ def commands_imported(*arguments: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("line", "wanted"),
+    "line, wanted",
     [
         ("--help", set()),
         ("show --help", {"show"}),
@@ -81,19 +79,19 @@ def commands_imported(*arguments: str) -> set[str]:
         ("unpin x", {"edit"}),
     ],
 )
-def test_only_the_command_that_runs_is_imported(line: str, wanted: set[str]) -> None:
+def test_only_the_command_that_runs_is_imported(line, wanted):
     """Each has its own dependencies, and nobody waits for those of the others."""
     assert commands_imported(*line.split()) == wanted
 
 
-def test_the_version_needs_next_to_nothing() -> None:
+def test_the_version_needs_next_to_nothing():
     """It is asked by scripts and package managers: not even the arguments are parsed."""
     do_without((*_SLOW, "sqlite3", "argparse"), ["--version"])
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_on_a_terminal_rich_but_not_textual(tmp_path: Path) -> None:
+@posix_only
+def test_on_a_terminal_rich_but_not_textual(tmp_path):
     """Tables on a terminal come from Rich alone."""
     pexpect = pytest.importorskip("pexpect")
     copy_store("state-v22", tmp_path)

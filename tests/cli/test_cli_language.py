@@ -1,17 +1,12 @@
 """The command line in another language: everything for people is translated, nothing that programs
 read."""
 
-from __future__ import annotations
-
 import argparse
 import re
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
-from commandline import Ended, call, copy_store
+from commandline import call, copy_store
 from words import collected, compiled, po_path, translations
 
 from hermes_browse.store import wording
@@ -24,7 +19,7 @@ _VOLATILE = {"elapsed_ms", "disk", "terminal"}  # a terminal has its locale in i
 
 
 @cache
-def _everything_marked() -> bytes:
+def _everything_marked():
     """A catalog in which each text is itself behind a wide character."""
     catalog = collected()
     for each in catalog:
@@ -36,7 +31,7 @@ def _everything_marked() -> bytes:
 
 
 @pytest.fixture
-def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def foreign(tmp_path, monkeypatch):
     """A locale with words of its own for everything."""
     folder = tmp_path / "locale" / "zh_CN" / "LC_MESSAGES"
     folder.mkdir(parents=True)
@@ -47,29 +42,27 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     wording.speak("en")
 
 
-def _in_both(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *line: str
-) -> tuple[Ended, Ended]:
+def _in_both(monkeypatch, *line):
     """How a command ends in English, and in the other language."""
     with monkeypatch.context() as english:
         english.setenv("LANG", "C.UTF-8")
-        first = call(capsys, *line)
-    return first, call(capsys, *line)
+        first = call(*line)
+    return first, call(*line)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("foreign")
-def test_help_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_is_in_it():
     """The words of argparse too."""
-    ended = call(capsys, "prune", "--help")
+    ended = call("prune --help")
     assert ended.code == 0
     assert ended.out.startswith(f"{_MARK}usage: hermes-browse prune [-h]")
     for said in ("options", "show this help message and exit", "filters", "also archived ones"):
         assert f"{_MARK}{said}" in ended.out
-    assert f"{_MARK}exit codes: {_MARK}0 done" in call(capsys, "--help").out
+    assert f"{_MARK}exit codes: {_MARK}0 done" in call("--help").out
 
 
-def _helps(parser: argparse.ArgumentParser) -> Iterator[str | None]:
+def _helps(parser):
     for action in parser._actions:
         yield action.help
         if isinstance(action, argparse._SubParsersAction):
@@ -79,7 +72,7 @@ def _helps(parser: argparse.ArgumentParser) -> Iterator[str | None]:
 
 
 @pytest.mark.usefixtures("foreign")
-def test_every_help_is_in_it() -> None:
+def test_every_help_is_in_it():
     """Of every command and option."""
     wording.speak("zh_CN")
     said = [text for text in _helps(make_parser()) if text and text != argparse.SUPPRESS]
@@ -88,19 +81,16 @@ def test_every_help_is_in_it() -> None:
 
 
 @pytest.mark.usefixtures("foreign")
-def test_sums_have_the_same_headers_with_all_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sums_have_the_same_headers_with_all_hosts():
     """The grouping too."""
-    alone, hosts = (
-        call(capsys, "--demo", "stats", "--by", "model", *more).out
-        for more in ((), ("--all-hosts",))
-    )
+    alone, hosts = (call("--demo stats --by model", *more).out for more in ((), ("--all-hosts",)))
     assert hosts.splitlines()[0].split() == alone.splitlines()[0].split()
     assert alone.startswith(f"{_MARK}model")
 
 
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize(
-    ("line", "said"),
+    "line, said",
     [
         ("list --sort nope", "argument --sort: 译invalid choice: 'nope' ("),
         ("list --limit x", "argument --limit: 译wants a whole number, 0 or more, not 'x'"),
@@ -109,14 +99,14 @@ def test_sums_have_the_same_headers_with_all_hosts(capsys: pytest.CaptureFixture
         ("--plain list", "--plain is a way to browse: it goes with no command"),
     ],
 )
-def test_a_mistake_is_told_in_it(capsys: pytest.CaptureFixture[str], line: str, said: str) -> None:
+def test_a_mistake_is_told_in_it(line, said):
     """With the same exit code."""
-    ended = call(capsys, *line.split())
+    ended = call(line)
     assert ended.code == 2 and ended.out == ""
     assert f"{_MARK}hermes-browse" in ended.err and f"{_MARK}{said}" in ended.err
 
 
-def _steady(document: Any) -> Any:
+def _steady(document):
     """A document without what differs from one moment to the next."""
     if isinstance(document, dict):
         return {key: _steady(value) for key, value in document.items() if key not in _VOLATILE}
@@ -144,13 +134,11 @@ def _steady(document: Any) -> Any:
         "config",
     ],
 )
-def test_json_is_not(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
-) -> None:
+def test_json_is_not(monkeypatch, tmp_path, line):
     """Keys, values and the sentences in it are what a script knows."""
     copy_store("state-v22", tmp_path / "home")
     english, other = _in_both(
-        capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json"
+        monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json"
     )
     assert english.code == other.code == 0
     assert _steady(other.document) == _steady(english.document)
@@ -159,11 +147,9 @@ def test_json_is_not(
 
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions_are_not(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str
-) -> None:
+def test_completions_are_not(monkeypatch, shell):
     """A shell sources them, wherever they were made."""
-    english, other = _in_both(capsys, monkeypatch, "completions", shell)
+    english, other = _in_both(monkeypatch, "completions", shell)
     assert english.out == other.out and "hermes-browse" in other.out
 
 
@@ -171,30 +157,24 @@ def test_completions_are_not(
 @pytest.mark.parametrize(
     "line", ["delete Rewound", "list --zz", "prune --older-than 1d --delete", "search walrus"]
 )
-def test_it_ends_the_same(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
-) -> None:
+def test_it_ends_the_same(monkeypatch, tmp_path, line):
     """Exit codes say the same in every language, and the rest is told in it."""
     copy_store("state-v22", tmp_path / "home")
-    english, other = _in_both(capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split())
+    english, other = _in_both(monkeypatch, "--home", str(tmp_path / "home"), *line.split())
     assert english.code == other.code
     assert english.err != other.err and _MARK in other.err and _MARK not in english.err
 
 
 @pytest.mark.usefixtures("foreign")
-def test_heads_of_columns_stand_over_them(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_heads_of_columns_stand_over_them(tmp_path):
     """A wide character takes two cells."""
     copy_store("state-v22", tmp_path / "home")
-    head, *rows = call(
-        capsys, "--home", str(tmp_path / "home"), "list", "--limit", "5"
-    ).out.splitlines()
+    head, *rows = call("--home", str(tmp_path / "home"), "list", "--limit", "5").out.splitlines()
     assert head.endswith(f"{_MARK}id") and f"{_MARK}last active" in head and len(rows) == 5
     assert {cells(row[: row.rindex("  ")]) for row in rows} == {cells(head[: head.rindex("  ")])}
 
 
-def test_lines_end_between_wide_characters() -> None:
+def test_lines_end_between_wide_characters():
     """They have no spaces between them; signs stay with what they end, names and options stay
     whole."""
     text = "按规则列出可以清理的内容，须满足全部规则；不加 --archive 或 --delete 时只显示（默认）。"
@@ -205,11 +185,11 @@ def test_lines_end_between_wide_characters() -> None:
     assert any("--archive" in line for line in lines) and any("--delete" in line for line in lines)
 
 
-def test_argparse_gets_what_it_fills_in() -> None:
+def test_argparse_gets_what_it_fills_in():
     """Its own texts have fields that begin with a percent sign: the translation has the very same
     ones."""
 
-    def fields(text: str) -> list[str]:
+    def fields(text):
         return sorted(re.findall(r"%(?:\(\w+\))?[a-z]", text))
 
     known = {str(each.id): str(each.string) for each in translations("zh_CN") if each.string}

@@ -1,12 +1,9 @@
 """Long conversations and long titles: printed as they are read, and cut before they are
 measured."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys
-from pathlib import Path
 
 import pytest
 from builders import make_store
@@ -16,11 +13,9 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.tui.cli import main, output
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A conversation of 1,000 messages, and two with titles of a megabyte."""
     sessions = [
         {"id": "long"},
@@ -33,19 +28,19 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("form", ["", "--json", "--markdown"])
-def test_show_reads_as_it_prints(path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+def test_show_reads_as_it_prints(path, monkeypatch, form):
     """When the second portion is read, the first one has been printed, and the store is closed in
     between."""
-    printed: list[int] = []
-    opened: list[int] = []
+    printed = []
+    opened = []
     real_read, real_reader = OpenStore.messages, Store.open
     out = io.StringIO()
 
-    def read(store: OpenStore, ids: list[int]) -> object:
+    def read(store, ids):
         printed.append(out.getvalue().count("number "))
         return real_read(store, ids)
 
-    def open_store(store: Store) -> object:
+    def open_store(store):
         opened.append(1)
         return real_reader(store)
 
@@ -59,9 +54,7 @@ def test_show_reads_as_it_prints(path: Path, monkeypatch: pytest.MonkeyPatch, fo
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_json_in_portions_is_the_same_json(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture, is_terminal: bool
-) -> None:
+def test_json_in_portions_is_the_same_json(monkeypatch, capsys, is_terminal):
     """As if it were printed at once."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
     items = [{"a": [1, {"b": "x\ny\x1b"}], "c": {}}, "text", []]
@@ -77,20 +70,20 @@ def test_json_in_portions_is_the_same_json(
         assert json.loads(at_once) == whole
 
 
-def test_titles_are_cut_before_rows_are_padded(path: Path, capsys: Capture) -> None:
+def test_titles_are_cut_before_rows_are_padded(path):
     """In `list` and `prune`, in a pipe; the document has them whole."""
     for command in (["list"], ["prune", "--older-than", "1d", "--stale-open"], ["lineage", "one"]):
-        ended = call(capsys, "--db", str(path), *command)
+        ended = call("--db", str(path), *command)
         assert ended.code == 0 and len(ended.out) < 10_000, command
         assert len(ended.err) < 10_000, command
-    found = ask(capsys, "--db", str(path), "list")
+    found = ask("--db", str(path), "list")
     assert max(len(each["title"] or "") for each in found["conversations"]) == 1_000_000
 
 
 @pytest.mark.parametrize(
     "command", [["show", "one"], ["show", "--markdown", "one"], ["search", "hi"], ["stats"]]
 )
-def test_titles_elsewhere(path: Path, capsys: Capture, command: list[str]) -> None:
+def test_titles_elsewhere(path, command):
     """A heading is one line, and so is the name above the hits."""
-    ended = call(capsys, "--db", str(path), *command)
+    ended = call("--db", str(path), *command)
     assert ended.code == 0 and len(ended.out) < 20_000

@@ -1,18 +1,12 @@
 """Every option of every command does what it says."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from commandline import ask, call, copy_store, ids_of
 from store_builder import T0, StoreBuilder
 
-Capture = pytest.CaptureFixture[str]
-_ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+_ORDERS = {
     "activity": lambda each: each["last_active"],
     "started": lambda each: each["started_at"],
     "messages": lambda each: each["message_count"],
@@ -23,7 +17,7 @@ _ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> list[str]:
+def home(tmp_path, monkeypatch):
     """A root with a store of our own: sessions that differ in everything one can sort by."""
     (tmp_path / "root").mkdir()
     builder = StoreBuilder(tmp_path / "root" / "state.db")
@@ -46,93 +40,90 @@ def home(tmp_path: Path) -> list[str]:
     builder.session("-dash", title="-t")
     builder.message("-dash", "user", "a session whose id begins with a dash")
     builder.write()
-    return ["--home", str(tmp_path / "root")]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
 
 
 @pytest.mark.parametrize("sort", _ORDERS)
-def test_sort(capsys: Capture, home: list[str], sort: str) -> None:
+def test_sort(home, sort):
     """Newest, most and biggest first by what the rows themselves say; --reverse is the other way
     round."""
-    rows = ask(capsys, *home, "list", "--sort", sort)["conversations"]
+    rows = ask("list --sort", sort)["conversations"]
     values = [_ORDERS[sort](each) for each in rows]
     assert values == sorted(values, reverse=True) and len(set(values)) > 3
     turned = [
-        _ORDERS[sort](each)
-        for each in ask(capsys, *home, "list", "--sort", sort, "--reverse")["conversations"]
+        _ORDERS[sort](each) for each in ask("list --sort", sort, "--reverse")["conversations"]
     ]
     assert turned == sorted(values)
 
 
-def test_sort_by_title(capsys: Capture, home: list[str]) -> None:
+def test_sort_by_title(home):
     """A to Z whatever the case."""
-    titles = [
-        each["title"] for each in ask(capsys, *home, "list", "--sort", "title")["conversations"]
-    ]
+    titles = [each["title"] for each in ask("list --sort title")["conversations"]]
     assert titles == sorted(titles, key=str.casefold)
-    turned = ask(capsys, *home, "list", "--sort", "title", "--reverse")["conversations"]
+    turned = ask("list --sort title --reverse")["conversations"]
     assert [each["title"] for each in turned] == titles[::-1]
 
 
-def test_pages(capsys: Capture, home: list[str]) -> None:
+def test_pages(home):
     """Pages by --limit and --offset join to the whole list; --limit 0 is all of it."""
-    whole = ids_of(ask(capsys, *home, "list", "--limit", "0")["conversations"])
+    whole = ids_of(ask("list --limit 0")["conversations"])
     assert len(whole) == 13
-    joined: list[str] = []
+    joined = []
     for offset in range(0, 15, 5):
-        joined += ids_of(
-            ask(capsys, *home, "list", "--limit", "5", "--offset", str(offset))["conversations"]
-        )
+        joined += ids_of(ask("list --limit 5 --offset", str(offset))["conversations"])
     assert joined == whole
 
 
-def test_fifty_rows_unless_told_otherwise(capsys: Capture, tmp_path: Path) -> None:
+def test_fifty_rows_unless_told_otherwise(tmp_path):
     """The default page, in a store with more."""
     copy_store("state-v31", tmp_path)
-    document = ask(capsys, "--home", str(tmp_path), "list")
+    document = ask("--home", str(tmp_path), "list")
     assert (
         document["view"] == "chats" and document["shown"] == 50 and document["hidden"]["other"] > 0
     )
 
 
-def test_sources(capsys: Capture, home: list[str]) -> None:
+def test_sources(home):
     """--source narrows, twice widens, an unknown one is empty and says what it hid."""
     for sources in (["cli"], ["telegram"], ["cli", "telegram"]):
         options = [option for source in sources for option in ("--source", source)]
-        rows = ask(capsys, *home, "list", *options)["conversations"]
+        rows = ask("list", *options)["conversations"]
         assert {each["source"] for each in rows} == set(sources)
-    nothing = call(capsys, *home, "list", "--source", "fax")
+    nothing = call("list --source fax")
     assert nothing.code == 0 and nothing.out == "" and "0 of 13 shown" in nothing.err
 
 
-def test_store_options_before_and_after_the_command(capsys: Capture, home: list[str]) -> None:
+def test_store_options_before_and_after_the_command(home, tmp_path, monkeypatch):
     """`--home X list` and `list --home X` are one."""
-    before = call(capsys, *home, "list", "--json")
+    home = ["--home", str(tmp_path / "root")]
+    monkeypatch.delenv("HERMES_HOME")
+    before = call(*home, "list", "--json")
     assert before.code == 0
-    assert call(capsys, "list", *home, "--json") == before
-    assert call(capsys, "list", "--json", f"--home={home[1]}") == before
+    assert call("list", *home, "--json") == before
+    assert call("list --json", f"--home={home[1]}") == before
     # The later one counts: a script may append to what an alias says.
-    assert call(capsys, "--home", "/nowhere", "list", *home, "--json") == before
+    assert call("--home /nowhere list", *home, "--json") == before
 
 
-def test_ids_prefixes_and_titles(capsys: Capture, tmp_path: Path) -> None:
+def test_ids_prefixes_and_titles(tmp_path, monkeypatch):
     """A full id wins over being a prefix, a prefix over nothing, a title stands for its newest
     number."""
     copy_store("state-v22", tmp_path)
-    home = ["--home", str(tmp_path)]
-    rows = ask(capsys, *home, "list", "--view", "all", "--limit", "0")["conversations"]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    rows = ask("list --view all --limit 0")["conversations"]
     chain = next(each for each in rows if len(each["segments"]) > 2)
     for segment in chain["segments"]:
         for name in (segment, segment[:-1]):
             if sum(each.startswith(name) for row in rows for each in row["segments"]) == 1:
-                assert ask(capsys, *home, "show", name)["conversation"]["id"] == chain["id"]
+                assert ask("show", name)["conversation"]["id"] == chain["id"]
     titles = [each["title"] for each in rows if each["title"]]
     titled = next(
         each for each in rows if sum(title.startswith(each["title"] or "") for title in titles) == 1
     )
-    assert ask(capsys, *home, "show", titled["title"])["conversation"]["id"] == titled["id"]
+    assert ask("show", titled["title"])["conversation"]["id"] == titled["id"]
 
 
-def test_a_title_means_its_newest_number(capsys: Capture, tmp_path: Path) -> None:
+def test_a_title_means_its_newest_number(tmp_path):
     """ "plan" is "plan #3" once there is one, but never "planet #9" or "plan #x" of another."""
     builder = StoreBuilder(tmp_path / "state.db")
     for place, title in enumerate(["plan", "plan #2", "plan #3", "planet #9", "PL_N", "100% #1"]):
@@ -145,30 +136,30 @@ def test_a_title_means_its_newest_number(capsys: Capture, tmp_path: Path) -> Non
         ("PL_N", "id4"),
         ("100%", "id5"),
     ):
-        assert ask(capsys, "--home", str(tmp_path), "show", title)["conversation"]["id"] == wanted
+        assert ask("--home", str(tmp_path), "show", title)["conversation"]["id"] == wanted
 
 
-def test_ids_that_begin_with_a_dash(capsys: Capture, home: list[str]) -> None:
+def test_ids_that_begin_with_a_dash(home):
     """`--` ends the options; ids, prefixes and titles alike."""
     for name in ("-dash", "-d", "-t"):
         for command in ("show", "lineage"):
-            assert call(capsys, *home, command, "--json", "--", name).code == 0
-        document = call(capsys, *home, "resume", "--print", "--json", "--", name).document
+            assert call(command, "--json", "--", name).code == 0
+        document = call("resume --print --json --", name).document
         assert document["target"] == "-dash" and document["argv"][-1] == "--resume=-dash"
 
 
 @pytest.mark.slow
-def test_show_readings(capsys: Capture, tmp_path: Path) -> None:
+def test_show_readings(tmp_path, monkeypatch):
     """--everything holds what --live and --said do, and more than either; --segment is that one
     alone."""
     copy_store("state-v31", tmp_path)
-    home = ["--home", str(tmp_path)]
-    rows = ask(capsys, *home, "list", "--view", "all", "--limit", "0")["conversations"]
-    grown: dict[str, int] = {"live": 0, "said": 0, "everything": 0}
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
+    rows = ask("list --view all --limit 0")["conversations"]
+    grown = {"live": 0, "said": 0, "everything": 0}
     for each in rows:
-        held: dict[str, set[int]] = {}
+        held = {}
         for reading in grown:
-            messages = ask(capsys, *home, "show", each["id"], f"--{reading}")["messages"]
+            messages = ask("show", each["id"], f"--{reading}")["messages"]
             held[reading] = {message["id"] for message in messages}
             if reading == "live":
                 assert {message["state"] for message in messages} <= {"live"}
@@ -177,18 +168,16 @@ def test_show_readings(capsys: Capture, tmp_path: Path) -> None:
                 )
             grown[reading] += len(held[reading])
         assert held["live"] | held["said"] <= held["everything"]
-        said = ask(capsys, *home, "show", each["id"])["messages"]
-        alone = [
-            ask(capsys, *home, "show", part, "--segment")["messages"] for part in each["segments"]
-        ]
+        said = ask("show", each["id"])["messages"]
+        alone = [ask("show", part, "--segment")["messages"] for part in each["segments"]]
         assert [message for part in alone for message in part] == said
     assert grown["live"] < grown["said"] < grown["everything"]
 
 
-def test_show_for_people(capsys: Capture, home: list[str]) -> None:
+def test_show_for_people(home):
     """The default names who said it and when; --markdown makes headings."""
-    plain = call(capsys, *home, "show", "--", "-dash")
+    plain = call("show -- -dash")
     assert plain.out.splitlines()[0] == "-t [-dash]" or plain.out.splitlines()[0] == "-t  [-dash]"
     assert "\n  a session whose id begins with a dash\n" in plain.out and " you\n" in plain.out
-    marked = call(capsys, *home, "show", "--markdown", "--", "-dash")
+    marked = call("show --markdown -- -dash")
     assert marked.out.startswith("# -t\n\n`-dash` · cli") and "\n### 2026-01-01 " in marked.out

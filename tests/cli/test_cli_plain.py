@@ -1,31 +1,27 @@
 """`--plain`: a dialogue of lines; what is said, what is asked back, and that nothing is ever
 drawn."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from builders import make_store
 from commandline import PROGRAM, call, copy_store
+from platforms import posix_only
 from store_builder import T0
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.tui.cli.plain import Dialogue
 
 
-def talked(path: Path, *lines: str) -> tuple[list[str], ResumePlan | None]:
+def talked(path, *lines):
     """What is said when these lines are typed, and what comes of it."""
-    said: list[str] = []
-    typed: Iterator[str] = iter(lines)
+    said = []
+    typed = iter(lines)
 
-    def ask(prompt: str) -> str:
+    def ask(prompt):
         said.append(prompt)
         try:
             return next(typed)
@@ -38,11 +34,11 @@ def talked(path: Path, *lines: str) -> tuple[list[str], ResumePlan | None]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     """A root's store with 23 chats, one with much in it."""
     path = tmp_path / "hermes" / "state.db"
     path.parent.mkdir()
-    messages: list[dict[str, object]] = [
+    messages = [
         {
             "session_id": f"s{number:02}",
             "content": f"chat number {number}",
@@ -73,7 +69,7 @@ def store(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_list_is_said_in_pages(store: Path) -> None:
+def test_the_list_is_said_in_pages(store):
     """Each conversation a sentence with its number; at either end it says so."""
     said, _ = talked(store, "p", "n", "", "n", "l")
     assert said[1].startswith("1. long, 1h ago, cli, 13 messages, open.")
@@ -85,7 +81,7 @@ def test_the_list_is_said_in_pages(store: Path) -> None:
     assert "".join(said).isascii(), "no sign that a screen reader would spell out"
 
 
-def test_a_conversation_is_read_in_portions(store: Path) -> None:
+def test_a_conversation_is_read_in_portions(store):
     """The last messages first; back, from the beginning, tool output short until it is asked
     for."""
     said, _ = talked(store, "1", "n", "p", "b", "p", "e", "t", "i")
@@ -100,7 +96,7 @@ def test_a_conversation_is_read_in_portions(store: Path) -> None:
     assert "\x1b" not in text
 
 
-def test_a_search_numbers_its_hits_and_opens_at_them(store: Path) -> None:
+def test_a_search_numbers_its_hits_and_opens_at_them(store):
     """The hit is the first message said; an empty search ends it."""
     said, _ = talked(store, '/"remark 3"', "1", "/", "/nowhere", "/nonsense:", "l")
     assert 'Search for "remark 3": 1 hit.' in said
@@ -118,12 +114,12 @@ SUMMARY = (
 
 
 @pytest.fixture
-def turns(tmp_path: Path) -> Path:
+def turns(tmp_path):
     """One long conversation: a prompt with many steps, a taken-back prompt, a summary, the kept
     prompt once more."""
     path = tmp_path / "hermes" / "state.db"
     path.parent.mkdir()
-    rows: list[dict[str, object]] = [{"content": "please plant an orchard"}]
+    rows = [{"content": "please plant an orchard"}]
     rows += [{"role": "assistant", "content": f"step {number}"} for number in range(6)]
     rows.append(
         {
@@ -145,18 +141,18 @@ def turns(tmp_path: Path) -> Path:
     return make_store(path, sessions=[{"id": "s", "title": "Garden"}], messages=messages)
 
 
-def opened(path: Path, *lines: str) -> list[str]:
+def opened(path, *lines):
     """What is said from the line of the conversation on."""
     said, _ = talked(path, *lines)
     return said[max(place for place, line in enumerate(said) if line.startswith("Garden, ")) + 1 :]
 
 
-def texts(said: list[str]) -> list[str]:
+def texts(said):
     """Without the heads of messages and the prompt for input."""
     return [line for line in said if not line.endswith(":") and line != "> "]
 
 
-def test_a_conversation_opens_with_its_prompt(turns: Path) -> None:
+def test_a_conversation_opens_with_its_prompt(turns):
     """The newest messages, and before them what they answer."""
     assert texts(opened(turns, "1")) == [
         "and water the medlar",
@@ -166,7 +162,7 @@ def test_a_conversation_opens_with_its_prompt(turns: Path) -> None:
     ]
 
 
-def test_a_hit_opens_at_itself_with_its_prompt(turns: Path) -> None:
+def test_a_hit_opens_at_itself_with_its_prompt(turns):
     """And what matched is said, where the part it stands in is left out."""
     said = texts(opened(turns, '/"step 4"', "1"))
     between = ["please plant an orchard", "4 messages in between."]
@@ -177,7 +173,7 @@ def test_a_hit_opens_at_itself_with_its_prompt(turns: Path) -> None:
     assert said[3].endswith("...")
 
 
-def test_a_hit_in_a_summary_is_said(turns: Path) -> None:
+def test_a_hit_in_a_summary_is_said(turns):
     """It is nobody's prompt: that of the turn before is said; `t` reads all of it."""
     said = opened(turns, '/"fig tree"', "1", "t")
     assert texts(said)[0] == "please plant an orchard"
@@ -189,7 +185,7 @@ def test_a_hit_in_a_summary_is_said(turns: Path) -> None:
     )
 
 
-def test_a_hit_that_was_taken_back_or_written_again_is_found(turns: Path) -> None:
+def test_a_hit_that_was_taken_back_or_written_again_is_found(turns):
     """The rewound prompt is told as such; a compacted row that was written again stands where that
     is."""
     said = opened(turns, "/vineyard", "1")
@@ -201,7 +197,7 @@ def test_a_hit_that_was_taken_back_or_written_again_is_found(turns: Path) -> Non
         assert texts(said[at + 1 :])[:2] == ["and water the medlar", "drop 0"]
 
 
-def test_what_means_nothing_is_answered(store: Path) -> None:
+def test_what_means_nothing_is_answered(store):
     """Never silence."""
     said, _ = talked(store, "x", "99", "v nowhere", "v archived", "h", "1")
     assert sum(line.startswith("Unknown command.") for line in said) == 2
@@ -212,9 +208,7 @@ def test_what_means_nothing_is_answered(store: Path) -> None:
     assert "".join(said).isascii()
 
 
-def test_resuming_asks_where_something_speaks_against_it(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_asks_where_something_speaks_against_it(store, tmp_path, monkeypatch):
     """Only `yes` is yes; the command is said either way."""
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -230,14 +224,11 @@ def test_resuming_asks_where_something_speaks_against_it(
         assert plan is None
         assert "Nothing was run." in said
     said, plan = talked(store, "2", "r", "yes")
-    assert plan is not None
     assert plan.argv == ("hermes", "-p", "default", "--resume=s01")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(
-    tmp_path: Path, encoding: str
-) -> None:
+def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(tmp_path, encoding):
     """On every fixture: no escape and no control character, whatever is stored."""
     for name in ("state-v11", "state-v31"):
         root = tmp_path / name / encoding
@@ -255,9 +246,9 @@ def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(
         assert not [letter for letter in done.stdout if ord(letter) < 32 and letter not in "\n\t"]
 
 
-def test_it_needs_no_screen_and_no_command(capsys: pytest.CaptureFixture[str], store: Path) -> None:
+def test_it_needs_no_screen_and_no_command(store):
     """Textual is not imported; with a command it is a usage error."""
-    assert call(capsys, "--plain", "--demo", "list").code == 2
+    assert call("--plain --demo list").code == 2
     code = (
         "import sys; sys.stdin = open('/dev/null')\n"
         "from hermes_browse.tui.cli import main\n"
@@ -268,8 +259,8 @@ def test_it_needs_no_screen_and_no_command(capsys: pytest.CaptureFixture[str], s
     assert done.stdout.endswith("[]\n")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_a_terminal_that_cannot_draw_gets_it_by_itself() -> None:
+@posix_only
+def test_a_terminal_that_cannot_draw_gets_it_by_itself():
     """TERM=dumb: the reason, the list, and not one escape, to the end."""
     pexpect = pytest.importorskip("pexpect")
     environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}

@@ -1,15 +1,12 @@
 """`hermes browse`: the entry point, what is read of the arguments, and the real Hermes running
 it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import tomllib
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from commandline import copy_store
@@ -26,7 +23,7 @@ _HERMES = "import sys; site = sys.argv.pop(1); from hermes_cli.main import main;
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
+def site(tmp_path):
     """A folder with the metadata that an installation writes."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = tmp_path / "site" / "hermes_browse-0.dist-info"
@@ -39,7 +36,7 @@ def site(tmp_path: Path) -> Path:
     return info.parent
 
 
-def hermes(site: Path, root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def hermes(site, root, *arguments):
     """Run the real Hermes on a root, away from the network."""
     kept = {
         name: value
@@ -66,7 +63,7 @@ def hermes(site: Path, root: Path, *arguments: str) -> subprocess.CompletedProce
 
 @pytest.mark.slow
 @needs_hermes
-def test_one_command_enables_it_and_hermes_runs_it(site: Path, tmp_path: Path) -> None:
+def test_one_command_enables_it_and_hermes_runs_it(site, tmp_path):
     """Unknown before; afterwards the profile that Hermes has settled on is shown, by option, by
     habit, and by force."""
     root = tmp_path / "hermes"
@@ -83,7 +80,7 @@ def test_one_command_enables_it_and_hermes_runs_it(site: Path, tmp_path: Path) -
     assert "enabled" in told.stdout
     (root / "profiles" / "coder" / "config.yaml").write_bytes((root / "config.yaml").read_bytes())
 
-    def store(*arguments: str) -> str:
+    def store(*arguments):
         done = hermes(site, root, *arguments)
         assert done.returncode == 0, done.stderr
         return str(json.loads(done.stdout)["store"]["path"])
@@ -100,7 +97,7 @@ def test_one_command_enables_it_and_hermes_runs_it(site: Path, tmp_path: Path) -
 
 @pytest.mark.slow
 @needs_hermes
-def test_options_help_and_exit_codes_are_ours(site: Path, tmp_path: Path) -> None:
+def test_options_help_and_exit_codes_are_ours(site, tmp_path):
     """Hermes reads nothing of what follows, and hands our exit code on."""
     root = tmp_path / "hermes"
     copy_store("state-v22", root)
@@ -113,7 +110,7 @@ def test_options_help_and_exit_codes_are_ours(site: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("typed", "given"),
+    "typed, given",
     [
         ([], ["--home", "/h"]),
         (["list"], ["--home", "/h", "list"]),
@@ -124,15 +121,13 @@ def test_options_help_and_exit_codes_are_ours(site: Path, tmp_path: Path) -> Non
         (["search", "--", "--demo"], ["--home", "/h", "search", "--", "--demo"]),
     ],
 )
-def test_the_home_hermes_settled_on_is_said_unless_a_store_is_named(
-    typed: list[str], given: list[str]
-) -> None:
+def test_the_home_hermes_settled_on_is_said_unless_a_store_is_named(typed, given):
     """A sticky profile must not win over `hermes -p default browse`."""
     assert arguments_for(typed, "/h") == given
     assert arguments_for(typed, "") == typed
 
 
-def test_loading_it_imports_next_to_nothing() -> None:
+def test_loading_it_imports_next_to_nothing():
     """Hermes loads it in every process, gateways too."""
     code = (
         "import sys, hermes_browse.tui.cli.plugin\n"

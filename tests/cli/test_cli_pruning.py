@@ -1,12 +1,7 @@
 """`prune`: the plan as a document and for people, and what it refuses; `prune_in_days` in the other
 documents."""
 
-from __future__ import annotations
-
 import io
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import DAY, make_store
@@ -14,14 +9,9 @@ from commandline import STORES, ask, call, copy_store, ids_of
 from contract import CONVERSATION, COUNT, FLAG, MONEY, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags
 from hermes_browse.store.edit.delete import Deleting
-from hermes_browse.store.edit.delete_plan import DeletePlan
-from hermes_browse.store.edit.flags import Change
 from hermes_browse.tui.cli import command_context
-
-Capture = pytest.CaptureFixture[str]
 
 BUNDLE = keys(name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT)
 PRUNE = keys(
@@ -44,28 +34,28 @@ STANDINGS = each(keys(standing=one("ended", "open", "stale-open"), takes_along=e
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path, monkeypatch):
     """A Hermes root with one of each kind of conversation, at the moment its ages are counted
     from."""
     (tmp_path / "root").mkdir()
     family(tmp_path / "root" / "state.db")
     monkeypatch.setattr("time.time", lambda: NOW)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "root"))
     return tmp_path / "root"
 
 
-def prune(capsys: Capture, root: Path, line: str) -> Any:
+def prune(line):
     """The document of a command that must succeed."""
-    return ask(capsys, "--home", str(root), "prune", *line.split())
+    return ask("prune", *line.split())
 
 
 @pytest.mark.parametrize("store", STORES)
-def test_the_document(capsys: Capture, tmp_path: Path, store: str) -> None:
+def test_the_document(tmp_path, monkeypatch, store):
     """A dry run changes nothing and tells everything."""
     path = copy_store(store, tmp_path)
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
     before = path.read_bytes()
-    found = prune(
-        capsys, tmp_path, "--older-than 90d --stale-open --include-archived --dry-run --delete"
-    )
+    found = prune("--older-than 90d --stale-open --include-archived --dry-run --delete")
     holds(found, PRUNE)
     STANDINGS(found["would"], "$.would")
     assert found["done"] is False and found["bundles"] == [] and len(found["would"]) > 40
@@ -77,7 +67,7 @@ def test_the_document(capsys: Capture, tmp_path: Path, store: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "ids"),
+    "line, ids",
     [
         ("", set()),
         ("--include-archived", set()),
@@ -103,16 +93,21 @@ def test_the_document(capsys: Capture, tmp_path: Path, store: str) -> None:
         ("older:38d12h --automation", {f"cron_job{run}" for run in RUNS}),
         ("--automation --empty", set()),
         ("free:100% source:cron", {f"cron_job{run}" for run in RUNS}),
+        ("is:automation", {f"cron_job{run}" for run in RUNS}),
+        ("msgs<=0 older:1d", {"empty"}),
+        ("msgs>=2", set()),
+        ("size<=0", {"empty"}),
+        ("include:archived older:99.5d cost<=1", {"old", "put-away"}),
     ],
 )
-def test_rules(capsys: Capture, root: Path, line: str, ids: set[str]) -> None:
+def test_rules(root, line, ids):
     """All of them must hold; without any nothing matches."""
-    assert set(ids_of(prune(capsys, root, line)["would"])) == ids
+    assert set(ids_of(prune(line)["would"])) == ids
 
 
-def test_spared_rows_say_why(capsys: Capture, root: Path) -> None:
+def test_spared_rows_say_why(root):
     """Each with its id, a word for scripts and words for people."""
-    found = prune(capsys, root, "--older-than 30d")
+    found = prune("--older-than 30d")
     reasons = {each["id"]: (each["code"], each["reason"]) for each in found["spared"]}
     assert reasons["pinned"] == ("pinned", "pinned")
     assert reasons["open"][0] == "open" and "idle for 50 days" in reasons["open"][1]
@@ -121,17 +116,17 @@ def test_spared_rows_say_why(capsys: Capture, root: Path) -> None:
     assert boss["takes_along"] == ["helper", "helper2"]
 
 
-def test_an_archive_takes_no_subagents(capsys: Capture, root: Path) -> None:
+def test_an_archive_takes_no_subagents(root):
     """And what is archived stays as it is."""
-    found = prune(capsys, root, "--older-than 30d --include-archived --archive --dry-run")
+    found = prune("--older-than 30d --include-archived --archive --dry-run")
     assert "put-away" not in ids_of(found["would"]) and found["reparented"] == []
     assert found["plan"]["sessions"] == len(found["would"])
     assert found["plan"]["bytes"] == sum(each["bytes"] for each in found["would"])
 
 
-def test_for_people(capsys: Capture, root: Path) -> None:
+def test_for_people(root):
     """What would go, what it frees, what is spared; and that nothing was done."""
-    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d")
+    ended = call("prune --older-than 30d")
     assert ended.code == 0 and "Old plans" in ended.out and "spared because" in ended.out
     assert (
         "Nothing was changed" in ended.err
@@ -139,18 +134,16 @@ def test_for_people(capsys: Capture, root: Path) -> None:
         and "2 sessions of subagents" in ended.err
     )
     assert ", ." not in ended.err, "without a known cost none is named"
-    empty = call(capsys, "--home", str(root), "prune")
+    empty = call("prune")
     assert empty.code == 0 and "No filter is given" in empty.err
 
 
 @pytest.mark.parametrize("action", ["--delete", "--archive"])
 @pytest.mark.parametrize("output", [[], ["--json"]])
-def test_without_a_terminal_it_needs_yes(
-    capsys: Capture, root: Path, action: str, output: list[str]
-) -> None:
+def test_without_a_terminal_it_needs_yes(root, action, output):
     """5, with what would go; nothing on standard output."""
     before = (root / "state.db").read_bytes()
-    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", action, *output)
+    ended = call("prune --older-than 30d", action, *output)
     assert (
         ended.code == 5
         and ended.out == ""
@@ -161,7 +154,7 @@ def test_without_a_terminal_it_needs_yes(
 
 
 @pytest.mark.parametrize(
-    ("line", "word"),
+    "line, word",
     [
         ("--older-than soon", "is no age"),
         ("--older-than -1", "--older-than"),
@@ -173,59 +166,54 @@ def test_without_a_terminal_it_needs_yes(
         ("extra", "extra"),
     ],
 )
-def test_usage(capsys: Capture, root: Path, line: str, word: str) -> None:
+def test_usage(root, line, word):
     """2, in one line."""
-    ended = call(capsys, "--home", str(root), "prune", *line.split())
+    ended = call("prune", *line.split())
     assert ended.code == 2 and word in ended.err and ended.out == ""
 
 
-def test_an_empty_word_is_no_rule(capsys: Capture, root: Path) -> None:
+def test_an_empty_word_is_no_rule(root):
     """An unset variable of a script must not match everything."""
     for option in ("--source", "--title", "--cwd", "--model"):
-        assert call(capsys, "--home", str(root), "prune", option, "").code == 2
+        assert call("prune", option, "").code == 2
 
 
-def test_days_until_hermes_deletes(capsys: Capture, root: Path) -> None:
+def test_days_until_hermes_deletes(root):
     """In `list`, `show` and `prune` alike; by the configuration beside the store."""
-    listed = {
-        each["id"]: each
-        for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
-    }
+    listed = {each["id"]: each for each in ask("list --view all")["conversations"]}
     assert listed["old"]["prune_in_days"] == 0 and listed["pinned"]["prune_in_days"] is None
     assert listed["put-away"]["prune_in_days"] == 0
     assert listed["new"]["prune_in_days"] == pytest.approx(87)
-    assert ask(capsys, "--home", str(root), "show", "new")["conversation"][
-        "prune_in_days"
-    ] == pytest.approx(87)
-    assert prune(capsys, root, "--title Old")["would"][0]["prune_in_days"] == 0
+    assert ask("show new")["conversation"]["prune_in_days"] == pytest.approx(87)
+    assert prune("--title Old")["would"][0]["prune_in_days"] == 0
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n", encoding="utf-8")
-    assert ask(capsys, "--home", str(root), "show", "old")["conversation"]["prune_in_days"] is None
+    assert ask("show old")["conversation"]["prune_in_days"] is None
 
 
-def test_a_profile_has_a_configuration_of_its_own(capsys: Capture, root: Path) -> None:
+def test_a_profile_has_a_configuration_of_its_own(root):
     """And a loose file has none: nobody cleans it up."""
     home = root / "profiles" / "work"
     home.mkdir(parents=True)
     (root / "state.db").rename(home / "state.db")
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n", encoding="utf-8")
     (home / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
-    found = ask(capsys, "--home", str(root), "--profile", "work", "show", "new")
+    found = ask("--profile work show new")
     assert found["conversation"]["prune_in_days"] == pytest.approx(7)
     (home / "state.db").rename(home / "copy.db")
-    found = ask(capsys, "--db", str(home / "copy.db"), "show", "new")
+    found = ask("--db", str(home / "copy.db"), "show", "new")
     assert found["conversation"]["prune_in_days"] is None
 
 
 @pytest.fixture
-def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def units(monkeypatch):
     """What is done, in order; without pauses."""
-    done: list[str] = []
+    done = []
 
-    def archive(store: Store, ids: Sequence[str], **named: Any) -> Change:
+    def archive(store, ids, **named):
         done.extend(f"archive {session_id}" for session_id in ids)
         return archive_here(store, ids, **named)
 
-    def delete(self: Deleting, some: Sequence[DeletePlan]) -> None:
+    def delete(self, some):
         done.extend(f"delete {each.conversation.id}" for each in some)
         delete_here(self, some)
 
@@ -238,20 +226,19 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("typed", "code"), [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)]
+    "typed, code", [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)]
 )
 def test_a_terminal_asks_for_the_count(
-    capsys: Capture,
-    root: Path,
-    units: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    typed: str,
-    code: int,
-) -> None:
+    root,
+    units,
+    monkeypatch,
+    typed,
+    code,
+):
     """Anything else leaves everything as it is."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--delete")
+    ended = call("prune --older-than 30d --delete")
     assert (
         ended.code == code
         and "Type 5 to delete 5 conversations" in ended.err
@@ -261,58 +248,44 @@ def test_a_terminal_asks_for_the_count(
     assert ("moved to the trash" if code == 0 else "Nothing was changed") in ended.err
 
 
-def test_an_archive_asks_nothing_on_a_terminal(
-    capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_asks_nothing_on_a_terminal(root, units, monkeypatch):
     """It can be undone by a key."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
-    ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--archive")
+    ended = call("prune --older-than 30d --archive")
     assert ended.code == 0 and "5 conversations archived" in ended.err and units[0] == "archive old"
 
 
-def test_yes_does_it(capsys: Capture, root: Path, units: list[str]) -> None:
+def test_yes_does_it(root, units):
     """The document then tells what was done, with the bundles; a dry run wins over everything."""
-    found = prune(capsys, root, "--older-than 30d --delete --yes --dry-run")
+    found = prune("--older-than 30d --delete --yes --dry-run")
     assert not units and found["done"] is False
-    found = prune(capsys, root, "--older-than 30d --delete --yes")
+    found = prune("--older-than 30d --delete --yes")
     holds(found, PRUNE)
     assert found["done"] is True and units == [f"delete {each['id']}" for each in found["would"]]
     taken = {session_id for each in found["bundles"] for session_id in each["sessions"]}
     assert taken == {*ids_of(found["would"]), "helper", "helper2"}
-    assert (
-        prune(capsys, root, "--older-than 900d --delete --yes")["done"] is True and len(units) == 5
-    )
+    assert prune("--older-than 900d --delete --yes")["done"] is True and len(units) == 5
 
 
-def test_it_really_deletes(capsys: Capture, root: Path) -> None:
+def test_it_really_deletes(root):
     """Into bundles that can be restored; what stays is what the plan said, and a second run finds
     nothing."""
-    pytest.importorskip("hermes_browse.store.edit.transaction", reason="needs the writing half")
-    pytest.importorskip("hermes_browse.store.edit.guards", reason="needs the writing half")
-    before = {
-        each["id"]
-        for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
-    }
-    found = prune(capsys, root, "--older-than 30d --delete --yes")
+    before = {each["id"] for each in ask("list --view all")["conversations"]}
+    found = prune("--older-than 30d --delete --yes")
     holds(found, PRUNE)
     gone = set(ids_of(found["would"])) | {"helper", "helper2"}
-    after = {
-        each["id"]: each
-        for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
-    }
+    after = {each["id"]: each for each in ask("list --view all")["conversations"]}
     assert after.keys() == before - gone and found["done"] is True and found["bundles"]
-    assert ask(capsys, "--home", str(root), "lineage", "branch")["nodes"][0]["id"] == "branch"
-    assert prune(capsys, root, "--older-than 30d")["would"] == []
+    assert ask("lineage branch")["nodes"][0]["id"] == "branch"
+    assert prune("--older-than 30d")["would"] == []
     names = [each["name"] for each in found["bundles"]]
-    restored = ask(capsys, "--home", str(root), "trash", "restore", *names)
+    restored = ask("trash restore", *names)
     assert set(restored["restored"]) == {*gone}
-    listed = ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
+    listed = ask("list --view all")["conversations"]
     assert {each["id"] for each in listed} == before
 
 
-def test_one_of_each_is_told_as_one(
-    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_of_each_is_told_as_one(tmp_path, monkeypatch):
     """One conversation with one subagent, and one branch that stays."""
     old = {
         "started_at": NOW - 200 * DAY,
@@ -337,9 +310,7 @@ def test_one_of_each_is_told_as_one(
     ]
     make_store(tmp_path / "state.db", "31", sessions, messages)
     monkeypatch.setattr("time.time", lambda: NOW)
-    ended = call(
-        capsys, "--home", str(tmp_path), "prune", "--older-than", "90d", "--delete", "--dry-run"
-    )
+    ended = call("--home", str(tmp_path), "prune", "--older-than", "90d", "--delete", "--dry-run")
     assert "1 conversation, 2 sessions, 2 messages" in ended.err
     assert "1 session of a subagent goes along" in ended.err
     assert "1 session loses its parent and stays." in ended.err

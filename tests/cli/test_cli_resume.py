@@ -1,82 +1,76 @@
 """`resume`: what would be run, what is said first, and the hand-over to a `hermes` that writes down
 its call."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
+from platforms import posix_only
+from user_config import write_config
 
 from hermes_browse.store.hermes.resume_command import options_of
-from hermes_browse.tui.settings.folders import config_path
 
-Capture = pytest.CaptureFixture[str]
 QUIET = "20260115_090000_999001"
 """A chat nothing speaks against: of the command line, with messages, its directory unknown."""
 _RECORD = 'printf "%s\\0" "$0" "$@" > "$STUB_LOG.argv"; env -0 > "$STUB_LOG.env"; exit 7'
 
-posix = pytest.mark.skipif(sys.platform == "win32", reason="the stub is a shell script")
-
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path, monkeypatch):
     """A root whose name wants quoting, its default profile and one more."""
     root = tmp_path / "my root"
     copy_store("state-v22", root)
     copy_store("state-v22", root / "profiles" / "coder")
+    monkeypatch.setenv("HERMES_HOME", str(root))
     return root
 
 
-def edit(root: Path, statement: str, *values: object) -> None:
+def edit(root, statement, *values):
     """Change the store of a root."""
     with closing(sqlite3.connect(root / "state.db")) as connection, connection:
         assert connection.execute(statement, values).rowcount
 
 
-def codes(capsys: Capture, root: Path, name: str = QUIET) -> set[str]:
+def codes(name=QUIET):
     """What speaks against resuming."""
-    document = ask(capsys, "--home", str(root), "resume", name, "--print")
+    document = ask("resume", name, "--print")
     assert all(warning["text"].endswith(".") for warning in document["warnings"])
     return {warning["code"] for warning in document["warnings"]} - {"no-hermes"}
 
 
-def test_print(capsys: Capture, root: Path) -> None:
+def test_print(root):
     """The command as data and as a line a shell understands; the profile is always named."""
     for profile in ("default", "coder"):
-        where = ["--home", str(root), "--profile", profile]
-        document = ask(capsys, *where, "resume", QUIET, "--print")
+        where = ["--profile", profile]
+        document = ask(*where, "resume", QUIET, "--print")
         assert document["argv"] == ["hermes", "-p", profile, f"--resume={QUIET}"]
         assert document["env"] == {"HERMES_HOME": str(root)}
         assert (document["target"], document["reason"]) == (QUIET, "the only part")
-        line = call(capsys, *where, "resume", QUIET, "--print")
+        line = call(*where, "resume", QUIET, "--print")
         assert line.code == 0 and line.out.count("\n") == 1
         assert shlex.split(line.out) == [f"HERMES_HOME={root}", *document["argv"]]
 
 
-def test_any_segment_resumes_the_tip(capsys: Capture, root: Path) -> None:
+def test_any_segment_resumes_the_tip(root):
     """Root, middle and tip of a chain give one command, and the reason says so."""
-    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
-        "conversations"
-    ]
+    rows = ask("list --view all --limit 0")["conversations"]
     chains = [each["segments"] for each in rows if len(each["segments"]) > 1]
     assert chains
     for chain in chains:
         for segment in chain:
-            document = ask(capsys, "--home", str(root), "resume", segment, "--print")
+            document = ask("resume", segment, "--print")
             assert (
                 document["target"] == chain[-1]
                 and document["reason"] == f"newest of {len(chain)} parts"
             )
 
 
-def test_last_is_the_newest_of_its_source(capsys: Capture, root: Path) -> None:
+def test_last_is_the_newest_of_its_source(root):
     """As `hermes -c`: by the newest message, any state; --source names another kind."""
     with closing(sqlite3.connect(root / "state.db")) as connection:
         for source in ("cli", "telegram"):
@@ -86,25 +80,25 @@ def test_last_is_the_newest_of_its_source(capsys: Capture, root: Path) -> None:
                 [source],
             ).fetchone()[0]
             options = [] if source == "cli" else ["--source", source]
-            document = ask(capsys, "--home", str(root), "resume", "--last", *options, "--print")
-            assert document == ask(capsys, "--home", str(root), "resume", newest, "--print")
+            document = ask("resume --last", *options, "--print")
+            assert document == ask("resume", newest, "--print")
 
 
-def test_no_hermes_on_path(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_hermes_on_path(root, monkeypatch):
     """--print works without one; running is refused and still tells the command."""
     monkeypatch.setenv("PATH", path_with())
-    printed = call(capsys, "--home", str(root), "resume", QUIET, "--print")
+    printed = call("resume", QUIET, "--print")
     assert printed.code == 0 and printed.out.startswith("HERMES_HOME=") and "PATH" in printed.err
-    document = ask(capsys, "--home", str(root), "resume", QUIET, "--print")
+    document = ask("resume", QUIET, "--print")
     assert [warning["code"] for warning in document["warnings"]] == ["no-hermes"]
     for options in ([], ["--yes"]):
-        ended = call(capsys, "--home", str(root), "resume", QUIET, *options)
+        ended = call("resume", QUIET, *options)
         assert (ended.code, ended.out) == (5, "") and printed.out.strip() in ended.err
 
 
-def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> None:
+def test_what_speaks_against_it(root, tmp_path):
     """Each risk has its code; a plain chat has none."""
-    assert codes(capsys, root) == set()
+    assert codes() == set()
     for statement, value, code in (
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path / "gone"), "missing-directory"),
         ("UPDATE sessions SET cwd = ? WHERE id = ?", str(tmp_path), None),
@@ -123,11 +117,11 @@ def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> 
         ),
     ):
         edit(root, statement, value, QUIET)
-        assert codes(capsys, root) == ({code} if code else set()), statement
+        assert codes() == ({code} if code else set()), statement
 
 
-@posix
-def test_hermes_takes_over(root: Path, tmp_path: Path) -> None:
+@posix_only
+def test_hermes_takes_over(root, tmp_path):
     """The program becomes `hermes`: arguments, HERMES_HOME, all else of the environment, and its
     exit code."""
     path = path_with(stub_hermes(tmp_path / "bin", _RECORD))
@@ -148,8 +142,8 @@ def test_hermes_takes_over(root: Path, tmp_path: Path) -> None:
     assert variables["HERMES_HOME"] == str(root) and variables["KEPT"] == "as it was"
 
 
-@posix
-def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> None:
+@posix_only
+def test_odd_ids_reach_hermes_as_one_argument(root, tmp_path):
     """Blanks, dashes, quotes and wide characters: nothing is split, and nothing becomes an
     option."""
     odd = "-x --yolo '\"$(id)` 検索"
@@ -157,7 +151,7 @@ def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> Non
     edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
     log = tmp_path / "log"
     environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    assert spawn("--home", str(root), "resume", "--", odd, env=environment).code == 7
+    assert spawn("resume", "--", odd, env=environment).code == 7
     assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
         "-p",
         "default",
@@ -165,25 +159,25 @@ def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> Non
     ]
 
 
-@posix
-def test_a_risky_one_wants_yes(root: Path, tmp_path: Path) -> None:
+@posix_only
+def test_a_risky_one_wants_yes(root, tmp_path):
     """5 and the reasons until --yes is said; nothing was run before."""
     edit(root, "UPDATE sessions SET source = 'telegram' WHERE id = ?", QUIET)
     log = tmp_path / "log"
     environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    ended = spawn("--home", str(root), "resume", QUIET, env=environment)
+    ended = spawn("resume", QUIET, env=environment)
     assert ended.code == 5 and "telegram" in ended.err and "--yes" in ended.err and ended.out == ""
     assert not Path(f"{log}.argv").exists()
-    assert spawn("--home", str(root), "resume", QUIET, "--yes", env=environment).code == 7
+    assert spawn("resume", QUIET, "--yes", env=environment).code == 7
     assert Path(f"{log}.argv").exists()
 
 
-@posix
-def test_a_hermes_that_cannot_start(root: Path, tmp_path: Path) -> None:
+@posix_only
+def test_a_hermes_that_cannot_start(root, tmp_path):
     """A broken launcher is a sentence with its path, not a failure of ours."""
     script = stub_hermes(tmp_path / "bin", "") / "hermes"
     script.write_text("#!/nowhere/python\n")
-    ended = spawn("--home", str(root), "resume", QUIET, env={"PATH": path_with(script.parent)})
+    ended = spawn("resume", QUIET, env={"PATH": path_with(script.parent)})
     assert ended.code == 5 and ended.out == ""
     assert (
         str(script) in ended.err
@@ -192,20 +186,20 @@ def test_a_hermes_that_cannot_start(root: Path, tmp_path: Path) -> None:
     )
 
 
-@posix
-def test_hermes_gets_its_signals_back(root: Path, tmp_path: Path) -> None:
+@posix_only
+def test_hermes_gets_its_signals_back(root, tmp_path):
     """A broken pipe ends Hermes as it would from a shell: what we ignore is not ignored there."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("needs /proc")
     environment = {
         "PATH": path_with(stub_hermes(tmp_path / "bin", "grep SigIgn /proc/self/status"))
     }
-    ended = spawn("--home", str(root), "resume", QUIET, env=environment)
+    ended = spawn("resume", QUIET, env=environment)
     assert int(ended.out.split()[1], 16) & (1 << 12) == 0  # SIGPIPE is 13
 
 
-@posix
-def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> None:
+@posix_only
+def test_the_printed_line_is_what_a_shell_runs(root, tmp_path):
     """Pasted into a shell it calls Hermes the same way, even with an id of control characters, and
     stays one line."""
     odd = "x\ty\nz\x1b[2J'\"$HOME` é\u202e"
@@ -213,7 +207,7 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
     log = tmp_path / "log"
     environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
-    printed = spawn("--home", str(root), "resume", odd, "--print", env=environment)
+    printed = spawn("resume", odd, "--print", env=environment)
     assert printed.code == 0 and printed.out.count("\n") == 1 and printed.out.strip().isprintable()
     subprocess.run(["bash", "-c", printed.out], env={**os.environ, **environment}, check=False)
     assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
@@ -224,9 +218,9 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     assert f"HERMES_HOME={root}\0" in Path(f"{log}.env").read_bytes().decode()
 
 
-@posix
+@posix_only
 @pytest.mark.parametrize(
-    ("help_text", "added"),
+    "help_text, added",
     [
         ("  --tui   the full screen\n  --cli   the prompt", ["--tui"]),
         ("  -t, --tui   the full screen", ["--tui"]),
@@ -235,24 +229,22 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     ],
 )
 def test_a_surface_is_asked_for_where_hermes_knows_it(
-    capsys: Capture,
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    help_text: str,
-    added: list[str],
-) -> None:
+    root,
+    tmp_path,
+    monkeypatch,
+    help_text,
+    added,
+):
     """By the source of the conversation; never an option that this Hermes would refuse."""
     stub = stub_hermes(tmp_path / "bin", f"cat << END\n{help_text}\nEND")
     monkeypatch.setenv("PATH", path_with(stub))
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('surface = { cli = "tui", any = "cli" }\n')
-    document = ask(capsys, "--home", str(root), "resume", QUIET, "--print")
+    write_config('surface = { cli = "tui", any = "cli" }\n')
+    document = ask("resume", QUIET, "--print")
     assert document["argv"] == ["hermes", "-p", "default", *added, f"--resume={QUIET}"]
 
 
-@posix
-def test_a_hermes_that_does_not_answer_is_asked_for_nothing(tmp_path: Path) -> None:
+@posix_only
+def test_a_hermes_that_does_not_answer_is_asked_for_nothing(tmp_path):
     """It cannot be started, or says nothing."""
     assert options_of(str(tmp_path / "none")) == frozenset()
     assert options_of(str(stub_hermes(tmp_path / "bin", "exit 3") / "hermes")) == frozenset()

@@ -1,7 +1,5 @@
 """`resume` with the real Hermes of the development environment, in a real terminal."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -9,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from commandline import PROGRAM, copy_store
+from platforms import posix_only
 
 pexpect = pytest.importorskip("pexpect")
 HERMES = Path(sys.executable).parent / "hermes"
 
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not HERMES.exists(), reason="needs hermes-agent installed beside this Python"
     ),
@@ -22,7 +21,7 @@ pytestmark = [
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b.")
 
 
-def wait_for(root: Path, arguments: list[str], texts: list[str], **environment: str) -> str:
+def wait_for(root, arguments, texts, **environment):
     """Run `resume` until one of the texts is on the terminal; gives everything written so far,
     without escapes.
 
@@ -59,7 +58,7 @@ def wait_for(root: Path, arguments: list[str], texts: list[str], **environment: 
     return _ESCAPE.sub("", written)
 
 
-def test_hermes_without_a_provider_says_so_itself(tmp_path: Path) -> None:
+def test_hermes_without_a_provider_says_so_itself(tmp_path):
     """Nothing of ours stands between: its own set-up message comes."""
     root = tmp_path / ".hermes"
     copy_store("state-v22", root)
@@ -68,7 +67,7 @@ def test_hermes_without_a_provider_says_so_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_hermes_resumes_the_tip(tmp_path: Path) -> None:
+def test_hermes_resumes_the_tip(tmp_path):
     """Given the first segment of a chain, and with a sticky profile that points elsewhere, Hermes
     resumes the tip."""
     root = tmp_path / ".hermes"

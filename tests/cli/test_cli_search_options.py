@@ -1,21 +1,15 @@
 """The options of `search`: order, limits, context, and what narrows it."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from commandline import ask, call
 from store_builder import T0, StoreBuilder
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture
-def home(tmp_path: Path) -> list[str]:
+def home(tmp_path, monkeypatch):
     """A root whose store says `heron` in chats, automation, an archived chat, and by every role."""
     builder = StoreBuilder(tmp_path / "state.db")
-    different: dict[str, dict[str, object]] = {
+    different = {
         "chat": {},
         "mail": {"source": "telegram"},
         "job": {"source": "cron"},
@@ -38,19 +32,19 @@ def home(tmp_path: Path) -> list[str]:
                 tool_name="read" if role == "tool" else None,
             )
     builder.write()
-    return ["--home", str(tmp_path)]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
 
 
-def test_everything_is_searched_unless_narrowed(capsys: Capture, home: list[str]) -> None:
+def test_everything_is_searched_unless_narrowed(home):
     """Archived and automation included; --view, --source and --role leave out what they say."""
 
-    def found(*options: str) -> list[dict[str, object]]:
-        document = ask(capsys, *home, "search", "heron", "--limit", "0", *options)
+    def found(*options):
+        document = ask("search heron --limit 0", *options)
         assert document["total"] == len(document["hits"]) and document["complete"] is True
-        hits: list[dict[str, object]] = document["hits"]
+        hits = document["hits"]
         return hits
 
-    def sessions(*options: str) -> set[object]:
+    def sessions(*options):
         return {hit["session_id"] for hit in found(*options)}
 
     assert len(found()) == 40 and sessions() == {"chat", "mail", "job", "old"}
@@ -67,27 +61,27 @@ def test_everything_is_searched_unless_narrowed(capsys: Capture, home: list[str]
     assert sum(len(found("--role", role)) for role in ("user", "assistant", "tool")) == 40
 
 
-def test_order_and_limit(capsys: Capture, home: list[str]) -> None:
+def test_order_and_limit(home):
     """Newest first, oldest first, or the best first; a page says how many there are."""
-    newest = ask(capsys, *home, "search", "heron")["hits"]
+    newest = ask("search heron")["hits"]
     written = [
         (hit["timestamp"], hit["message_id"]) for hit in newest
     ]  # sessions were written one after another
     assert len(written) == 40 and written == sorted(written, reverse=True)
-    oldest = ask(capsys, *home, "search", "heron", "--sort", "oldest")["hits"]
+    oldest = ask("search heron --sort oldest")["hits"]
     assert oldest == newest[::-1]
-    best = ask(capsys, *home, "search", "heron", "--sort", "relevance")["hits"]
+    best = ask("search heron --sort relevance")["hits"]
     assert {hit["snippet"].count("heron") for hit in best[:4]} == {2}
-    page = ask(capsys, *home, "search", "heron", "--limit", "7")
+    page = ask("search heron --limit 7")
     assert page["hits"] == newest[:7] and page["total"] == 40
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_context(capsys: Capture, home: list[str], count: int) -> None:
+def test_context(home, count):
     """N before and N after, the hit among them; absent when not asked for."""
-    plain = ask(capsys, *home, "search", "heron", "--source", "cli")["hits"]
+    plain = ask("search heron --source cli")["hits"]
     assert all("context" not in hit for hit in plain)
-    hits = ask(capsys, *home, "search", "heron", "--source", "cli", "--context", str(count))["hits"]
+    hits = ask("search heron --source cli --context", str(count))["hits"]
     for hit in hits:
         ids = [each["message_id"] for each in hit["context"]]
         place = ids.index(hit["message_id"])
@@ -101,9 +95,9 @@ def test_context(capsys: Capture, home: list[str], count: int) -> None:
         assert all(each["text"] for each in hit["context"])
 
 
-def test_context_for_people(capsys: Capture, home: list[str]) -> None:
+def test_context_for_people(home):
     """What stands around a hit is printed around it, in a pipe as well."""
-    ended = call(capsys, *home, "search", '"chat 7"', "--context", "1")
+    ended = call("search", '"chat 7"', "--context", "1")
     lines = ended.out.splitlines()
     assert [
         next(text for text in ("chat 6 nothing", "chat 7 heron", "chat 8 nothing") if text in line)
@@ -113,37 +107,34 @@ def test_context_for_people(capsys: Capture, home: list[str]) -> None:
     assert ended.err.startswith("1 of 1 hits")
 
 
-def test_suggestions_keep_what_was_asked_beside_the_query(capsys: Capture, home: list[str]) -> None:
+def test_suggestions_keep_what_was_asked_beside_the_query(home):
     """A wider query is offered with the hits it has in the view, source and role asked for."""
-    wide = ask(capsys, *home, "search", "her")["suggestions"]
+    wide = ask("search her")["suggestions"]
     assert [each["query"] for each in wide] == ["her*"] and wide[0]["hits"] == 40
-    assert ask(capsys, *home, "search", "her", "--view", "archived")["suggestions"][0]["hits"] == 10
-    assert (
-        ask(capsys, *home, "search", "her", "--view", "archived", "--source", "cron")["suggestions"]
-        == []
-    )
+    assert ask("search her --view archived")["suggestions"][0]["hits"] == 10
+    assert ask("search her --view archived --source cron")["suggestions"] == []
 
 
 @pytest.mark.parametrize(
     "query",
     ["", "  ", "-heron", '"', "*", "()", "\udcff", "AND", "source:", "x" * 20_000, "a\x1bb"],
 )
-def test_odd_queries(capsys: Capture, home: list[str], query: str) -> None:
+def test_odd_queries(home, query):
     """No query is an error: what cannot be looked for finds nothing, and that is said."""
-    ended = call(capsys, *home, "search", "--json", "--", query)
+    ended = call("search --json --", query)
     assert ended.code == 0 and ended.document["hits"] == []
-    people = call(capsys, *home, "search", "--", query)
+    people = call("search --", query)
     assert people.code == 0 and people.out == "" and "0 of 0 hits" in people.err
 
 
-def test_words_need_no_quotes_around_them(capsys: Capture, home: list[str]) -> None:
+def test_words_need_no_quotes_around_them(home):
     """Several arguments are one query."""
-    assert ask(capsys, *home, "search", "chat", "heron")["query"] == "chat heron"
-    assert ask(capsys, *home, "search", "chat", "heron")["total"] == 10
+    assert ask("search chat heron")["query"] == "chat heron"
+    assert ask("search chat heron")["total"] == 10
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    "query, said",
     [
         ("cost>abc", "cost> needs a number, e.g. cost>1"),
         ("heron msgs<=many", "msgs<= needs a number, e.g. msgs<=1"),
@@ -157,43 +148,35 @@ def test_words_need_no_quotes_around_them(capsys: Capture, home: list[str]) -> N
         ("on:", "on: wants a value"),
     ],
 )
-def test_a_number_or_a_date_that_is_none_is_a_mistake(
-    capsys: Capture, home: list[str], query: str, said: str
-) -> None:
+def test_a_number_or_a_date_that_is_none_is_a_mistake(home, query, said):
     """Without the filter everything would be found: exit code 2, and nothing on standard output."""
     for options in ([], ["--json"], ["--all-profiles"]):
-        ended = call(capsys, *home, "search", *options, "--", query)
+        ended = call("search", *options, "--", query)
         assert (ended.code, ended.out) == (2, "") and said in ended.err
 
 
-def test_whatever_else_is_wrong_with_a_query_is_noted(capsys: Capture, home: list[str]) -> None:
-    ended = call(capsys, *home, "search", "heron is:nothing")
+def test_whatever_else_is_wrong_with_a_query_is_noted(home):
+    ended = call("search", "heron is:nothing")
     assert ended.code == 0 and "is: knows" in ended.err
 
 
-def test_messages_that_were_taken_back_are_found_and_left_out(
-    capsys: Capture, tmp_path: Path
-) -> None:
+def test_messages_that_were_taken_back_are_found_and_left_out(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("chat")
     builder.message("chat", "user", "a narwhal", timestamp=T0)
     builder.message("chat", "user", "a narwhal, taken back", timestamp=T0 + 1, active=0)
     builder.write()
 
-    def states(query: str) -> list[object]:
-        return [
-            hit["state"] for hit in ask(capsys, "--home", str(tmp_path), "search", query)["hits"]
-        ]
+    def states(query):
+        return [hit["state"] for hit in ask("--home", str(tmp_path), "search", query)["hits"]]
 
     assert states("narwhal") == ["rewound", "live"]
     assert states("narwhal is:rewound") == ["rewound"]
     assert states("narwhal -is:rewound") == ["live"]
 
 
-def test_relevance_without_a_limit_gives_all(
-    capsys: Capture, home: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_relevance_without_a_limit_gives_all(home, monkeypatch):
     monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 10)
-    document = ask(capsys, *home, "search", "heron", "--sort", "relevance", "--limit", "0")
+    document = ask("search heron --sort relevance --limit 0")
     assert document["total"] == len(document["hits"]) == 40 and document["complete"] is True
     assert document["notes"] == []

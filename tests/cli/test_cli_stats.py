@@ -1,18 +1,13 @@
 """`stats`: the sums as a document and as a table."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from commandline import STORES, ask, call, copy_store
 from contract import COUNT, TEXT, each, holds, keys, of
 from paths import HERMES
-
-Capture = pytest.CaptureFixture[str]
 
 SUMS = {
     name: COUNT
@@ -27,19 +22,19 @@ STATS = keys(total=keys(**WHOLE), by=each(keys(**WHOLE, key=TEXT)))
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("by", ["model", "source", "day", "tool"])
-def test_the_document(capsys: Capture, tmp_path: Path, store: str, by: str) -> None:
+def test_the_document(tmp_path, store, by):
     """One line for each key; calls by tool only."""
     copy_store(store, tmp_path)
-    found = ask(capsys, "--home", str(tmp_path), "stats", "--by", by)
+    found = ask("--home", str(tmp_path), "stats", "--by", by)
     holds(found, STATS)
     assert found["by"] and all(("calls" in line) is (by == "tool") for line in found["by"])
     assert found["total"]["sessions"] >= 55
 
 
-def test_by_source_is_the_default(capsys: Capture, tmp_path: Path) -> None:
+def test_by_source_is_the_default(tmp_path):
     """The sums of all sources are those of the store."""
     copy_store("state-v31", tmp_path)
-    found = ask(capsys, "--home", str(tmp_path), "stats")
+    found = ask("--home", str(tmp_path), "stats")
     assert found["grouped_by"] == "source" and {"cli", "telegram"} < {
         line["key"] for line in found["by"]
     }
@@ -47,10 +42,10 @@ def test_by_source_is_the_default(capsys: Capture, tmp_path: Path) -> None:
         assert sum(line[name] for line in found["by"]) == found["total"][name]
 
 
-def test_the_table(capsys: Capture, tmp_path: Path) -> None:
+def test_the_table(tmp_path):
     """Aligned columns in a pipe, with a line for all."""
     copy_store("state-v31", tmp_path)
-    ended = call(capsys, "--home", str(tmp_path), "stats", "--by", "tool")
+    ended = call("--home", str(tmp_path), "stats", "--by", "tool")
     lines = ended.out.splitlines()
     assert ended.code == 0 and lines[0].split()[:5] == [
         "tool",
@@ -62,7 +57,7 @@ def test_the_table(capsys: Capture, tmp_path: Path) -> None:
     assert lines[-1].startswith("all ") and "without the search index" in ended.err
 
 
-def test_hermes_counts_the_same(capsys: Capture, tmp_path: Path) -> None:
+def test_hermes_counts_the_same(tmp_path):
     """What the real `hermes sessions stats` prints is among our sums; it leaves out what is
     archived."""
     pytest.importorskip("hermes_state")
@@ -71,7 +66,7 @@ def test_hermes_counts_the_same(capsys: Capture, tmp_path: Path) -> None:
     said = subprocess.run(
         [HERMES, "sessions", "stats"], env=env, capture_output=True, text=True, timeout=120
     ).stdout
-    found = ask(capsys, "--home", str(path.parent), "stats")
+    found = ask("--home", str(path.parent), "stats")
     counted = {"Total sessions": found["total"], **{line["key"]: line for line in found["by"]}}
     theirs = dict(re.findall(r"^ *([\w ]+): (\d+)(?: sessions)?$", said, re.MULTILINE))
     assert int(theirs.pop("Total messages")) == found["total"]["messages"] > 0
@@ -83,11 +78,11 @@ def test_hermes_counts_the_same(capsys: Capture, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["tool", "model", "source", "day"])
-def test_a_period_has_the_same_keys(capsys: Capture, tmp_path: Path, by: str) -> None:
+def test_a_period_has_the_same_keys(tmp_path, by):
     """In each row and in the total, and all time counts the same either way."""
     copy_store("state-v31", tmp_path)
-    whole = ask(capsys, "--home", str(tmp_path), "stats", "--by", by)
-    period = ask(capsys, "--home", str(tmp_path), "stats", "--by", by, "--period", "1y")
+    whole = ask("--home", str(tmp_path), "stats", "--by", by)
+    period = ask("--home", str(tmp_path), "stats", "--by", by, "--period", "1y")
     assert {tuple(line) for line in (*whole["by"], *period["by"])} == {tuple(whole["by"][0])}
     assert whole["total"].keys() - {"file_bytes"} == period["total"].keys()
     if by == "tool":
@@ -99,10 +94,10 @@ def test_a_period_has_the_same_keys(capsys: Capture, tmp_path: Path, by: str) ->
             assert sum(line[name] for line in whole["by"]) >= whole["total"][name]
 
 
-def test_a_key_nobody_knows(capsys: Capture, tmp_path: Path) -> None:
+def test_a_key_nobody_knows(tmp_path):
     """Usage."""
     copy_store("state-v31", tmp_path)
-    assert call(capsys, "--home", str(tmp_path), "stats", "--by", "moon").code == 2
+    assert call("--home", str(tmp_path), "stats", "--by", "moon").code == 2
 
 
 GROUPED = SUMS | {
@@ -118,32 +113,32 @@ INSIGHTS = keys(
 
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize("by", ["week", "month", "hour", "project", "conversation", "tool"])
-def test_insights_as_a_document(capsys: Capture, tmp_path: Path, store: str, by: str) -> None:
+def test_insights_as_a_document(tmp_path, store, by):
     """Cost in its parts; bytes are of no period; tools with their failures."""
     copy_store(store, tmp_path)
-    found = ask(capsys, "--home", str(tmp_path), "stats", "--by", by, "--period", "1y")
+    found = ask("--home", str(tmp_path), "stats", "--by", by, "--period", "1y")
     holds(found, INSIGHTS)
     assert found["period"] == "1y" and len(found["since"]) == 10
     assert all(("failed" in line) is (by == "tool") for line in found["by"])
     assert sum(line["messages"] for line in found["by"]) == found["total"]["messages"]
 
 
-def test_the_demo_over_a_month(capsys: Capture) -> None:
+def test_the_demo_over_a_month():
     """A table for people: what is estimated and what is unknown is marked."""
-    whole = ask(capsys, "--demo", "stats")
+    whole = ask("--demo stats")
     total = whole["total"]
     assert total["cost_estimated_usd"] + total["cost_actual_usd"] == pytest.approx(
         total["cost_usd"]
     )
-    month = ask(capsys, "--demo", "stats", "--period", "30d", "--by", "model")
+    month = ask("--demo stats --period 30d --by model")
     assert 0 < month["total"]["sessions"] < total["sessions"] and len(month["by"]) > 3
-    ended = call(capsys, "--demo", "stats", "--period", "30d", "--by", "model")
+    ended = call("--demo stats --period 30d --by model")
     assert (
         "~$" in ended.out
         and ended.out.splitlines()[-1].startswith("all ")
         and "estimated (~)" in ended.err
     )
-    ended = call(capsys, "--demo", "stats", "--period", "90d", "--by", "tool")
+    ended = call("--demo stats --period 90d --by tool")
     assert ended.out.split()[:7] == [
         "tool",
         "convs",

@@ -1,22 +1,18 @@
 """Standard output and error as scripts meet them: pipes that break, full disks, closed handles, any
 locale, Ctrl-C."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
-from typing import Any
 
 import pytest
 from commandline import PROGRAM, Ended, copy_store, spawn
+from platforms import posix_only
 from store_builder import StoreBuilder
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="speaks of POSIX file handles")
+pytestmark = posix_only
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 """A locale without UTF-8 and Python's own remedies turned off."""
 COMMANDS = [
@@ -24,6 +20,7 @@ COMMANDS = [
     "list --json",
     "search the",
     "show 20260115_090000_999001",
+    "export 20260115_090000_999001 --output -",
     "doctor",
     "profiles",
     "--help",
@@ -32,13 +29,13 @@ COMMANDS = [
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     """A root."""
     copy_store("state-v22", tmp_path / "root")
     return tmp_path / "root"
 
 
-def in_shell(root: Path, line: str, **env: str) -> Ended:
+def in_shell(root, line, **env):
     """Run a line of bash with `$H` for the program on a root."""
     program = " ".join(f"'{part}'" for part in PROGRAM)
     ended = subprocess.run(
@@ -54,7 +51,7 @@ def in_shell(root: Path, line: str, **env: str) -> Ended:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_reader_that_goes_away(root: Path, command: str) -> None:
+def test_a_reader_that_goes_away(root, command):
     """`| head` and `| true` end the command quietly, with success."""
     for reader in ("head -1", "true"):
         ended = in_shell(root, f"set -o pipefail; H {command} | {reader}")
@@ -62,7 +59,7 @@ def test_a_reader_that_goes_away(root: Path, command: str) -> None:
         assert "Exception" not in ended.err and "Broken" not in ended.err
 
 
-def test_a_reader_that_goes_away_in_the_middle(tmp_path: Path) -> None:
+def test_a_reader_that_goes_away_in_the_middle(tmp_path):
     """A document larger than any pipe, of which one byte is read."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("long")
@@ -77,7 +74,7 @@ def test_a_reader_that_goes_away_in_the_middle(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", [each for each in COMMANDS if each != "--help"])
-def test_a_full_disk(root: Path, command: str) -> None:
+def test_a_full_disk(root, command):
     """1: what could not be written is not called done."""
     ended = in_shell(root, f"H {command} >/dev/full")
     assert ended.code == 1
@@ -87,7 +84,7 @@ def test_a_full_disk(root: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_standard_output_closed(root: Path, command: str) -> None:
+def test_standard_output_closed(root, command):
     """1 and a sentence; the store is not written to in its place."""
     before = (root / "state.db").read_bytes()
     ended = in_shell(root, f"H {command} >&-")
@@ -98,7 +95,7 @@ def test_standard_output_closed(root: Path, command: str) -> None:
 
 
 @pytest.mark.slow
-def test_standard_error_closed(root: Path) -> None:
+def test_standard_error_closed(root):
     """Diagnostics never move to standard output, and a code says what happened."""
     ended = in_shell(root, "H list --json 2>&-")
     assert ended.code == 0 and ended.document["shown"] > 0
@@ -122,7 +119,7 @@ def test_standard_error_closed(root: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["list", "search", "show", "lineage", "profiles", "doctor"])
-def test_one_document_on_standard_output(root: Path, command: str) -> None:
+def test_one_document_on_standard_output(root, command):
     """One line, one document, the last line ended; sentences beside it are on standard error."""
     argument = {"search": ["walrus"], "show": ["Rewound"], "lineage": ["Rewound"]}.get(command, [])
     ended = spawn("--home", str(root), command, *argument, "--json")
@@ -132,7 +129,7 @@ def test_one_document_on_standard_output(root: Path, command: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_locale_without_utf8(tmp_path: Path) -> None:
+def test_a_locale_without_utf8(tmp_path):
     """JSON is UTF-8 whatever the locale; for people what cannot be written is a question mark;
     words are understood."""
     builder = StoreBuilder(tmp_path / "state.db")
@@ -158,7 +155,7 @@ def test_a_locale_without_utf8(tmp_path: Path) -> None:
     assert spawn("--help", env=ASCII).code == 0
 
 
-def _steady(document: dict[str, Any]) -> dict[str, Any]:
+def _steady(document):
     """Without what changes from run to run."""
     return {
         key: value
@@ -168,7 +165,7 @@ def _steady(document: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_paths_and_words_that_are_not_utf8(tmp_path: Path) -> None:
+def test_paths_and_words_that_are_not_utf8(tmp_path):
     """Bytes no UTF-8 reader takes: opened as they are, shown as U+FFFD."""
     folder = os.fsencode(tmp_path) + b"/caf\xe9"
     try:
@@ -185,7 +182,7 @@ def test_paths_and_words_that_are_not_utf8(tmp_path: Path) -> None:
     assert spawn(b"--home", folder, b"search", b"--json", b"\xff").document["query"] == "\ufffd"
 
 
-def test_ctrl_c(tmp_path: Path) -> None:
+def test_ctrl_c(tmp_path):
     """130, quietly, whenever it comes; a demo store in the making is cleared away."""
     script = tmp_path / "sitecustomize.py"
     script.write_text(
@@ -215,7 +212,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_json_on_a_terminal_is_json_too(root: Path) -> None:
+def test_json_on_a_terminal_is_json_too(root):
     """Indented for people, the same document."""
     pexpect = pytest.importorskip("pexpect")
     child = pexpect.spawn(

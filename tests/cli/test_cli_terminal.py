@@ -1,28 +1,25 @@
 """Output on a terminal: fits its width, keeps ids whole, wraps at words, lights what matched."""
 
-from __future__ import annotations
-
 import os
 import re
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from commandline import PROGRAM
+from platforms import posix_only
 from store_builder import StoreBuilder
 
 pexpect = pytest.importorskip("pexpect")
 pyte = pytest.importorskip("pyte")
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 LONG = "a rather long title that says 日本語 more than fits into any line of a list, and then some more of it"
 SAID = " ".join(f"word{number}" for number in range(60)) + " heron " + " ".join(["more"] * 60)
 UUID = "c2b7a5f0-58a1-4d0c-9d7e-0f2f9f1c7a11"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> list[str]:
+def home(tmp_path, monkeypatch):
     """A root with long titles, long messages and ids of several kinds."""
     builder = StoreBuilder(tmp_path / "state.db")
     for place, name in enumerate(
@@ -36,10 +33,10 @@ def home(tmp_path: Path) -> list[str]:
     )
     builder.message("20260101_093000_aaa002", "user", "tab\there")
     builder.write()
-    return ["--home", str(tmp_path)]
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path))
 
 
-def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
+def painted(columns, *arguments, **env):
     """What a terminal of a width shows: its lines, and the bytes as text.
 
     A line that ran over the edge is found by the emulator's own account: it would have one line
@@ -68,9 +65,9 @@ def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
-def test_list(home: list[str], columns: int) -> None:
+def test_list(home, columns):
     """One line for each conversation, its id whole; the title takes what is left."""
-    lines, _ = painted(columns, *home, "list", "--view", "all")
+    lines, _ = painted(columns, "list", "--view", "all")
     assert lines[0].startswith("last active" if columns > 60 else "title") and lines[0].endswith(
         " id"
     )
@@ -82,10 +79,10 @@ def test_list(home: list[str], columns: int) -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 100])
-def test_search(home: list[str], columns: int) -> None:
+def test_search(home, columns):
     """The conversation above, the text in a column of its own, what matched lit and never cut
     away."""
-    lines, text = painted(columns, *home, "search", "heron", "--context", "1")
+    lines, text = painted(columns, "search", "heron", "--context", "1")
     body = [line for line in lines if line]
     assert sum(UUID in line for line in body) == 1
     hits = [line for line in body if re.match(r"  \d{4}-\d\d-\d\d \d\d:\d\d  user  ", line)]
@@ -100,9 +97,9 @@ def test_search(home: list[str], columns: int) -> None:
     assert any(line.strip().startswith("assistant") and "short" in line for line in body)
 
 
-def test_show(home: list[str]) -> None:
+def test_show(home):
     """Names stand out, bodies are indented and wrapped between words."""
-    lines, text = painted(80, *home, "show", UUID)
+    lines, text = painted(80, "show", UUID)
     assert lines[0].startswith("1 a rather long title")
     assert re.search(r"\x1b\[1;33m\S+ \S+ you", text) and re.search(
         r"\x1b\[1;32m\S+ \S+ assistant", text
@@ -112,12 +109,12 @@ def test_show(home: list[str]) -> None:
     assert all(word in SAID.split() for line in body for word in line.split())
 
 
-def test_lineage(home: list[str]) -> None:
+def test_lineage(home):
     """A child is indented under what it came from, however long the lines."""
-    lines, _ = painted(80, *home, "lineage", "20260101_090000_aaa001")
+    lines, _ = painted(80, "lineage", "20260101_090000_aaa001")
     assert lines[0].startswith("20260101_090000_aaa001")
     assert any(line.startswith("└ ") and "20260101_093000_aaa002" in line for line in lines)
-    narrow, _ = painted(50, *home, "lineage", "20260101_090000_aaa001")
+    narrow, _ = painted(50, "lineage", "20260101_090000_aaa001")
     starts = [
         next(at for at, line in enumerate(narrow) if line.startswith(each))
         for each in ("└ ", "Careful")
@@ -127,16 +124,16 @@ def test_lineage(home: list[str]) -> None:
 
 
 @pytest.mark.slow
-def test_without_colour(home: list[str]) -> None:
+def test_without_colour(home):
     """NO_COLOR leaves no colour."""
     for command in (["list"], ["search", "heron"], ["show", UUID]):
-        _, text = painted(100, *home, *command, NO_COLOR="1")
+        _, text = painted(100, *command, NO_COLOR="1")
         assert not re.search(r"\x1b\[[0-9;]*3[0-7]", text)
 
 
 @pytest.mark.slow
-def test_a_terminal_that_knows_nothing(home: list[str]) -> None:
+def test_a_terminal_that_knows_nothing(home):
     """TERM=dumb gets plain text."""
     for command in (["list"], ["search", "heron"], ["show", UUID]):
-        _, text = painted(100, *home, *command, TERM="dumb")
+        _, text = painted(100, *command, TERM="dumb")
         assert "\x1b" not in text

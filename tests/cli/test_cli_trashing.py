@@ -1,23 +1,17 @@
 """`delete` and `trash`: documents, questions, and what they refuse."""
 
-from __future__ import annotations
-
 import io
-import json
 import os
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from commandline import ask, call, spawn
+from commandline import ask, call
 from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
-from trashing import FAMILY, NOW, dump, family, health, opened
+from trashing import FAMILY, NOW, as_before, dump, family, is_sound, opened
 
 from hermes_browse.store.edit import restore
 from hermes_browse.tui.cli import command_context
-
-Capture = pytest.CaptureFixture[str]
 
 BUNDLE = keys(
     name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT, title=maybe(TEXT),
@@ -33,105 +27,103 @@ RESTORE = keys(
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch):
     """A Hermes root with a conversation of everything, half a year ago, and files of it."""
     root = tmp_path / "root"
     (root / "sessions").mkdir(parents=True)
     (root / "sessions" / "tip.json").write_text("{}")
     family(root / "state.db")
     monkeypatch.setattr("time.time", lambda: NOW)
+    monkeypatch.setenv("HERMES_HOME", str(root))
     return root
 
 
-def trash_of() -> Path:
+def trash_of():
     """Where bundles go."""
     return Path(os.environ["XDG_DATA_HOME"]) / "hermes-browse" / "trash"
 
 
-def run(capsys: Capture, home: Path, *words: str) -> Any:
-    """The document of a command that must succeed."""
-    return ask(capsys, "--home", str(home), *words)
-
-
-def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def typed(monkeypatch, text):
     """Somebody sits at a terminal and types."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
-def test_the_documents(capsys: Capture, home: Path) -> None:
+def test_the_documents(home):
     """From a delete over the list to a restore and a drop; the store is as before."""
-    before = dump(home / "state.db")
-    gone = run(capsys, home, "delete", "Harbour", "--yes")
-    holds(gone, DELETE)
-    assert (
-        set(gone["deleted"]) == FAMILY
-        and gone["reparented"] == ["branch"]
-        and gone["files"] == ["tip.json"]
-    )
-    assert gone["conversations"] == ["tip"] and gone["messages"] == 24
-    assert not (home / "sessions" / "tip.json").exists()
-    listed = run(capsys, home, "trash", "list")
-    holds(listed, TRASH)
-    assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
-    name = gone["bundle"]["name"]
-    assert {path.name for path in trash_of().iterdir()} == {
-        f"{name}.db",
-        f"{name}.sha256",
-        "links.db",
-    }
-    back = run(capsys, home, "trash", "restore", gone["bundle"]["name"])
-    holds(back, RESTORE)
-    assert set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
-    assert (
-        back["files"] == 1
-        and back["notes"] == []
-        and (home / "sessions" / "tip.json").read_text() == "{}"
-    )
-    assert dump(home / "state.db") == before and set(health(home / "state.db").values()) == {"ok"}
-    assert run(capsys, home, "trash", "list")["bundles"][0]["restored_at"] == NOW
-    dropped = run(capsys, home, "trash", "drop", gone["bundle"]["name"], "--yes")
+    with as_before(home / "state.db"):
+        gone = ask("delete Harbour --yes")
+        holds(gone, DELETE)
+        assert (
+            set(gone["deleted"]) == FAMILY
+            and gone["reparented"] == ["branch"]
+            and gone["files"] == ["tip.json"]
+        )
+        assert gone["conversations"] == ["tip"] and gone["messages"] == 24
+        assert not (home / "sessions" / "tip.json").exists()
+        listed = ask("trash list")
+        holds(listed, TRASH)
+        assert listed["bundles"] == [gone["bundle"]] and listed["folder"] == str(trash_of())
+        name = gone["bundle"]["name"]
+        assert {path.name for path in trash_of().iterdir()} == {
+            f"{name}.db",
+            f"{name}.sha256",
+            "links.db",
+        }
+        back = ask("trash restore", gone["bundle"]["name"])
+        holds(back, RESTORE)
+        assert (
+            set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
+        )
+        assert (
+            back["files"] == 1
+            and back["notes"] == []
+            and (home / "sessions" / "tip.json").read_text() == "{}"
+        )
+        assert is_sound(home / "state.db")
+    assert ask("trash list")["bundles"][0]["restored_at"] == NOW
+    dropped = ask("trash drop", gone["bundle"]["name"], "--yes")
     holds(dropped, keys(dropped=each(BUNDLE)))
-    assert run(capsys, home, "trash", "list")["bundles"] == [] and not list(trash_of().iterdir())
+    assert ask("trash list")["bundles"] == [] and not list(trash_of().iterdir())
 
 
-def test_options_may_stand_behind_the_action(capsys: Capture, home: Path) -> None:
+def test_options_may_stand_behind_the_action(home):
     """As behind every command."""
-    ended = call(capsys, "trash", "list", "--json", "--home", str(home))
+    ended = call("trash list --json")
     assert ended.code == 0 and ended.document["bundles"] == []
 
 
-def test_for_people(capsys: Capture, home: Path) -> None:
+def test_for_people(home):
     """What was done, and the way back."""
-    ended = call(capsys, "--home", str(home), "delete", "tip", "other", "--yes")
+    ended = call("delete tip other --yes")
     said = re.search(r"trash restore (\S+)`", ended.out)
     assert ended.code == 0 and said is not None
     assert ended.out.startswith("deleted 7 sessions, 28 messages to the trash")
     assert "1 session stayed and lost a parent: branch" in ended.err
-    listed = call(capsys, "--home", str(home), "trash", "list")
+    listed = call("trash list")
     assert (
         "Harbour #3 and 1 more" in listed.out
         and said[1] in listed.out
         and "1 deletion, " in listed.err
     )
-    back = call(capsys, "--home", str(home), "trash", "restore", said[1][:13])
+    back = call("trash restore", said[1][:13])
     assert back.code == 0 and back.out == f"restored 7 sessions, 28 messages from {said[1]}\n"
-    assert "(restored 2026-07-20" in call(capsys, "--home", str(home), "trash", "list").out
-    dropped = call(capsys, "--home", str(home), "trash", "drop", said[1], "--yes")
+    assert "(restored 2026-07-20" in call("trash list").out
+    dropped = call("trash drop", said[1], "--yes")
     assert dropped.out == f"deleted {said[1]} for good\n"
 
 
-def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
+def test_without_a_yes_nothing_goes(home):
     """Nobody to ask: refused, with what would go."""
-    before = dump(home / "state.db")
-    for more in ([], ["--json"]):
-        ended = call(capsys, "--home", str(home), "delete", "root", *more)
-        assert ended.code == 5 and ended.out == ""
-        assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
-        assert re.search(r"branch · .+ stays, without its parent", ended.err)
-    assert dump(home / "state.db") == before and not trash_of().exists()
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
-    ended = call(capsys, "--home", str(home), "trash", "drop", name)
+    with as_before(home / "state.db"):
+        for more in ([], ["--json"]):
+            ended = call("delete root", *more)
+            assert ended.code == 5 and ended.out == ""
+            assert "--yes" in ended.err and "1 conversation, 6 sessions, 24 messages" in ended.err
+            assert re.search(r"branch · .+ stays, without its parent", ended.err)
+        assert not trash_of().exists()
+    name = ask("delete tip --yes")["bundle"]["name"]
+    ended = call("trash drop", name)
     assert (
         ended.code == 5
         and "delete 1 deletion for good" in ended.err
@@ -140,48 +132,44 @@ def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code"), [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
+    "text, code", [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
 )
-def test_a_terminal_asks(
-    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
-) -> None:
+def test_a_terminal_asks(home, monkeypatch, text, code):
     """For one conversation a letter is enough."""
     before = dump(home / "state.db")
     typed(monkeypatch, text)
-    ended = call(capsys, "--home", str(home), "delete", "tip")
+    ended = call("delete tip")
     assert ended.code == code and "Type y to go on" in ended.err
     assert (dump(home / "state.db") == before) is (code == 5)
 
 
-@pytest.mark.parametrize(("text", "code"), [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
-def test_several_want_their_number(
-    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
-) -> None:
+@pytest.mark.parametrize("text, code", [("2\n", 0), ("y\n", 5), ("3\n", 5), ("", 5)])
+def test_several_want_their_number(home, monkeypatch, text, code):
     """A key that is pressed by habit confirms nothing; so with bundles, which go for good."""
     typed(monkeypatch, text)
-    assert call(capsys, "--home", str(home), "delete", "tip", "other").code == code
+    assert call("delete tip other").code == code
     if code:
         return
     names = [path.stem for path in trash_of().glob("*-*.db")]
-    run(capsys, home, "delete", "branch", "--yes")
+    ask("delete branch --yes")
     names = [path.stem for path in trash_of().glob("*-*.db")]
     typed(monkeypatch, "y\n")
-    assert call(capsys, "--home", str(home), "trash", "drop", *names).code == 5 and len(names) == 2
+    assert call("trash drop", *names).code == 5 and len(names) == 2
     typed(monkeypatch, "2\n")
-    assert call(capsys, "--home", str(home), "trash", "drop", *names).code == 0
+    assert call("trash drop", *names).code == 0
     assert not list(trash_of().iterdir())
 
 
-def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
+def test_all_names_are_looked_up_first(home):
     """One that is nothing keeps the others from going."""
-    before = dump(home / "state.db")
-    ended = call(capsys, "--home", str(home), "delete", "tip", "nobody", "--yes")
-    assert ended.code == 4 and "nobody" in ended.err and dump(home / "state.db") == before
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    with as_before(home / "state.db"):
+        ended = call("delete tip nobody --yes")
+        assert ended.code == 4 and "nobody" in ended.err
+    name = ask("delete tip --yes")["bundle"]["name"]
     for action in ("restore", "drop"):
-        ended = call(capsys, "--home", str(home), "trash", action, name, "20000101", "--yes")
+        ended = call("trash", action, name, "20000101", "--yes")
         assert ended.code == 4 and "20000101" in ended.err and (trash_of() / f"{name}.db").exists()
-    assert call(capsys, "--home", str(home), "show", "tip").code == 4
+    assert call("show tip").code == 4
 
 
 @pytest.mark.parametrize(
@@ -194,141 +182,105 @@ def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
         ["trash", "list", "x"],
     ],
 )
-def test_usage(capsys: Capture, home: Path, words: list[str]) -> None:
+def test_usage(home, words):
     """Said in a sentence."""
-    ended = call(capsys, "--home", str(home), *words)
+    ended = call(*words)
     assert ended.code == 2 and "--help" in ended.err and "Traceback" not in ended.err
 
 
-def test_what_is_protected(capsys: Capture, home: Path) -> None:
-    """Even with a yes."""
-    with opened(home / "state.db") as connection:
-        connection.execute("UPDATE sessions SET pinned = 1 WHERE id = 'next'")
-    before = dump(home / "state.db")
-    ended = call(capsys, "--home", str(home), "delete", "tip", "--yes", "--json")
-    assert ended.code == 5 and "“Harbour #3” (tip) stays: " in ended.err and "pinned" in ended.err
-    assert dump(home / "state.db") == before
-
-
-def test_ids_that_look_like_options_or_paths(capsys: Capture, home: Path) -> None:
-    """`--` ends the options; nothing but their rows is touched."""
-    with opened(home / "state.db") as connection:
-        for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
-            connection.execute(
-                "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', 1.0)", [name]
-            )
-    before = dump(home / "state.db")
-    for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
-        gone = call(capsys, "--home", str(home), "delete", "--json", "--yes", "--", name).document
-        assert gone["deleted"] == [name]
-        assert re.fullmatch(r"[0-9a-f-]+", gone["bundle"]["name"])
-    for bundle in run(capsys, home, "trash", "list")["bundles"]:
-        run(capsys, home, "trash", "restore", bundle["name"])
-    assert dump(home / "state.db") == before
-
-
-def test_titles_are_made_harmless(capsys: Capture, home: Path) -> None:
+def test_titles_are_made_harmless(home):
     """What was called with an escape sequence acts on no terminal; the document has it as it
     was."""
     with opened(home / "state.db") as connection:
         connection.execute(
             "UPDATE sessions SET title = ? WHERE id = 'other'", ["\x1b[31mred\x07\u202e"]
         )
-    ended = call(capsys, "--home", str(home), "delete", "other")
+    ended = call("delete other")
     assert "\x1b" not in ended.err and "␛[31mred" in ended.err
-    assert (
-        run(capsys, home, "delete", "other", "--yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
-    )
-    listed = call(capsys, "--home", str(home), "trash", "list")
+    assert ask("delete other --yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
+    listed = call("trash list")
     assert "\x1b" not in listed.out + listed.err and "\u202e" not in listed.out
 
 
-def test_a_damaged_bundle_is_a_line(capsys: Capture, home: Path) -> None:
+def test_a_damaged_bundle_is_a_line(home):
     """And cannot be restored: exit code 1, a sentence, nothing changed."""
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = ask("delete tip --yes")["bundle"]["name"]
     gone = dump(home / "state.db")
     (trash_of() / f"{name}.db").write_bytes(b"{}")
-    ended = call(capsys, "--home", str(home), "trash", "restore", name)
+    ended = call("trash restore", name)
     assert ended.code == 1 and "SHA-256" in ended.err and dump(home / "state.db") == gone
-    assert "damaged: " in call(capsys, "--home", str(home), "trash", "list").out
-    (damaged,) = run(capsys, home, "trash", "list")["bundles"]
+    assert "damaged: " in call("trash list").out
+    (damaged,) = ask("trash list")["bundles"]
     assert damaged["damage"] and damaged["sessions"] == []
 
 
-def test_another_store_wants_a_yes(capsys: Capture, home: Path, tmp_path: Path) -> None:
+def test_another_store_wants_a_yes(home, tmp_path):
     """A bundle goes back where it is from unless told otherwise."""
-    name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
+    name = ask("delete tip --yes")["bundle"]["name"]
     other = family(tmp_path / "other.db")
-    ended = call(capsys, "--db", str(other), "trash", "restore", name)
+    ended = call("--db", str(other), "trash", "restore", name)
     assert ended.code == 5 and str(home / "state.db") in ended.err
-    assert call(capsys, "--db", str(other), "delete", "tip", "other", "branch", "--yes").code == 0
-    ended = call(capsys, "--db", str(other), "trash", "restore", name, "--yes", "--json")
+    assert call("--db", str(other), "delete", "tip", "other", "branch", "--yes").code == 0
+    ended = call("--db", str(other), "trash", "restore", name, "--yes", "--json")
     assert ended.code == 0 and set(ended.document["restored"]) == FAMILY
     assert any("1 files stay" in each or "was no" in each or "stay in the trash" in each
                for each in ended.document["notes"])  # fmt: skip
 
 
-def test_several_bundles_at_once(
-    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_bundles_at_once(home, monkeypatch):
     """One after another; what was done before one fails is said."""
-    before = dump(home / "state.db")
-    names = [
-        run(capsys, home, "delete", each, "--yes")["bundle"]["name"]
-        for each in ("branch", "other", "tip")
-    ]
-    compared: list[object] = []
+    with as_before(home / "state.db"):
+        names = [
+            ask("delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")
+        ]
+        compared = []
 
-    def compare(unit: object) -> tuple[str, ...]:
-        compared.append(unit)
-        return ("said once",)
+        def compare(unit):
+            compared.append(unit)
+            return ("said once",)
 
-    monkeypatch.setattr(restore, "_compare_index", compare)
-    back = run(capsys, home, "trash", "restore", *reversed(names))
-    assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
-    assert not back["verified"], "what is wrong with an index is wrong with the restore"
-    assert back["bundles"] == names[::-1] and back["messages"] == 32
-    assert dump(home / "state.db") == before
-    run(capsys, home, "delete", "other", "--yes")
-    run(capsys, home, "rename", "branch", "Elsewhere")
-    ended = call(capsys, "--home", str(home), "trash", "restore", names[1], names[0])
+        monkeypatch.setattr(restore, "_compare_index", compare)
+        back = ask("trash restore", *reversed(names))
+        assert len(compared) == 1 and back["notes"] == ["said once"], "of all of them together"
+        assert not back["verified"], "what is wrong with an index is wrong with the restore"
+        assert back["bundles"] == names[::-1] and back["messages"] == 32
+    ask("delete other --yes")
+    ask("rename branch Elsewhere")
+    ended = call("trash restore", names[1], names[0])
     assert ended.code == 5 and f"Restored before that: {names[1]}." in ended.err
 
 
-def test_the_sample_store_keeps_its_own_trash(capsys: Capture) -> None:
+def test_the_sample_store_keeps_its_own_trash():
     """Nothing of it gets among the user's bundles."""
-    listed = ask(capsys, "--demo", "list", "--limit", "0")["conversations"]
+    listed = ask("--demo list --limit 0")["conversations"]
     named = next(each for each in listed if each["status"] == "ended" and not each["pinned"])
-    gone = ask(capsys, "--demo", "delete", named["id"], "--yes")
+    gone = ask("--demo delete", named["id"], "--yes")
     assert named["id"] in gone["deleted"] and not trash_of().exists()
 
 
-def test_in_a_process_of_its_own(home: Path) -> None:
-    """Neither Textual nor the network of imports around it is needed."""
-    ended = spawn("--home", str(home), "delete", "other", "--yes", "--json")
-    assert ended.code == 0, ended.err
-    name = json.loads(ended.out)["bundle"]["name"]
-    assert spawn("--home", str(home), "trash", "restore", name).code == 0
-
-
-def test_one_conversation_of_a_bundle(capsys: Capture, home: Path) -> None:
+def test_one_conversation_of_a_bundle(home):
     """By id, prefix or title; the rest stays in the bundle. An unknown one changes nothing."""
-    before = dump(home / "state.db")
-    name = run(capsys, home, "delete", "--yes", "tip", "other")["bundle"]["name"]
-    document = run(capsys, home, "trash", "restore", name, "--only", "Quay")
-    holds(document, RESTORE)
-    assert (
-        document["restored"] == ["other"]
-        and document["messages"] == 4
-        and document["verified"] is True
-    )
-    (bundle,) = run(capsys, home, "trash", "list")["bundles"]
-    assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
-    missing = call(capsys, "--home", str(home), "trash", "restore", name, "--only", "nobody")
-    assert missing.code == 4 and "nobody" in missing.err
-    several = call(capsys, "--home", str(home), "trash", "restore", name, name, "--only", "tip")
-    assert several.code == 2 and "--only needs exactly one deletion" in several.err
-    document = run(capsys, home, "trash", "restore", name, "--only", "root")
-    assert set(document["restored"]) == FAMILY and dump(home / "state.db") == before
-    (bundle,) = run(capsys, home, "trash", "list")["bundles"]
+    with as_before(home / "state.db"):
+        name = ask("delete --yes tip other")["bundle"]["name"]
+        document = ask("trash restore", name, "--only", "Quay")
+        holds(document, RESTORE)
+        assert (
+            document["restored"] == ["other"]
+            and document["messages"] == 4
+            and document["verified"] is True
+        )
+        with opened(
+            home / "state.db", "ro"
+        ) as store:  # the prompts and goals of the others stay out
+            beside = "SELECT hash FROM system_prompts UNION ALL SELECT key FROM state_meta WHERE key LIKE 'goal:%'"
+            assert store.execute(beside).fetchall() == [("shared",), ("goal:other",)]
+        (bundle,) = ask("trash list")["bundles"]
+        assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
+        missing = call("trash restore", name, "--only", "nobody")
+        assert missing.code == 4 and "nobody" in missing.err
+        several = call("trash restore", name, name, "--only", "tip")
+        assert several.code == 2 and "--only needs exactly one deletion" in several.err
+        document = ask("trash restore", name, "--only", "root")
+        assert set(document["restored"]) == FAMILY
+    (bundle,) = ask("trash list")["bundles"]
     assert bundle["restored_at"] is not None

@@ -1,17 +1,14 @@
 """`hosts` and `--host`: a real ssh client, and machines where this or that is missing."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from commandline import ask, call, spawn
 from contract import LIST, RESUME, holds
-from hosting import BIN, Machines, asked, configure, ssh
+from hosting import BIN, asked, configure, ssh
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,14 +16,12 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.version import version
 
-Capture = pytest.CaptureFixture[str]
 
-
-def test_hosts_are_asked_all_at_once(machines: Machines, capsys: Capture) -> None:
+def test_hosts_are_asked_all_at_once(machines):
     """What each says of itself; the one that is away says why, and is the only reason for the exit
     code."""
     configure(machines, "vps", "nas", "down", "old")
-    ended = call(capsys, "hosts", "--json")
+    ended = call("hosts --json")
     vps, nas, down, old = ended.document["hosts"]
     assert ended.code == 6 and "down: it cannot be reached" in ended.err
     assert (vps["name"], vps["ssh"], vps["reachable"], vps["error"]) == (
@@ -54,25 +49,25 @@ def test_hosts_are_asked_all_at_once(machines: Machines, capsys: Capture) -> Non
     )
 
 
-def test_hosts_for_people(machines: Machines, capsys: Capture) -> None:
+def test_hosts_for_people(machines):
     """A table, and nobody is asked for the names alone."""
     configure(machines, "empty", "down")
-    people = call(capsys, "hosts")
+    people = call("hosts")
     assert (
         people.code == 6
         and people.out.startswith("host ")
         and "empty: There is no session store" in people.err
     )
     before = asked(machines)
-    assert call(capsys, "hosts", "--names").out == "empty\ndown\n" and asked(machines) == before
+    assert call("hosts --names").out == "empty\ndown\n" and asked(machines) == before
 
 
-def test_no_hosts(capsys: Capture) -> None:
+def test_no_hosts():
     """How to add one, and no error."""
-    ended = call(capsys, "hosts", "--json")
+    ended = call("hosts --json")
     assert (ended.code, ended.document) == (0, {"hosts": []})
     assert str(config_path()) in ended.err and "[[hosts]]" in ended.err
-    assert "[[hosts]]" in call(capsys, "list", "--host", "vps").err
+    assert "[[hosts]]" in call("list --host vps").err
 
 
 CHECKS = [
@@ -88,14 +83,12 @@ CHECKS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "code", "remedy"), CHECKS)
-def test_a_check_says_what_mends_it(
-    machines: Machines, capsys: Capture, name: str, code: str, remedy: str
-) -> None:
+@pytest.mark.parametrize("name, code, remedy", CHECKS)
+def test_a_check_says_what_mends_it(machines, name, code, remedy):
     """One line for each thing that can be missing."""
     configure(machines, name)
     machines["locked"].refuses = True
-    ended = call(capsys, "hosts", "check", name, "--json")
+    ended = call("hosts check", name, "--json")
     assert ended.code == 3
     (problem,) = ended.document["problems"]
     assert problem["code"] == code and remedy in problem["remedy"]
@@ -103,68 +96,62 @@ def test_a_check_says_what_mends_it(
 
 
 @pytest.mark.slow
-def test_a_program_that_cannot_be_run_is_not_looked_for(
-    machines: Machines, capsys: Capture
-) -> None:
+def test_a_program_that_cannot_be_run_is_not_looked_for(machines):
     """Its interpreter is gone, say; its own path as `command` would be no help."""
     configure(machines, "broken")
-    (problem,) = ask_check(capsys, "broken")
+    (problem,) = ask_check("broken")
     program = machines["broken"].folder / "hermes-browse"
     assert problem["text"].startswith(f"broken: {program} is there and cannot be run (")
     assert "command =" not in problem["remedy"]
     configure(machines, "broken", more=f'command = "{program}"\n')
-    (named,) = ask_check(capsys, "broken")
+    (named,) = ask_check("broken")
     assert named == problem
 
 
-def test_a_wrapper_that_runs_is_not_blamed(machines: Machines, capsys: Capture) -> None:
+def test_a_wrapper_that_runs_is_not_blamed(machines):
     """`docker exec` is there; it is the program in the container that is not."""
     configure(machines, "vps", more='command = "env no-such-browse"\n')
-    (problem,) = ask_check(capsys, "vps")
+    (problem,) = ask_check("vps")
     assert problem["code"] == "host-program" and "command = " not in problem["remedy"]
 
 
-def ask_check(capsys: Capture, name: str) -> list[dict[str, str]]:
+def ask_check(name):
     """The problems of a host."""
-    ended = call(capsys, "hosts", "check", name, "--json")
+    ended = call("hosts check", name, "--json")
     assert ended.code == 3
-    problems: list[dict[str, str]] = ended.document["problems"]
+    problems = ended.document["problems"]
     return problems
 
 
 @pytest.mark.slow
-def test_a_login_is_told_by_what_lacks(
-    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_login_is_told_by_what_lacks(machines, monkeypatch):
     """A key with a passphrase, a key that is not known there, no key, and a server that takes no
     keys."""
     configure(machines, "closed")
     server = machines["closed"]
     server.refuses = server.takes_passwords = True
     key = server.folder / "id"
-    (unknown,) = ask_check(capsys, "closed")
+    (unknown,) = ask_check("closed")
     copy = f"ssh-copy-id {server.host.ssh}"
     assert unknown["remedy"] == f"It does not know your key. Copy it there: `{copy}`"
     change = ["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", str(key)]
     subprocess.run(change, check=True, capture_output=True)
     monkeypatch.setenv("SSH_AUTH_SOCK", "/no/such/socket")
-    (locked,) = ask_check(capsys, "closed")
+    (locked,) = ask_check("closed")
     assert locked["remedy"].endswith(f"Type: `ssh-add {key}`")
     monkeypatch.delenv("SSH_AUTH_SOCK")
-    (locked,) = ask_check(capsys, "closed")
+    (locked,) = ask_check("closed")
     assert locked["remedy"].endswith(f'Type: `eval "$(ssh-agent)" && ssh-add {key}`')
     key.unlink()
-    (keyless,) = ask_check(capsys, "closed")
+    (keyless,) = ask_check("closed")
     assert keyless["remedy"].endswith(f"`ssh-keygen -t ed25519 && {copy}`")
     server.takes_keys = False
-    (passwords,) = ask_check(capsys, "closed")
+    (passwords,) = ask_check("closed")
     assert passwords["remedy"].startswith("It takes no keys, only: keyboard-interactive, password.")
 
 
 @pytest.mark.slow
-def test_a_check_tries_to_resume(
-    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_check_tries_to_resume(machines, monkeypatch, tmp_path):
     """As Hermes' own installer sets it up, nothing is missing; without `hermes`, something is."""
     for name in ("hermes", "hermes-browse"):
         (tmp_path / name).mkdir()
@@ -176,33 +163,31 @@ def test_a_check_tries_to_resume(
     server = machines["nas"]
     monkeypatch.setitem(server.environment, "PATH", "/usr/bin:/bin")
     configure(machines, "nas", more=f'command = "{program}"\n')
-    (problem,) = ask_check(capsys, "nas")
+    (problem,) = ask_check("nas")
     assert problem["code"] == "host-resume" and "does not find `hermes`" in problem["text"]
     made = server.folder / "home" / ".local" / "bin" / "hermes"
     made.parent.mkdir(parents=True)
     made.write_text("#!/bin/sh\n")
     made.chmod(0o755)
-    ended = call(capsys, "hosts", "check", "nas")
+    ended = call("hosts check nas")
     made.unlink()
     assert ended.code == 0 and "opened and resumed from here" in ended.out
 
 
-def test_a_check_of_a_host_where_nothing_is_missing(
-    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_check_of_a_host_where_nothing_is_missing(machines, monkeypatch):
     """And of one that is not configured."""
     configure(machines, "vps")
     monkeypatch.setattr(
         "hermes_browse.tui.cli.hosts.resume_problem", lambda host, session: None
     )  # see below
-    ended = call(capsys, "hosts", "check", "vps")
+    ended = call("hosts check vps")
     assert ended.code == 0 and "Nothing is missing" in ended.out and ended.err == ""
-    ended = call(capsys, "hosts", "check", "vsp")
+    ended = call("hosts check vsp")
     assert ended.code == 4 and "Known hosts: vps." in ended.err
-    assert call(capsys, "hosts", "check").code == 2
+    assert call("hosts check").code == 2
 
 
-def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> None:
+def test_what_does_not_go_with_a_host(machines):
     """Two stores at once, no command, and commands that read none; nobody is asked."""
     configure(machines, "vps")
     before = asked(machines)
@@ -219,14 +204,14 @@ def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> No
         "search x --all-hosts --sort relevance",
         "show --all-hosts x",
     ):
-        assert call(capsys, *line.split()).code == 2, line
+        assert call(line).code == 2, line
     assert asked(machines) == before
 
 
-def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
+def test_a_command_runs_there(machines):
     """Its document says where it is from, and noise ahead of it is left out."""
     configure(machines, "nas")
-    ended = call(capsys, "--host", "nas", "list", "--limit", "3", "--json")
+    ended = call("--host nas list --limit 3 --json")
     assert ended.code == 0
     assert ended.document["shown"] == 3 and ended.document["store"]["path"] == str(
         machines["nas"].home / "state.db"
@@ -234,7 +219,7 @@ def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
     assert ended.document["hosts"] == [{"name": "nas", "answered": True, "error": None}]
     assert [each["host"] for each in ended.document["conversations"]] == ["nas"] * 3
     holds(ended.document, LIST)
-    people = call(capsys, "list", "--host=nas", "--limit", "3")
+    people = call("list --host=nas --limit 3")
     assert (
         "Welcome" not in people.out
         and people.out.startswith("last active")
@@ -243,127 +228,119 @@ def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
 
 
 @pytest.mark.slow
-def test_exit_codes_pass_through(machines: Machines, capsys: Capture) -> None:
+def test_exit_codes_pass_through(machines):
     """With the words of the host; one that is away is a store that cannot be read."""
     configure(machines, "vps", "down")
-    ended = call(capsys, "show", "--host", "vps", "nosuch", "--json")
+    ended = call("show --host vps nosuch --json")
     assert (ended.code, ended.out) == (4, "") and "“nosuch”" in ended.err
-    ended = call(capsys, "delete", "--host", "vps", "Fix auth bug")
+    ended = call("delete --host vps", "Fix auth bug")
     assert ended.code == 5 and "--yes" in ended.err
-    ended = call(capsys, "trash", "restore", "nosuch", "--host", "vps")
+    ended = call("trash restore nosuch --host vps")
     assert ended.code == 4 and "--host vps trash list" in ended.err
-    ended = call(capsys, "rename", "--host", "vps", "Fix auth bug", "x" * 1000)
+    ended = call("rename --host vps", "Fix auth bug", "x" * 1000)
     assert ended.code == 2 and "vps: " in ended.err
-    ended = call(capsys, "list", "--host", "down", "--json")
+    ended = call("list --host down --json")
     assert (ended.code, ended.out) == (3, "") and "Connection refused" in ended.err
 
 
 AWKWARD = ["-e", "$(id) `id` ${HOME} $HOME", 'it\'s "so"\nand\tso \\ !!', "--host", "é 𝒳 *", ""]
 
 
-def test_words_arrive_as_they_are(machines: Machines, capsys: Capture) -> None:
+def test_words_arrive_as_they_are(machines):
     """Through ssh, and the shell there."""
     configure(machines, "vps")
-    ended = call(capsys, "search", "--host", "vps", "--json", "--", *AWKWARD)
+    ended = call("search --host vps --json --", *AWKWARD)
     assert ended.code == 0 and ended.document["query"] == " ".join(AWKWARD)
 
 
 @given(
     st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
 )
-def test_a_shell_reads_what_was_quoted(words: list[str]) -> None:
+def test_a_shell_reads_what_was_quoted(words):
     """Whatever it is."""
     line = Host("x", "x", "printf '%s\\0'", home="it's\na $HOME").command_line(words)
     ended = subprocess.run(["sh", "-c", line], capture_output=True, check=True)
     assert ended.stdout.decode().split("\0") == ["--home", "it's\na $HOME", *words, ""]
 
 
-def test_a_change_there(machines: Machines, capsys: Capture) -> None:
+def test_a_change_there(machines):
     """Told as it is told there, and read again by a command of its own."""
     configure(machines, "nas")
-    newest = ask(capsys, "list", "--host", "nas", "--limit", "1")["conversations"][0]["id"]
-    ended = call(capsys, "rename", "--host", "nas", newest, "Called from afar")
+    newest = ask("list --host nas --limit 1")["conversations"][0]["id"]
+    ended = call("rename --host nas", newest, "Called from afar")
     assert ended.code == 0 and "renamed to “Called from afar” on nas" in ended.out
-    shown = ask(capsys, "show", newest, "--host", "nas")["conversation"]
+    shown = ask("show", newest, "--host", "nas")["conversation"]
     assert (shown["title"], shown["host"]) == ("Called from afar", "nas")
 
 
 @pytest.mark.slow
-def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capture) -> None:
+def test_what_takes_a_change_back_is_typed_here(machines):
     """The command that is named runs there too."""
     configure(machines, "vps")
-    newest = ask(capsys, "list", "--host", "vps", "--limit", "1")["conversations"][0]["id"]
-    deleted = call(capsys, "delete", "--host", "vps", newest, "--yes").out
+    newest = ask("list --host vps --limit 1")["conversations"][0]["id"]
+    deleted = call("delete --host vps", newest, "--yes").out
     found = re.search(r"`hermes-browse (--host vps trash restore \S+)` restores them", deleted)
     assert found is not None
-    listed = ask(capsys, "trash", "--host", "vps")
+    listed = ask("trash --host vps")
     assert listed["hosts"][0]["answered"] and newest in listed["bundles"][0]["sessions"]
-    assert call(capsys, *found[1].split(), "--only", newest).code == 0
-    assert ask(capsys, "list", "--host", "vps", "--limit", "1")["conversations"][0]["id"] == newest
-    archived = call(capsys, "--host", "vps", "archive", newest).out
+    assert call(*found[1].split(), "--only", newest).code == 0
+    assert ask("list --host vps --limit 1")["conversations"][0]["id"] == newest
+    archived = call("--host vps archive", newest).out
     assert f"`hermes-browse --host vps unarchive {newest}` undoes it" in archived
-    assert call(capsys, "--host", "vps", "unarchive", newest).code == 0
-    assert "`hermes-browse --host vps list`" in call(capsys, "show", "--host", "vps", "nosuch").err
+    assert call("--host vps unarchive", newest).code == 0
+    assert "`hermes-browse --host vps list`" in call("show --host vps nosuch").err
 
 
 @pytest.mark.slow
-def test_an_export_arrives_here(
-    machines: Machines, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_arrives_here(machines, tmp_path, monkeypatch):
     """Named, in a folder, several; never over a file that is there, and nothing of one that
     failed."""
     monkeypatch.chdir(tmp_path)
     configure(machines, "vps")
-    assert (
-        call(capsys, "export", "--host", "vps", "Fix auth bug", "--output", "one.jsonl").code == 0
-    )
+    assert call("export --host vps", "Fix auth bug", "--output", "one.jsonl").code == 0
     lines = (tmp_path / "one.jsonl").read_text().splitlines()
     assert lines and all(json.loads(line)["id"] for line in lines)
-    ended = call(capsys, "export", "--host", "vps", "Fix auth bug", "--output", "one.jsonl")
+    ended = call("export --host vps", "Fix auth bug", "--output", "one.jsonl")
     assert ended.code == 5 and "is there already" in ended.err
-    assert call(capsys, "export", "--host", "vps", "nosuch", "--output", "two.html").code == 4
+    assert call("export --host vps nosuch --output two.html").code == 4
     assert [each.name for each in tmp_path.iterdir()] == ["one.jsonl"]
     piped = spawn("export", "--host", "vps", "Fix auth bug", "--output", "-", "--format", "jsonl")
     assert piped.out == (tmp_path / "one.jsonl").read_text()
 
 
 @pytest.mark.slow
-def test_names_of_exports(
-    machines: Machines, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_of_exports(machines, tmp_path, monkeypatch):
     """After their titles, as those from a store of this machine; one conversation is written
     once."""
     monkeypatch.chdir(tmp_path)
     configure(machines, "vps")
-    whole = ask(capsys, "list", "--host", "vps", "--limit", "2")["conversations"]
+    whole = ask("list --host vps --limit 2")["conversations"]
     ids = [whole[0]["id"], whole[0]["root_id"], whole[1]["id"]]
-    made = ask(capsys, "export", "--host", "vps", *ids)
+    made = ask("export --host vps", *ids)
     assert [each["path"] for each in made["files"]] == [
         f"hermes-export/{each['title']}.md" for each in whole
     ]
-    assert call(capsys, "export", "--host", "vps", ids[0]).code == 0
+    assert call("export --host vps", ids[0]).code == 0
     assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("---\nsession_id: ")
 
 
 @pytest.mark.slow
-def test_resuming_there(
-    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_resuming_there(machines, monkeypatch):
     """On a terminal this process becomes ssh; printed, it is the same command."""
     configure(machines, "vps")
-    made = ask(capsys, "resume", "--host", "vps", "--last", "--print")
+    made = ask("resume --host vps --last --print")
     holds(made | {"env": {"HERMES_HOME": ""}}, RESUME)
     assert made["argv"][:2] == ["ssh", "-t"]
     assert made["argv"][-1] == f"hermes-browse resume --yes -- {made['target']}"
     assert "BatchMode=yes" not in made["argv"]
-    ended = call(capsys, "resume", "--host", "vps", "--last")
+    ended = call("resume --host vps --last")
     assert ended.code == 5 and "needs a terminal" in ended.err
-    became: list[list[str]] = []
+    became = []
     monkeypatch.setattr("hermes_browse.tui.cli.resume.on_a_terminal", lambda: True)
     monkeypatch.setattr(
         "signal.signal", lambda *_arguments: None
     )  # a broken pipe would end this process from then on
     monkeypatch.setattr("os.execvpe", lambda _file, command, _environment: became.append(command))
-    assert "Say --yes" in call(capsys, "resume", "--host", "vps", "--last").err
-    call(capsys, "resume", "--host", "vps", "--last", "--yes")
+    assert "Say --yes" in call("resume --host vps --last").err
+    call("resume --host vps --last --yes")
     assert became == [made["argv"]]

@@ -1,32 +1,26 @@
 """`--all-hosts`, what a host answers that is no answer, and how commands there end."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from commandline import PROGRAM, ask, call, copy_store
 from contract import CONVERSATION, COUNT, holds, keys
 from contract import each as each_of
-from hosting import Machines, asked, configure, lies, ssh
+from hosting import asked, configure, lies, ssh
 
 from hermes_browse.store.hosts import running
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.running import Running, run_once
 
-Capture = pytest.CaptureFixture[str]
 
-
-def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
+def test_everything_as_one_list(machines, tmp_path):
     """This machine and the hosts; sorted as one, limits after that, and who did not answer."""
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "vps", "nas", "down")
     ended = call(
-        capsys,
         "--db",
         store,
         "list",
@@ -54,7 +48,7 @@ def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: P
             ("vps", ("--host", "vps")),
             ("nas", ("--host", "nas")),
         )
-        for row in ask(capsys, "list", "--sort", "cost", "--limit", "0", *options)["conversations"]
+        for row in ask("list --sort cost --limit 0", *options)["conversations"]
     ]
     every.sort(
         key=lambda row: -1 if row["tree_cost_usd"] is None else row["tree_cost_usd"], reverse=True
@@ -68,41 +62,36 @@ def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: P
 
 
 @pytest.mark.slow
-def test_all_profiles_and_all_hosts(machines: Machines, capsys: Capture) -> None:
+def test_all_profiles_and_all_hosts(machines):
     """Each row with both: the profiles of this machine, and of a host the one that is configured."""
     configure(machines, "vps", more='profile = "harbour"\n')
-    assert ask(capsys, "list", "--host", "vps", "--limit", "1")["store"]["profile"] == "harbour"
-    assert (
-        ask(capsys, "list", "--host", "vps", "--limit", "1", "--profile", "default")["store"][
-            "profile"
-        ]
-        == "default"
-    )
-    page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "0")
+    assert ask("list --host vps --limit 1")["store"]["profile"] == "harbour"
+    assert ask("list --host vps --limit 1 --profile default")["store"]["profile"] == "default"
+    page = ask("--demo list --all-hosts --limit 0")
     assert {each["host"] for each in page["conversations"]} == {None, "vps"}
-    both = ask(capsys, "list", "--all-hosts", "--all-profiles", "--limit", "0")
+    both = ask("list --all-hosts --all-profiles --limit 0")
     assert {(each["host"], each["profile"]) for each in both["conversations"]} == {
         ("vps", "harbour")
     }
     assert both["broken"] == [] and both["hosts"][0]["answered"]
 
 
-def test_without_hosts_it_is_this_machine(capsys: Capture) -> None:
+def test_without_hosts_it_is_this_machine():
     """With a sentence that says how to add one; without a store either, that is what is said."""
-    ended = call(capsys, "--demo", "list", "--all-hosts", "--limit", "1", "--json")
+    ended = call("--demo list --all-hosts --limit 1 --json")
     assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (
         0,
         [],
         1,
     ) and "[[hosts]]" in ended.err
-    assert call(capsys, "list", "--all-hosts").code == 3
+    assert call("list --all-hosts").code == 3
 
 
-def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
+def test_one_search_over_everything(machines, tmp_path):
     """Newest first; incomplete as long as one did not answer. A machine without a store of its own
     is no failure."""
     configure(machines, "vps", "nas")
-    ended = call(capsys, "search", "auth", "--all-hosts", "--limit", "200", "--json")
+    ended = call("search auth --all-hosts --limit 200 --json")
     assert ended.code == 0 and ended.document["complete"] is True
     times = [each["timestamp"] for each in ended.document["hits"]]
     assert times == sorted(times, reverse=True)
@@ -110,21 +99,19 @@ def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_pat
     assert ended.document["total"] == len(times)
     configure(machines, "nas", "down")
     store = str(copy_store("state-v22", tmp_path))
-    people = call(
-        capsys, "--db", store, "search", "auth", "--all-hosts", "--limit", "2", "--context", "1"
-    )
+    people = call("--db", store, "search", "auth", "--all-hosts", "--limit", "2", "--context", "1")
     assert (
         people.code == 6 and people.out.startswith("host") and "1 of 2 hosts answered" in people.err
     )
     assert "(here)" in people.out
 
 
-def test_sums_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
+def test_sums_over_everything(machines, tmp_path):
     """By key."""
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "nas")
-    whole = ask(capsys, "--db", store, "stats", "--all-hosts")
-    here, there = ask(capsys, "--db", store, "stats"), ask(capsys, "stats", "--host", "nas")
+    whole = ask("--db", store, "stats", "--all-hosts")
+    here, there = ask("--db", store, "stats"), ask("stats --host nas")
     for name in ("messages", "input_tokens", "cost_usd", "bytes"):
         assert whole["total"][name] == pytest.approx(here["total"][name] + there["total"][name])
         for row in whole["by"]:
@@ -132,7 +119,7 @@ def test_sums_over_everything(machines: Machines, capsys: Capture, tmp_path: Pat
                 each[name] for each in (*here["by"], *there["by"]) if each["key"] == row["key"]
             ]
             assert row[name] == pytest.approx(sum(parts))
-    assert "1 of 1 hosts answered" in call(capsys, "--db", store, "stats", "--all-hosts").err
+    assert "1 of 1 hosts answered" in call("--db", store, "stats", "--all-hosts").err
 
 
 @pytest.mark.parametrize(
@@ -153,31 +140,31 @@ def test_sums_over_everything(machines: Machines, capsys: Capture, tmp_path: Pat
         ),
     ],
 )
-def test_an_answer_that_is_none(machines: Machines, capsys: Capture, answer: str) -> None:
+def test_an_answer_that_is_none(machines, answer):
     """Is named as such, and takes nothing else with it."""
     configure(machines, "liar")
     lies(machines, answer)
-    ended = call(capsys, "--demo", "list", "--all-hosts", "--limit", "2", "--json")
+    ended = call("--demo list --all-hosts --limit 2 --json")
     assert ended.code == 6 and ended.document["shown"] == 2
     (liar,) = ended.document["hosts"]
     assert not liar["answered"] and "not an answer of hermes-browse" in liar["error"]
 
 
-def test_what_is_printed_there_cannot_act_here(machines: Machines, capsys: Capture) -> None:
+def test_what_is_printed_there_cannot_act_here(machines):
     """Neither on standard output nor on standard error."""
     configure(machines, "liar")
     lies(machines, "one\x1b[2J\r\ntwo\u202e\nthree")
-    ended = call(capsys, "doctor", "--host", "liar")
+    ended = call("doctor --host liar")
     assert ended.out == "one␛[2J\ntwo\ufffd\nthree" and ended.err == "bad␛[31m\n"
 
 
-def test_output_is_not_waited_for(machines: Machines) -> None:
+def test_output_is_not_waited_for(machines):
     """The first of it comes while there is more, and the ssh process ends with whoever reads it."""
     host = Host("vps", ssh(machines, "vps"))
     pieces = iter(Running(host, "echo one; exec sleep 60"))
     assert next(pieces) == b"one\n"
     (process,) = running._processes
-    pieces.close()  # type: ignore[attr-defined]  # it is a generator
+    pieces.close()
     assert process.wait() is not None and not running._processes
 
 
@@ -185,7 +172,7 @@ def test_output_is_not_waited_for(machines: Machines) -> None:
 @pytest.mark.parametrize(
     "options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0]
 )
-def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str]) -> None:
+def test_an_interrupt_ends_what_runs_there(machines, options):
     """At once, and the ssh process with it."""
     configure(machines, "slow")
     slow, before = machines["slow"], asked(machines)
@@ -205,7 +192,7 @@ def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str
 
 
 @pytest.mark.slow
-def test_what_is_too_much_or_too_late(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_much_or_too_late(machines, monkeypatch):
     """Is not waited for."""
     host = Host("vps", ssh(machines, "vps"))
     with pytest.raises(HostError, match="more than was asked for"):

@@ -1,18 +1,13 @@
 """The line that installs this program on a host, run as it is printed, with tools that say what
 they were given."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from server import ThrowAwayServer
 
 from hermes_browse.tui.cli import install_there
 from hermes_browse.tui.cli.install_there import install_line
@@ -21,7 +16,7 @@ PARTS = ("pyproject.toml", "README.md", "LICENSE", "tui", "store", "styles")
 
 
 @pytest.fixture
-def bare(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> ThrowAwayServer:
+def bare(ssh_server, tmp_path):
     """A machine with the tools that a test puts there, and nothing else."""
     (tmp_path / "tools").mkdir()
     server = ssh_server(tmp_path, "bare")
@@ -34,20 +29,20 @@ def bare(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> ThrowAwa
     return server
 
 
-def _tool(path: Path, text: str) -> None:
+def _tool(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
 
 
-def _came_from(monkeypatch: pytest.MonkeyPatch, origin: object) -> None:
+def _came_from(monkeypatch, origin):
     """Let this program be installed from somewhere (PEP 610)."""
     text = json.dumps(origin) if origin is not None else None
     found = SimpleNamespace(read_text=lambda name: text if name == "direct_url.json" else None)
     monkeypatch.setattr(install_there, "distribution", lambda name: found)
 
 
-def _checkout(folder: Path) -> Path:
+def _checkout(folder):
     for name in PARTS:
         part = folder / name
         if "." in name or name.isupper():
@@ -59,15 +54,13 @@ def _checkout(folder: Path) -> Path:
     return folder
 
 
-def _run(line: str) -> str:
+def _run(line):
     return subprocess.run(
         line, shell=True, capture_output=True, text=True, check=True, timeout=120
     ).stdout
 
 
-def test_a_checkout_is_sent_and_installed_with_uv(
-    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkout_is_sent_and_installed_with_uv(bare, tmp_path, monkeypatch):
     """Only what is needed to build it; uv is found where its own installer puts it."""
     home = bare.folder / "home"
     _tool(home / ".local" / "bin" / "uv", 'echo "$@"; cat "$4/README.md"')
@@ -79,9 +72,7 @@ def test_a_checkout_is_sent_and_installed_with_uv(
     assert not (home / "hermes-browse-source" / "secret").exists()
 
 
-def test_a_wheel_is_sent_and_installed_with_pipx(
-    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wheel_is_sent_and_installed_with_pipx(bare, tmp_path, monkeypatch):
     """Under its own name, which an installer reads."""
     _tool(tmp_path / "tools" / "pipx", 'echo "$@"; cat "$3"')
     wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
@@ -92,9 +83,7 @@ def test_a_wheel_is_sent_and_installed_with_pipx(
     assert _run(line) == f"install --force {bare.folder}/home/{wheel.name}\nwheel"
 
 
-def test_python_alone_makes_an_environment(
-    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_alone_makes_an_environment(bare, tmp_path, monkeypatch):
     """And the program is linked to where `hosts check` finds it."""
     home = bare.folder / "home"
     makes = f'mkdir -p "$3/bin"; printf "#!/bin/sh\\necho \\$@\\n" >"$3/bin/pip"; {shutil.which("chmod")} +x "$3/bin/pip"'
@@ -109,9 +98,7 @@ def test_python_alone_makes_an_environment(
     assert link.readlink() == home / ".local" / "lib" / "hermes-browse" / "bin" / "hermes-browse"
 
 
-def test_nothing_there_and_nothing_here(
-    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_there_and_nothing_here(bare, tmp_path, monkeypatch):
     """uv is fetched first; a repository is named; a wheel that is gone cannot be sent."""
     _came_from(
         monkeypatch,
@@ -122,11 +109,11 @@ def test_nothing_there_and_nothing_here(
     assert line.endswith('uv tool install --force git+https://git.example/x@abc"')
     _came_from(monkeypatch, None)
     line = install_line(bare.host)
-    assert line is not None and line.endswith('uv tool install --force hermes-browse"')
+    assert line.endswith('uv tool install --force hermes-browse"')
     _came_from(monkeypatch, {"url": (tmp_path / "gone.whl").as_uri(), "archive_info": {}})
     assert install_line(bare.host) is None
 
-    def fail(name: str) -> None:
+    def fail(name):
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(install_there, "distribution", fail)

@@ -1,16 +1,12 @@
 """`shell-init`: each shell takes its lines over, and asks the right program."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from commandline import call
 
-Capture = pytest.CaptureFixture[str]
 SHELLS = ("bash", "zsh", "fish")
 _NOTES = '#!/bin/sh\nprintf "%s:" "${0##*/}"; printf "<%s>" "$@"; echo\nexit 7\n'
 """A program that says how it was called."""
@@ -23,7 +19,7 @@ CALLS = [
 ]
 
 
-def run_in(shell: str, script: Path, line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_in(shell, script, line, folder):
     """Run a line in a shell that has taken over what was printed."""
     program = shutil.which(shell)
     if program is None:
@@ -46,27 +42,23 @@ def run_in(shell: str, script: Path, line: str, folder: Path) -> subprocess.Comp
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(("line", "wanted"), CALLS, ids=[line for line, _ in CALLS])
-def test_one_command_of_hermes_opens_this_browser(
-    capsys: Capture, tmp_path: Path, shell: str, line: str, wanted: str
-) -> None:
+@pytest.mark.parametrize("line, wanted", CALLS, ids=[line for line, _ in CALLS])
+def test_one_command_of_hermes_opens_this_browser(tmp_path, shell, line, wanted):
     """Words and exit code of every other command stay as they are."""
     script = tmp_path / "script"
-    script.write_text(call(capsys, "shell-init", shell).out)
+    script.write_text(call("shell-init", shell).out)
     ended = run_in(shell, script, line, tmp_path)
     assert (ended.stdout.strip(), ended.returncode, ended.stderr) == (wanted, 7, "")
 
 
 @pytest.mark.parametrize(
-    ("shell", "bound"), [("bash", "bind -X"), ("zsh", "bindkey"), ("fish", "bind")]
+    "shell, bound", [("bash", "bind -X"), ("zsh", "bindkey"), ("fish", "bind")]
 )
-def test_a_key_and_completion_come_with_it(
-    capsys: Capture, tmp_path: Path, shell: str, bound: str
-) -> None:
+def test_a_key_and_completion_come_with_it(tmp_path, shell, bound):
     """Ctrl+G is bound in a shell with a line editor; the words are completed."""
     script = tmp_path / "script"
-    script.write_text(call(capsys, "shell-init", shell).out)
+    script.write_text(call("shell-init", shell).out)
     line = f"set -o emacs; {bound}" if shell == "bash" else bound
     printed = run_in(shell, script, line, tmp_path).stdout
     assert "_hermes_browse_key" in printed
-    assert call(capsys, "completions", shell).out in script.read_text()
+    assert call("completions", shell).out in script.read_text()

@@ -8,7 +8,7 @@ import tempfile
 import time
 import unicodedata
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.lineage.tree import MoreEntry
+from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow
 from hermes_browse.tui.browser.main import MainScreen
@@ -206,15 +207,11 @@ class Browser:
 
     async def type(self, text: str) -> None:
         """Type text and wait for the answer."""
-        names = {
-            " ": "space",
-            '"': "quotation_mark",
-            ":": "colon",
-            "-": "minus",
-            "*": "asterisk",
-            "'": "apostrophe",
-        }
-        await self.press(*(names.get(letter, letter) for letter in text))
+        await self.press(*text)
+
+    async def search(self, text: str) -> None:
+        """Type a search and wait for the answer."""
+        await self.press("slash", *text)
 
     @property
     def _is_busy(self) -> bool:
@@ -281,6 +278,11 @@ class Browser:
         target = self.app.screen.query_one(widget)
         return "\n".join(strip.text.rstrip() for strip in target.render_lines(target.size.region))
 
+    @property
+    def status(self) -> str:
+        """What the status line says."""
+        return self.text("#status")
+
     def card(self) -> str:
         """What the texts of the card on top say; what stands in a table, word by word."""
 
@@ -337,6 +339,20 @@ async def browsing(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> AsyncIt
         yield browser
 
 
+def on_demo(
+    folder: Path, size: tuple[int, int] = (120, 36)
+) -> AbstractAsyncContextManager[Browser]:
+    """Run the browser on a fresh demo home."""
+    return browsing(demo_app(folder), size)
+
+
+def on_store(
+    path: Path, now: float = NOW, size: tuple[int, int] = (120, 36)
+) -> AbstractAsyncContextManager[Browser]:
+    """Run the browser on a store file."""
+    return browsing(open_app(loose(path), now), size)
+
+
 def loose(path: Path) -> Location:
     """A store file by its path."""
     return locate_file(path)
@@ -370,7 +386,13 @@ async def go_to(browser: Browser, root: str) -> None:
     await browser.settle()
 
 
+def rows_of(browser: Browser, widget: str = "#list") -> list[ListRow]:
+    """All rows of a list."""
+    source = browser.app.screen.query_one(widget, ConversationList).source
+    return [source.row(index) for index in range(len(source))]
+
+
 def listed(browser: Browser) -> set[str]:
     """Roots of the conversations in the list."""
-    rows = (browser.screen.rows.source.row(index) for index in range(len(browser.screen.rows)))
-    return {row.conversation.root_id for row in rows if isinstance(row, ConversationRow)}
+    rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
+    return {row.conversation.root_id for row in rows}

@@ -8,11 +8,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
-import pytest
 from paths import DATA
 
 from hermes_browse.tui.cli import main
@@ -39,17 +40,27 @@ def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
-    """Run a command in this process."""
-    capsys.readouterr()
-    code = main(list(arguments))
-    out, err = capsys.readouterr()
-    return Ended(code, out, err)
+def call(line: str = "", *words: str) -> Ended:
+    """Run a command in this process.
+
+    Args:
+        line: Its first words, split at spaces.
+        words: Further ones, each as it is.
+    """
+    out, err = (TextIOWrapper(BytesIO(), "utf-8", newline="") for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        code = main([*line.split(), *words])
+    return Ended(code, _written(out), _written(err))
 
 
-def ask(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+def _written(stream: TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
+
+
+def ask(line: str, *words: str) -> Any:
     """The JSON document of a command that must succeed."""
-    ended = call(capsys, *arguments, "--json")
+    ended = call(line, *words, "--json")
     assert ended.code == 0, ended.err
     return ended.document
 

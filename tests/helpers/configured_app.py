@@ -6,11 +6,11 @@ from pathlib import Path
 
 from browsing import NOW, loose
 from builders import demo_store
+from user_config import write_config
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.start import (
     read_start,
 )
@@ -20,8 +20,7 @@ def configured(folder: Path, text: str = "") -> BrowseApp:
     """The browser on the demo store as `launch` begins it, its first page shorter than the
     store."""
     if text:
-        config_path().parent.mkdir(parents=True, exist_ok=True)
-        config_path().write_text(text)
+        write_config(text)
     path = folder / "state.db"
     if not path.exists():
         demo_store(path, now=NOW)

@@ -14,10 +14,10 @@ import asyncssh
 import pytest
 from commandline import copy_store
 from server import ThrowAwayServer
+from user_config import write_config
 
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.hosts.codec import PROTOCOL
-from hermes_browse.tui.settings.folders import config_path
 
 BIN = Path(sys.executable).parent
 PROGRAMS = {
@@ -99,11 +99,10 @@ def asked(machines: Machines) -> int:
 
 def configure(machines: Machines, *names: str, more: str = "") -> None:
     """Write a configuration of hosts."""
-    config_path().parent.mkdir(parents=True, exist_ok=True)
     blocks = [
         f'[[hosts]]\nname = "{name}"\nssh = "{ssh(machines, name)}"\n{more}' for name in names
     ]
-    config_path().write_text("".join(blocks))
+    write_config("".join(blocks))
 
 
 def lies(machines: Machines, text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,9 +55,6 @@ def interrupt_measuring(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         return count_rows(reader, ids)
 
     monkeypatch.setattr(sizes, "count_rows", count)
-
-
-Fixture = Callable[[str], Path]
 
 
 def aged(id: str, days: float, *, ended: bool = True, **columns: object) -> dict[str, object]:

@@ -139,14 +139,21 @@ class Terminal:
             if not self._take(0.1):
                 assert holds(), f"{otherwise}, and the program has ended:\n{self.text}"
 
-    def send(self, keys: str) -> None:
-        """Type."""
+    def send(self, keys: str, text: str = "") -> None:
+        """Type, and read until a text is on the screen."""
         self.child.send(keys)
+        if text:
+            self.wait_for(text)
 
     def resize(self, columns: int, rows: int) -> None:
         """Another size, told by SIGWINCH."""
         self.screen.resize(rows, columns)
         self.child.setwinsize(rows, columns)
+
+    def leave(self, key: str = "q") -> None:
+        """End the program with a key; it says that all was well."""
+        self.send(key)
+        assert self.wait_for_end() == 0
 
     def wait_for_end(self, seconds: float = PATIENCE) -> int:
         """Read until the program has ended, and then all that is still in the terminal.

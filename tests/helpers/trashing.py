@@ -117,6 +117,19 @@ def health(path: Path) -> dict[str, str]:
         return said
 
 
+def is_sound(path: Path) -> bool:
+    """Whether SQLite and FTS5 find nothing wrong with a store."""
+    return set(health(path).values()) == {"ok"}
+
+
+@contextmanager
+def as_before(path: Path) -> Iterator[None]:
+    """What is done to a store, and taken back or refused, leaves its rows as they were."""
+    before = dump(path)
+    yield
+    assert differences(before, dump(path)) == {}
+
+
 def matches(path: Path, word: str, index: str = "messages_fts") -> list[int]:
     """Ids of the messages a search index finds."""
     with opened(path, "ro") as connection:

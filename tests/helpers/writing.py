@@ -90,22 +90,3 @@ def as_nobody(work: Callable[[], object]) -> str:
         said = answer.read()
     os.waitpid(child, 0)
     return said
-
-
-@contextmanager
-def writing_until(enough: Path, program: str, store: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run a Python program that writes to a store until the file `enough` is there, from when it
-    has said "ready".
-
-    Its arguments are both paths. At the end of the block the file is there, so a failure ends the
-    program too.
-    """
-    command = [sys.executable, "-c", program, str(store), str(enough)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None and process.stdout.readline().strip() == "ready"
-            yield process
-        finally:
-            enough.touch()

@@ -113,21 +113,6 @@ raise SystemExit(main(sys.argv[1:]))
 """The browser with a time limit of two seconds for a statement, so that one that never ends is seen
 to be ended."""
 
-TIMED = """
-import atexit, os, sys
-from hermes_browse.store.connection import reader
-from hermes_browse.tui.cli import main
-times = []
-reader.observe = lambda sql, seconds, rows: times.append(seconds * 1000)
-def tell():
-    with open(os.environ["HERMES_BROWSE_TIMES"], "a") as file:
-        file.write("".join(f"{each:.3f}\\n" for each in times))
-atexit.register(tell)
-raise SystemExit(main(sys.argv[1:]))
-"""
-"""The browser, which notes how many milliseconds each statement took: in DELETE mode it locks
-writers out so long."""
-
 ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 """How a browser ends: the last is a terminal that goes away under it."""
 

@@ -18,7 +18,6 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-STRACE = shutil.which("strace")
 COMPILER = shutil.which("cc") or shutil.which("gcc")
 KINDS = {"EIO": 1, "ENOSPC": 2, "short": 3, "kill": 4}
 """How a call fails, with the number the library knows it by."""
@@ -258,56 +257,3 @@ class Faults:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(timeout=30)
-
-
-class Traced:
-    """The same for SQLite's syncs alone, by strace: on a machine without a compiler, and to hold
-    the library against.
-
-    A new Python for each case; `kill` sends the signal as the call is entered.
-    """
-
-    _RUN = "import sys; sys.path.insert(0, sys.argv[1]); import acting; sys.exit(acting.act(*sys.argv[2:]))"
-
-    @staticmethod
-    def works() -> bool:
-        """Whether strace is there and may trace."""
-        return (
-            STRACE is not None
-            and subprocess.run([STRACE, "-o", os.devnull, "true"], capture_output=True).returncode
-            == 0
-        )
-
-    def run(
-        self, action: str, folder: Path, at: int = 0, kind: str = "EIO", *, names: bool = False
-    ) -> Answer:
-        """As `Faults.run`; calls are counted over the whole process, which syncs nothing but the
-        store."""
-        assert STRACE is not None
-        how = {"EIO": "error=EIO", "ENOSPC": "error=ENOSPC", "kill": "signal=KILL"}[kind]
-        inject = ["-e", f"inject=fdatasync:{how}:when={at}"] if at else []
-        log = folder.with_name(f"{folder.name}.strace")
-        traced = [STRACE, "-f", "-o", str(log), "-e", "trace=fdatasync", *inject]
-        done = subprocess.run(
-            [
-                *traced,
-                sys.executable,
-                "-c",
-                self._RUN,
-                str(Path(__file__).parent),
-                action,
-                str(folder),
-            ],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "XDG_DATA_HOME": str(folder / "data")},
-        )
-        lines = [
-            line
-            for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
-            if "fdatasync(" in line
-        ]
-        log.unlink()
-        code = -9 if done.returncode in (-9, 137) else done.returncode
-        calls = tuple("sync state.db" for _ in lines) if names else ()
-        return Answer(code, done.stdout + done.stderr, calls, len(lines) >= at > 0)

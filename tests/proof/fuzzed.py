@@ -1,9 +1,9 @@
 """What is fuzzed: the decoders of rows, the parser and planner of queries, the renderer of pages
 and rows.
 
-Each is one function of one drawn value, so that Hypothesis (a fixed number of examples, the same
-ones every time) and Atheris (led by the branches it reaches) can both drive it. A function returns
-how much there was in what it was given, which Hypothesis tries to make larger.
+Each is one function of one drawn value; Hypothesis draws a fixed number of examples, the same ones
+every time. A function returns how much there was in what it was given, which Hypothesis tries to
+make larger.
 """
 
 from __future__ import annotations

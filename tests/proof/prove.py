@@ -80,7 +80,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "HERMES_BROWSE_PROOF_OPENS": str(given.opens),
                 "HERMES_BROWSE_PROOF_ROUNDS": str(given.rounds),
                 "HERMES_BROWSE_PROOF_EXAMPLES": str(given.examples),
-                "HERMES_BROWSE_PROOF_RUNS": str(given.examples),
                 "HERMES_BROWSE_PROOF_STORE": given.store or "",
             }
             code = subprocess.run(

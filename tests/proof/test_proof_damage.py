@@ -1,25 +1,23 @@
 """Unbreakable: what can be read of a broken store is shown, what cannot is named; nothing crashes,
 nothing hangs."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from commandline import path_with
-from counts import IS_LONG, Tell
+from counts import IS_LONG
 from damage import corpus
 from driver import ESCAPE, LEFT, NO_QUERY, SHORT_FUSE, Driven
+from platforms import posix_only
 
 IDEA = "damage"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and a pseudo-terminal")
+pytestmark = posix_only
 SECONDS = 20
 """A command may take so long; all of them take much less on a whole store."""
 COMMANDS = (
@@ -64,7 +62,7 @@ seen."""
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[subprocess.Popen[str]]:
+def runner():
     """Runs commands in forks."""
     script = str(Path(__file__).with_name("forks.py"))
     pipe = subprocess.PIPE
@@ -73,13 +71,10 @@ def runner() -> Iterator[subprocess.Popen[str]]:
         [sys.executable, script], env=env, stdin=pipe, stdout=pipe, text=True
     ) as process:
         yield process
-        assert process.stdin is not None
         process.stdin.close()
 
 
-def test_every_command_on_every_broken_store(
-    runner: subprocess.Popen[str], tmp_path: Path, tell: Tell
-) -> None:
+def test_every_command_on_every_broken_store(runner, tmp_path, tell):
     """An exit code of the contract, a sentence where it is none of 0; never a traceback, a signal,
     or no end."""
     assert runner.stdin is not None and runner.stdout is not None
@@ -116,7 +111,7 @@ def test_every_command_on_every_broken_store(
     assert not faults, "\n\n".join(faults[:20])
 
 
-def _looked_at(path: Path, tell: Tell) -> str:
+def _looked_at(path, tell):
     """What went wrong when a store was opened, read and left on a screen; empty for nothing."""
     browser = Driven(path, code=SHORT_FUSE, PATH=path_with())  # no Hermes to resume in
     browser.wait_until(lambda it: "is writing" in it.text or not it.child.isalive(), SECONDS * 3)
@@ -153,7 +148,7 @@ def _looked_at(path: Path, tell: Tell) -> str:
     return ""
 
 
-def test_every_broken_store_on_the_screen(tmp_path: Path, tell: Tell) -> None:
+def test_every_broken_store_on_the_screen(tmp_path, tell):
     """Opened, read through and left: rows or a sentence, the terminal as it was, no traceback, no
     hang."""
     faults = []

@@ -9,32 +9,31 @@ import re
 import shutil
 import signal
 import statistics
-import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from builders import big_store
-from counts import IS_LONG, Tell, setting
+from counts import IS_LONG, setting
 from driver import ESCAPE, LEFT, NO_QUERY, TRACEBACK, Driven
+from platforms import posix_only
 from watching import check_and_count
 from writers import writing
 
 IDEA = "endurance"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     """A store of some size."""
     folder = tmp_path / "root"
     folder.mkdir()
     return big_store(folder / "state.db", 3000 if IS_LONG else 300, 30000 if IS_LONG else 3000)
 
 
-def test_storms(store: Path, tell: Tell) -> None:
+def test_storms(store, tell):
     """Hundreds of sizes, a megabyte pasted, thousands of keys, a tiny terminal, stops: it answers,
     leaves in order."""
     browser = Driven(store)
@@ -81,7 +80,7 @@ def test_storms(store: Path, tell: Tell) -> None:
 
 
 @pytest.mark.long
-def test_a_key_held_for_a_minute(store: Path, tell: Tell) -> None:
+def test_a_key_held_for_a_minute(store, tell):
     """Thirty a second in the list, in a transcript, by pages and in the search box; let go, it
     stands and answers."""
     browser = Driven(store)
@@ -107,20 +106,20 @@ def test_a_key_held_for_a_minute(store: Path, tell: Tell) -> None:
     assert TRACEBACK not in browser.raw
 
 
-def _help(browser: Driven) -> None:
+def _help(browser):
     browser.send("?")
     browser.wait_for("type to filter", 60)
     browser.send(ESCAPE)
     browser.wait_until(lambda it: "type to filter" not in it.text)
 
 
-def _state(browser: Driven) -> str:
+def _state(browser):
     """`T` for a process that stands still, by /proc/PID/stat."""
     return Path(f"/proc/{browser.pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-def test_sleep_and_waking(store: Path, tell: Tell) -> None:
+def test_sleep_and_waking(store, tell):
     """Ctrl+z as a shell sends it: the terminal is given back before it stands still, and taken
     again after."""
     browser = Driven(store)
@@ -157,7 +156,7 @@ class Sample:
     """Median of milliseconds from a key to what it draws; the cursor moves down and up again."""
 
 
-def _sample(browser: Driven, began: float) -> Sample:
+def _sample(browser, began):
     times = []
     for number in range(20):
         before, begun = len(browser.raw), time.perf_counter()
@@ -175,7 +174,7 @@ def _sample(browser: Driven, began: float) -> Sample:
     )
 
 
-def _middle(samples: Sequence[Sample], figure: str) -> float:
+def _middle(samples, figure):
     return statistics.median(getattr(sample, figure) for sample in samples)
 
 
@@ -184,7 +183,7 @@ def _middle(samples: Sequence[Sample], figure: str) -> float:
 @pytest.mark.skipif(
     not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
 )
-def test_browsing_without_end(store: Path, tmp_path: Path, tell: Tell) -> None:
+def test_browsing_without_end(store, tmp_path, tell):
     """Walks beside a writer who talks and has bursts: in the end as many open files, memory that
     has levelled off."""
     given = os.environ.get("HERMES_BROWSE_PROOF_STORE")

@@ -14,15 +14,13 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from acting import ACTIONS, NOW, trash_of
-from counts import Tell
-from faults import COMPILER, Answer, Faults, Traced
-from trashing import Dump, dump, family, health, opened
+from faults import COMPILER, Faults
+from trashing import Dump, dump, family, is_sound, opened, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
@@ -31,13 +29,9 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import list_bundles
 
 IDEA = "system calls that fail"
-pytestmark = [
-    pytest.mark.skipif(
-        not sys.platform.startswith("linux"), reason="interposes the C library as Linux does"
-    ),
-]
-_COMPILED = pytest.mark.skipif(
-    COMPILER is None, reason="needs a C compiler for the library that has calls fail"
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or COMPILER is None,
+    reason="interposes the C library as Linux does, with one compiled here",
 )
 _NOTHING = re.compile(r"(?i)nothing (was|has been) (changed|deleted)")
 _ROOM = 48 * 1024 * 1024
@@ -62,7 +56,7 @@ class Case(NamedTuple):
     calls: tuple[str, ...]
 
 
-def prepare(faults: Faults | Traced, folder: Path, action: str, shape: str, journal: str) -> Case:
+def prepare(faults, folder, action, shape, journal):
     """A home with what the action needs, and what it does to it."""
     built, home = folder / "built", folder / f"{action}-{shape}-{journal}"
     (built / "sessions").mkdir(parents=True)
@@ -70,8 +64,7 @@ def prepare(faults: Faults | Traced, folder: Path, action: str, shape: str, jour
         (built / "sessions" / name).write_text(f"{name} " * 50)
     path = family(built / "state.db", shape, journal=journal)
     if action in ("unarchive", "undo"):
-        with opened(path) as connection:
-            connection.execute("UPDATE sessions SET archived = 1 WHERE id = 'other'")
+        run(path, "UPDATE sessions SET archived = 1 WHERE id = 'other'")
     whole = dump(path)
     if action in ("restore", "drop"):
         delete(Store(path), ["tip"], trash_of(built), now=NOW, sessions_folder=built / "sessions")
@@ -85,7 +78,7 @@ def prepare(faults: Faults | Traced, folder: Path, action: str, shape: str, jour
     return Case(action, home, before, whole, wanted, answer.calls)
 
 
-def ways(call: str) -> tuple[str, ...]:
+def ways(call):
     """How a call may fail."""
     name = call.rpartition(" ")[0]
     if name in ("read", "open to read"):
@@ -97,7 +90,7 @@ def ways(call: str) -> tuple[str, ...]:
     return ("EIO", "kill")
 
 
-def try_once(faults: Faults | Traced, case: Case, folder: Path, at: int, kind: str) -> Answer:
+def try_once(faults, case, folder, at, kind):
     """Have one call fail, and look at everything."""
     shutil.copytree(case.folder, folder)
     answer = faults.run(case.action, folder, at, kind)
@@ -125,7 +118,7 @@ def try_once(faults: Faults | Traced, case: Case, folder: Path, at: int, kind: s
     if now == case.before and contents(folder) == contents(case.folder):
         shutil.rmtree(folder)  # as it began: the second try is the one that went well
         return answer
-    assert set(health(path).values()) == {"ok"}, what
+    assert is_sound(path), what
     check_nothing_is_lost(case, folder, now, what)
     again = faults.run(case.action, folder)
     if case.action != "drop" or list_bundles(trash):
@@ -140,7 +133,7 @@ def try_once(faults: Faults | Traced, case: Case, folder: Path, at: int, kind: s
     return answer
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def contents(folder):
     """All files below a folder but the store's own."""
     files = (
         each
@@ -150,7 +143,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(each.relative_to(folder)): each.read_bytes() for each in files}
 
 
-def check_said(case: Case, answer: Answer, now: Dump, what: object) -> None:
+def check_said(case, answer, now, what):
     """Hold what was said against what is so."""
     if _NOTHING.search(answer.said):
         assert now == case.before, what
@@ -160,13 +153,12 @@ def check_said(case: Case, answer: Answer, now: Dump, what: object) -> None:
         assert now == case.wanted, what
 
 
-def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> None:
+def check_nothing_is_lost(case, folder, now, what):
     """All rows and files of the beginning can be had: on a copy, with every bundle put back."""
     if case.action == "export":
         out = folder / "out.md"
-        assert not out.exists() or out.read_text(encoding="utf-8").rstrip().endswith(
-            _last_words(case)
-        ), what
+        text = out.read_text(encoding="utf-8") if out.exists() else "gangway tip"
+        assert text.rstrip().endswith("gangway tip"), what
         return
     if case.action == "remember":
         memory = folder / "state.json"
@@ -188,12 +180,8 @@ def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> 
     shutil.rmtree(copy)
 
 
-def _last_words(case: Case) -> str:
-    return "gangway tip"
-
-
 @pytest.fixture(scope="module")
-def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
+def faults(tmp_path_factory):
     """The process that forks."""
     made = Faults(tmp_path_factory.mktemp("faults"))
     yield made
@@ -201,7 +189,7 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Path]:
+def place(tmp_path):
     """A folder, in memory where there is such a place: a sync to a disk takes longer than all the
     rest."""
     memory = Path("/dev/shm")
@@ -212,12 +200,9 @@ def place(tmp_path: Path) -> Iterator[Path]:
         yield Path(folder)
 
 
-@_COMPILED
 @pytest.mark.parametrize("journal", [pytest.param("wal", marks=pytest.mark.quick), "delete"])
 @pytest.mark.parametrize("action", ["delete", "restore", "archive"])
-def test_syncs_renames_and_removals(
-    faults: Faults, action: str, journal: str, place: Path, tell: Tell
-) -> None:
+def test_syncs_renames_and_removals(faults, action, journal, place, tell):
     """The short part: what makes a transaction last, and a bundle, each with an error, and one in
     three killed too."""
     case = prepare(faults, place, action, "22", journal)
@@ -229,32 +214,10 @@ def test_syncs_renames_and_removals(
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not Traced.works(), reason="needs strace, and leave to trace")
-@pytest.mark.parametrize("journal", ["wal", "delete"])
-@pytest.mark.parametrize("action", ["delete", "restore", "archive"])
-def test_syncs_under_strace(action: str, journal: str, place: Path, tell: Tell) -> None:
-    """Each sync of the store, failed by the kernel's own means: the same must hold without the
-    library between."""
-    traced = Traced()
-    case = prepare(traced, place, action, "22", journal)
-    assert len(case.calls) > 1
-    for at in range(1, len(case.calls) + 1):
-        for kind in ("EIO", "kill"):
-            answer = try_once(traced, case, place / "case", at, kind)
-            assert answer.reached
-            tell("syncs made to fail by strace")
-            if "The last step of writing" in answer.said:
-                tell("commits in doubt")
-
-
-@pytest.mark.long
-@_COMPILED
 @pytest.mark.parametrize("shape", ["22", "31"])
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("action", ACTIONS)
-def test_every_call(
-    faults: Faults, action: str, journal: str, shape: str, place: Path, tell: Tell
-) -> None:
+def test_every_call(faults, action, journal, shape, place, tell):
     """With an error, a full disk, a short write, a kill."""
     if action == "pin" and shape == "22":
         pytest.skip("this store knows no pins")

@@ -5,8 +5,6 @@ runs on a real pseudo-terminal and is driven through every feature that reads; i
 way there is.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import sqlite3
@@ -18,15 +16,17 @@ from pathlib import Path
 
 import pytest
 from builders import big_store
-from counts import IS_LONG, Tell, setting
+from counts import IS_LONG, setting
 from driver import ENDINGS, FEW, READING, Driven
+from platforms import posix_only
+from trashing import run
 from watching import BESIDE, Watch, check_and_count, digest
 from writers import faultless, writing
 from writing import handles
 
 IDEA = "harmless viewer"
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
     ),
@@ -39,7 +39,7 @@ STEPS = READING if IS_LONG else FEW
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     """A store of some size that Hermes itself has been in: alone in its folder."""
     folder = tmp_path / "root"
     folder.mkdir()
@@ -47,7 +47,7 @@ def store(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("journal", ["wal", pytest.param("delete", marks=pytest.mark.long)])
-def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: str) -> None:
+def test_every_reading_feature_beside_writers(store, tell, journal):
     """Writers and the browser, over and over; the log of the store is the same one from beginning
     to end."""
     if journal == "delete":
@@ -79,7 +79,7 @@ def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: 
     tell("integrity checks ok")
 
 
-def test_beside_a_clean_up(store: Path, tell: Tell) -> None:
+def test_beside_a_clean_up(store, tell):
     """While Hermes optimises its index, rebuilds it and rewrites the whole file, the browser goes
     on reading."""
     # One of them: two keep each other out, and Hermes warns of its optimize that failed, whether we
@@ -101,7 +101,7 @@ def test_beside_a_clean_up(store: Path, tell: Tell) -> None:
     tell("integrity checks ok")
 
 
-def test_no_byte_changes_when_no_one_writes(store: Path, tell: Tell) -> None:
+def test_no_byte_changes_when_no_one_writes(store, tell):
     """A walk through everything leaves the file as it was; an idle browser has it not open at
     all."""
     before, stat = digest(store), store.stat()
@@ -151,7 +151,7 @@ sys.stdin.readline()
         for each in ENDINGS
     ],
 )
-def test_a_gateway_whose_locks_were_dropped(store: Path, tell: Tell, ending: str) -> None:
+def test_a_gateway_whose_locks_were_dropped(store, tell, ending):
     """Its log, which the next one to write would take away from under it, is there when we have
     gone."""
     pipe = subprocess.PIPE
@@ -176,17 +176,15 @@ def test_a_gateway_whose_locks_were_dropped(store: Path, tell: Tell, ending: str
     tell("gateways without locks, log kept")
 
 
-def test_a_restore_that_replaces_the_file(store: Path, tmp_path: Path, tell: Tell) -> None:
+def test_a_restore_that_replaces_the_file(store, tmp_path, tell):
     """The browser goes on with the new file, and the old one's log is nobody's any more."""
     other = tmp_path / "other.db"
     shutil.copy(store, other)
-    with closing(sqlite3.connect(other)) as connection, connection:
-        connection.execute(
-            "INSERT INTO sessions (id, source, title, started_at) VALUES ('new', 'cli', 'Restored', 2e9)"
-        )
-        connection.execute(
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('new', 'user', 'x', 2e9)"
-        )
+    run(
+        other,
+        "INSERT INTO sessions (id, source, title, started_at) VALUES ('new', 'cli', 'Restored', 2e9)",
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('new', 'user', 'x', 2e9)",
+    )
     browser = Driven(store)
     browser.opened()
     browser.send("jjj")

@@ -5,27 +5,24 @@ What is written is compared with what is written for a harmless store: no kind o
 none of its controls.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import unicodedata
 from contextlib import closing
-from pathlib import Path
 
 import pyte
 import pytest
 from commandline import PROGRAM, copy_store, path_with
-from counts import IS_LONG, Tell
+from counts import IS_LONG
 from driver import ESCAPE, LEFT, NO_QUERY, Driven, Step
+from platforms import posix_only
 from poisoned import ATTACK, acting, poison
 
 IDEA = "hostile text"
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 FLOOD = (
     f"{ATTACK} owned \x1b]0;owned\x1b\\ "
@@ -65,7 +62,7 @@ STEPS = (
 """Every screen there is to read."""
 
 
-def _root(folder: Path, store: str, text: str) -> Path:
+def _root(folder, store, text):
     """A home with a store, a bundle in the trash, an old transcript and a second profile, all full
     of one text."""
     path = copy_store(store, folder)
@@ -106,7 +103,7 @@ def _root(folder: Path, store: str, text: str) -> Path:
     return folder
 
 
-def _kinds(written: str) -> set[str]:
+def _kinds(written):
     """Kinds of sequences in what a program wrote: strings by what they begin with, CSI by its marks
     and its end."""
     found = {
@@ -121,7 +118,7 @@ def _kinds(written: str) -> set[str]:
     return found | {f"ESC {letter}" for letter in re.findall(r"\x1b([^\[\]P_^X])", written)}
 
 
-def _walk(root: Path, tell: Tell) -> tuple[Driven, str]:
+def _walk(root, tell):
     browser = Driven(root, PATH=path_with())
     modes, charset = set(browser.screen.mode), browser.screen.g0_charset
     browser.opened()
@@ -138,7 +135,7 @@ def _walk(root: Path, tell: Tell) -> tuple[Driven, str]:
 
 
 @pytest.mark.parametrize("store", ["state-v22", pytest.param("state-v31", marks=pytest.mark.long)])
-def test_no_text_acts_on_the_terminal(tmp_path: Path, tell: Tell, store: str) -> None:
+def test_no_text_acts_on_the_terminal(tmp_path, tell, store):
     """Title, clipboard, modes, cursor, character sets: as after a store of harmless words."""
     harmless, usual = _walk(_root(tmp_path / "harmless", store, "owned by nobody"), tell)
     browser, written = _walk(_root(tmp_path / "hostile", store, FLOOD), tell)
@@ -169,7 +166,7 @@ def test_no_text_acts_on_the_terminal(tmp_path: Path, tell: Tell, store: str) ->
 
 
 @pytest.mark.parametrize("store", ["state-v22", pytest.param("state-v31", marks=pytest.mark.long)])
-def test_no_text_acts_through_standard_output(tmp_path: Path, tell: Tell, store: str) -> None:
+def test_no_text_acts_through_standard_output(tmp_path, tell, store):
     """Every command that reads, into a pipe."""
     root = _root(tmp_path / "root", store, FLOOD)
     rows = _document(root, "list", "--view", "all", "--limit", "0")["conversations"]
@@ -190,9 +187,9 @@ def test_no_text_acts_through_standard_output(tmp_path: Path, tell: Tell, store:
         tell("commands into a pipe, 0 controls")
 
 
-def _document(root: Path, *command: str) -> dict[str, list[dict[str, str]]]:
+def _document(root, *command):
     done = subprocess.run(
         [*PROGRAM, "--home", str(root), *command, "--json"], capture_output=True, check=True
     )
-    document: dict[str, list[dict[str, str]]] = json.loads(done.stdout)
+    document = json.loads(done.stdout)
     return document

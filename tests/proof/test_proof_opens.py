@@ -1,30 +1,27 @@
 """Opened and left: hundreds of times, in every way there is, beside the real Hermes that writes at
 full speed."""
 
-from __future__ import annotations
-
 import importlib.util
 import random
-import sys
-from pathlib import Path
 
 import pytest
 from builders import big_store
-from counts import Tell, setting
+from counts import setting
 from driver import ENDINGS, Driven
+from platforms import posix_only
 from watching import BESIDE, Watch, check_and_count
 from writers import faultless, writing
 
 IDEA = "opened and left"
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
     ),
 ]
 
 
-def test_opened_and_left_in_every_way(tmp_path: Path, tell: Tell) -> None:
+def test_opened_and_left_in_every_way(tmp_path, tell):
     """Opened, and ended by a key, TERM, HUP, KILL or the loss of its terminal, at any moment,
     beside a writer."""
     folder = tmp_path / "root"

@@ -1,25 +1,23 @@
 """Beside a repair: `hermes sessions repair` mends a broken store while the browser is on it,
 whichever way it takes."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from builders import big_store
-from counts import IS_LONG, Tell, setting
+from counts import IS_LONG, setting
 from driver import FEW, LEFT, NO_QUERY, Driven
+from platforms import posix_only
 from watching import check_and_count
 
 IDEA = "beside Hermes' repair"
 pytestmark = [
-    pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
+    posix_only,
     pytest.mark.skipif(
         not importlib.util.find_spec("hermes_cli"), reason="hermes-agent is not installed"
     ),
@@ -59,7 +57,7 @@ db.close()
 
 
 @pytest.mark.parametrize("way", [pytest.param(way, marks=pytest.mark.long) for way in BREAKS])
-def test_a_repair_under_an_open_browser(way: str, tmp_path: Path, tell: Tell) -> None:
+def test_a_repair_under_an_open_browser(way, tmp_path, tell):
     """The repair succeeds, takes the way it takes without us, and loses no row; the browser shows
     the mended store."""
     for number in range(setting("REPAIRS", 1, 2)):
@@ -68,12 +66,11 @@ def test_a_repair_under_an_open_browser(way: str, tmp_path: Path, tell: Tell) ->
         _repair(big_store(home / "state.db", *SIZE), way, number % 2 == 0, tell)
 
 
-def _repair(store: Path, way: str, searching: bool, tell: Tell) -> None:
+def _repair(store, way, searching, tell):
     browser = Driven(store)
     browser.opened()
     if searching:
-        browser.send("/ferry")
-        browser.wait_for("hits in")
+        browser.send("/ferry", "hits in")
     with closing(sqlite3.connect(store, isolation_level=None)) as connection:
         for statement in BREAKS[way]:
             connection.execute(statement)
@@ -89,7 +86,6 @@ def _repair(store: Path, way: str, searching: bool, tell: Tell) -> None:
                 browser.send(keys)
                 browser.read(0.15)
             assert browser.child.isalive(), browser.text
-        assert repair.stdout is not None
         said = repair.stdout.read()
     assert repair.returncode == 0, said
     if way == "already healthy":
@@ -103,8 +99,7 @@ def _repair(store: Path, way: str, searching: bool, tell: Tell) -> None:
     if searching:
         browser.send(f"{NO_QUERY}\r{LEFT}")
     browser.wait_for("search: words")
-    browser.send(f"{LEFT}{AGAIN}g")
-    browser.wait_for("Written after it")
+    browser.send(f"{LEFT}{AGAIN}g", "Written after it")
     tell("steps through reading features", browser.walk(1.0 if IS_LONG else 0.35, FEW))
     browser.finish("q")
     assert browser.is_restored

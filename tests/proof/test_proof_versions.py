@@ -1,8 +1,6 @@
 """Every Hermes: stores that each release wrote or brought up to its schema, read as that release
 reads them."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shutil
@@ -10,13 +8,10 @@ import sqlite3
 import subprocess
 import time
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import make_store
 from commandline import PROGRAM
-from counts import Tell
 from driver import FEW, Driven
 from paths import DATA
 from releases import Releases, offered, open_and_ask, write_and_ask
@@ -25,7 +20,6 @@ from searching import search
 from watching import digest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
@@ -45,12 +39,12 @@ NO_HERMES = pytest.mark.skipif(not HAS_HERMES, reason="hermes-agent is not insta
 
 
 @pytest.fixture(scope="session")
-def releases(tmp_path_factory: pytest.TempPathFactory) -> Releases:
+def releases(tmp_path_factory):
     """Each fetched once."""
     return Releases(tmp_path_factory.mktemp("releases"))
 
 
-def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
+def compare(store, said, tell):
     """Hold what we read against what the release that wrote it says itself."""
     before = digest(store)
     with Store(store).reader() as reader:
@@ -58,7 +52,7 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
         assert sorted(catalog.sessions) == said["ids"]
         for row in said["list"]:
             ours = catalog.of_session(row["id"])
-            assert ours is not None and ours.id == row["id"]
+            assert ours.id == row["id"]
             assert (ours.title, ours.source, ours.last_active) == (
                 row["title"],
                 row["source"],
@@ -91,8 +85,8 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
     assert digest(store) == before
 
 
-def _compare_messages(reader: Reader, session: str, said: dict[str, Any], tell: Tell) -> None:
-    def rows(reading: Reading) -> list[Any]:
+def _compare_messages(reader, session, said, tell):
+    def rows(reading):
         return list(read_outline(reader, [Session(session, "")], reading).rows)
 
     live = read_messages(reader, rows(Reading.LIVE))
@@ -110,14 +104,14 @@ def _compare_messages(reader: Reader, session: str, said: dict[str, Any], tell: 
     tell("messages", len(live))
 
 
-def _compare_search(reader: Reader, text: str, found: list[int]) -> None:
+def _compare_search(reader, text, found):
     hits = search(reader, parse(text), scope=Scope(), limit=0).hits
     # What was taken back is a hit of ours that says so; Hermes leaves it out (since 0.16, which can
     # take back).
     assert {hit.message_id for hit in hits if hit.state is not State.REWOUND} == set(found), text
 
 
-def _release(version: str, releases: Releases, tell: Tell) -> Path:
+def _release(version, releases, tell):
     """The folder of a release.
 
     Raises:
@@ -136,14 +130,14 @@ def _release(version: str, releases: Releases, tell: Tell) -> Path:
 
 
 @NO_HERMES
-def test_the_installed_release(tmp_path: Path, tell: Tell) -> None:
+def test_the_installed_release(tmp_path, tell):
     """A store it writes, and what it says is in it."""
     compare(tmp_path / "state.db", write_and_ask(None, tmp_path / "state.db"), tell)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("version", RELEASES)
-def test_a_release(version: str, releases: Releases, tmp_path: Path, tell: Tell) -> None:
+def test_a_release(version, releases, tmp_path, tell):
     """Stores that each release writes, what it says is in them; our commands and the browser on
     them."""
     folder = _release(version, releases, tell)
@@ -174,7 +168,7 @@ def test_a_release(version: str, releases: Releases, tmp_path: Path, tell: Tell)
 WORDS = ("lantern", "tide", "rope", "boats", "shines")
 
 
-def upgraded(store: Path, release: Path | None, tell: Tell) -> int:
+def upgraded(store, release, tell):
     """Let a release open a store and bring it up to its schema; every session, message and hit is
     still what it says.
 
@@ -199,9 +193,7 @@ def upgraded(store: Path, release: Path | None, tell: Tell) -> int:
 
 @NO_HERMES
 @pytest.mark.parametrize("fixture", sorted(path.name for path in DATA.glob("state-v*.db")))
-def test_a_store_of_another_release_opened_by_the_installed_one(
-    fixture: str, tmp_path: Path, tell: Tell
-) -> None:
+def test_a_store_of_another_release_opened_by_the_installed_one(fixture, tmp_path, tell):
     """Those of older releases are brought up to its schema; that of 0.22 is newer than it knows,
     and it opens it."""
     store = tmp_path / "state.db"
@@ -225,9 +217,7 @@ BY_HAND = {
 @pytest.mark.parametrize(
     "way", ["the installed release", pytest.param("all releases", marks=pytest.mark.long)]
 )
-def test_a_store_of_schema_6_upgraded_step_by_step(
-    way: str, releases: Releases, tmp_path: Path, tell: Tell
-) -> None:
+def test_a_store_of_schema_6_upgraded_step_by_step(way, releases, tmp_path, tell):
     """Every step reads as the first one does: by hand up to schema 10, then by real releases, one
     after the other."""
     store = make_store(tmp_path / "state.db", "6", SESSIONS, MESSAGES)
@@ -240,7 +230,7 @@ def test_a_store_of_schema_6_upgraded_step_by_step(
         tell("steps from schema 6")
     if way == "all releases":
         folders = [folder for version in RELEASES if (folder := releases.get(version)) is not None]
-        steps: list[Path | None] = [*folders]
+        steps = [*folders]
     else:
         steps = [None] if HAS_HERMES else []
     for release in steps:
@@ -249,13 +239,13 @@ def test_a_store_of_schema_6_upgraded_step_by_step(
         tell("steps from schema 6")
 
 
-def _everything(store: Path, version: int) -> list[object]:
+def _everything(store, version):
     """What a store tells, once all reading functions have been through it."""
     with Store(store).reader() as reader:
         assert reader.schema.version == version
         read_all(reader)
         conversations = with_details(reader, read_catalog(reader, time.time()).select(View.ALL))
-        told: list[object] = []
+        told = []
         for each in sorted(conversations, key=lambda conversation: conversation.id):
             shown = read_messages(reader, read_outline(reader, each.segments).rows)
             told.append(

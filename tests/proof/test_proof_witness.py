@@ -1,7 +1,5 @@
 """Secrets and network: what the kernel sees of a reading run, and that it needs no network."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
@@ -17,7 +15,7 @@ from pathlib import Path
 import pytest
 from builders import big_store
 from commandline import PROGRAM, copy_store
-from counts import IS_LONG, Tell
+from counts import IS_LONG
 from driver import FEW, READING, Driven
 from writers import writing
 
@@ -53,7 +51,7 @@ raise SystemExit(main(sys.argv[1:]))
 the store."""
 
 
-def _judge(log: Path, store: Path, tell: Tell) -> None:
+def _judge(log, store, tell):
     """Go through what the kernel saw: the store and its log are read, and never written, truncated
     or taken away."""
     lines = [line for line in log.read_text(errors="replace").splitlines() if str(store) in line]
@@ -89,7 +87,7 @@ def _judge(log: Path, store: Path, tell: Tell) -> None:
 
 
 @pytest.fixture
-def strace(tmp_path: Path) -> tuple[str, ...]:
+def strace(tmp_path):
     """The command that traces into `trace`.
 
     Raises:
@@ -107,7 +105,7 @@ def strace(tmp_path: Path) -> tuple[str, ...]:
     pytest.skip("strace may not trace here")
 
 
-def test_the_kernel_sees_no_write(strace: tuple[str, ...], tmp_path: Path, tell: Tell) -> None:
+def test_the_kernel_sees_no_write(strace, tmp_path, tell):
     """Commands: the store is opened read-only every time, and never written, truncated, renamed or
     unlinked."""
     store = copy_store("state-v22", tmp_path / "root")
@@ -127,9 +125,7 @@ def test_the_kernel_sees_no_write(strace: tuple[str, ...], tmp_path: Path, tell:
         for each in ("wal", "delete")
     ],
 )
-def test_the_kernel_sees_no_write_of_the_browser(
-    strace: tuple[str, ...], tmp_path: Path, tell: Tell, journal: str
-) -> None:
+def test_the_kernel_sees_no_write_of_the_browser(strace, tmp_path, tell, journal):
     """The browser on a pseudo-terminal, through every feature that reads; beside a writer in `make
     proof`."""
     folder = tmp_path / "root"
@@ -150,7 +146,7 @@ def test_the_kernel_sees_no_write_of_the_browser(
     _judge(tmp_path / "trace", store, tell)
 
 
-def test_only_sqlite_opens_the_store(tmp_path: Path, tell: Tell) -> None:
+def test_only_sqlite_opens_the_store(tmp_path, tell):
     """Without strace too: Python itself never opens the file or its log, only SQLite does, with
     `mode=ro`."""
     folder = tmp_path / "root"
@@ -169,7 +165,7 @@ def test_only_sqlite_opens_the_store(tmp_path: Path, tell: Tell) -> None:
     tell("connections by SQLite, all mode=ro, 0 opens by anything else", len(heard))
 
 
-def test_without_any_network(tmp_path: Path, tell: Tell) -> None:
+def test_without_any_network(tmp_path, tell):
     """In a network namespace with nothing in it everything answers as it does elsewhere."""
     alone = ["unshare", "-rn"]
     if (
@@ -192,7 +188,7 @@ def test_without_any_network(tmp_path: Path, tell: Tell) -> None:
         tell("commands without a network")
 
 
-def test_what_is_made_is_private(tmp_path: Path, tell: Tell) -> None:
+def test_what_is_made_is_private(tmp_path, tell):
     """Whatever the umask: config, trash, state, log and exports are for their owner alone, and argv
     tells no text."""
     root = tmp_path / "root"
@@ -219,8 +215,7 @@ def test_what_is_made_is_private(tmp_path: Path, tell: Tell) -> None:
             assert done.returncode == 0, (command, done.stderr)
         browser = Driven(root / "state.db")
         browser.opened()
-        browser.send("/walrus")
-        browser.wait_for("kept walrus answer")
+        browser.send("/walrus", "kept walrus answer")
         assert b"walrus" not in Path(f"/proc/{browser.pid}/cmdline").read_bytes()
         browser.finish("q")
     finally:

@@ -1,20 +1,16 @@
 """The façade of a store, as a script uses it: open, read, change, take back."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from builders import demo_store
 from paths import ROOT
 
-from hermes_browse.store import OpenStore, open_store
+from hermes_browse.store import open_store
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.errors import NotFoundError
@@ -26,7 +22,7 @@ SCRIPTING = ROOT / "docs" / "scripting.md"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch):
     """A Hermes home with the conversations of the sample store, and an empty trash."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     folder = tmp_path / "home"
@@ -36,12 +32,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(home: Path) -> Iterator[OpenStore]:
+def store(home):
     with open_store(home) as opened:
         yield opened
 
 
-def test_the_example_runs(home: Path) -> None:
+def test_the_example_runs(home):
     """Three lines, as they stand in the documentation."""
     (code,) = re.findall(r"```python\n(.*?)```", SCRIPTING.read_text(encoding="utf-8"), re.DOTALL)
     assert len([line for line in code.splitlines() if line]) == 3
@@ -51,7 +47,7 @@ def test_the_example_runs(home: Path) -> None:
     assert len(done.stdout.splitlines()) > 3
 
 
-def test_what_is_named_is_opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_named_is_opened(home, monkeypatch):
     """A file, a home, a location, or nothing: the store that Hermes uses."""
     monkeypatch.setenv("HERMES_HOME", str(home))
     file = home / "state.db"
@@ -60,7 +56,7 @@ def test_what_is_named_is_opened(home: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert opened.store.path == file and opened.state()
 
 
-def test_it_is_read(store: OpenStore) -> None:
+def test_it_is_read(store):
     conversations = store.conversations("source:cli")
     assert conversations and {each.source for each in conversations} == {"cli"}
     hit = store.search("the").answer.hits[0]
@@ -72,11 +68,11 @@ def test_it_is_read(store: OpenStore) -> None:
         list(store.transcript("nobody"))
 
 
-def test_it_is_changed_and_changed_back(store: OpenStore) -> None:
+def test_it_is_changed_and_changed_back(store):
     before = {each.id: (each.title, each.archived) for each in store.conversations()}
     ended = store.conversations("is:ended")[0].id
 
-    def now() -> dict[str, tuple[str | None, bool]]:
+    def now():
         return {each.id: (each.title, each.archived) for each in store.conversations()}
 
     changes = [store.archive([ended]), store.rename(ended, "another title").change]
@@ -89,7 +85,7 @@ def test_it_is_changed_and_changed_back(store: OpenStore) -> None:
     assert store.restore(deleted.bundle.name).verified and now() == before
 
 
-def test_it_is_cleaned_up(store: OpenStore) -> None:
+def test_it_is_cleaned_up(store):
     """By a plan, whose conversations are archived or moved to the trash."""
     moment = time.time()
     catalog = store.catalog(moment)
@@ -105,7 +101,7 @@ def test_it_is_cleaned_up(store: OpenStore) -> None:
     assert not planned & {each.id for each in store.conversations()}
 
 
-def test_no_call_takes_a_file() -> None:
+def test_no_call_takes_a_file():
     """What another machine asks by name holds no path, no location and no store."""
     for name in CALLS:
         for kind in signature(name).parameters.values():

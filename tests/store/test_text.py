@@ -34,7 +34,7 @@ hostile_text = st.text(alphabet=st.one_of(st.sampled_from(_SHARP), st.characters
 """Any code points, lone surrogates among them, and often the ones that act."""
 
 
-def acts(letter: str) -> bool:
+def acts(letter):
     """Whether a character could do something to a terminal."""
     return (
         unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") and letter not in "\n\t"
@@ -45,7 +45,7 @@ def acts(letter: str) -> bool:
 @example("\r\r\n")
 @example("👩\u200d\u200d💻")
 @example("👩\ufe0f\u200d💻\u200d")
-def test_nothing_acts_on_a_terminal(text: str) -> None:
+def test_nothing_acts_on_a_terminal(text):
     """No control, bidi control, separator or surrogate is left; what is safe stays as it is; twice
     changes nothing."""
     safe = printable(text)
@@ -56,13 +56,13 @@ def test_nothing_acts_on_a_terminal(text: str) -> None:
 
 
 @given(st.text(alphabet=st.characters(categories=("L", "N", "P", "S", "Mn", "Zs"))))
-def test_harmless_text_is_the_very_same(text: str) -> None:
+def test_harmless_text_is_the_very_same(text):
     """Words of every script come through untouched, and as the same object."""
     assert printable(text) is text
 
 
 @given(hostile_text, st.integers(min_value=1, max_value=40))
-def test_one_line_is_one_line_and_short(text: str, limit: int) -> None:
+def test_one_line_is_one_line_and_short(text, limit):
     """No break, nothing that acts, no run of spaces, within the limit, and done once."""
     line = one_line(text, limit)
     assert len(line) <= limit
@@ -72,7 +72,7 @@ def test_one_line_is_one_line_and_short(text: str, limit: int) -> None:
     assert one_line(text) == " ".join(one_line(text).split())
 
 
-def test_what_replaces_what() -> None:
+def test_what_replaces_what():
     """Controls are seen, joiners and accents of real words stay."""
     assert printable("\x1b[31m\x7f") == "␛[31m␡"
     assert printable("a\r\nb\rc") == "a\nb␍c"
@@ -85,7 +85,7 @@ def test_what_replaces_what() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
+    "value, text",
     [
         (None, None),
         ("", ""),
@@ -96,12 +96,12 @@ def test_what_replaces_what() -> None:
         ("a\ud800b", "a\ufffd\ufffd\ufffdb"),
     ],
 )
-def test_any_stored_value_is_text(value: object, text: str | None) -> None:
+def test_any_stored_value_is_text(value, text):
     """Numbers, blobs and surrogates too; NULL stays nothing."""
     assert as_text(value) == text
 
 
-def test_times() -> None:
+def test_times():
     """Numbers, numbers in text and ISO times; nothing a calendar could not show."""
     assert (
         as_time(1_767_258_000)
@@ -133,7 +133,7 @@ def test_times() -> None:
 @given(st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(), st.text(), st.binary(), st.none()))
 @example(-62_135_510_401.0)
 @example(253_402_300_799)
-def test_any_stored_value_is_survived(value: object) -> None:
+def test_any_stored_value_is_survived(value):
     """Whatever SQLite can hold gives a usable answer, and a time is one datetime can show."""
     moment = as_time(value)
     if moment is not None:
@@ -149,7 +149,7 @@ def test_any_stored_value_is_survived(value: object) -> None:
     decode_tool_calls(value)
 
 
-def test_counts_money_and_flags() -> None:
+def test_counts_money_and_flags():
     """Negative, infinite and textual numbers are none."""
     assert [as_count(each) for each in (3, 3.9, -5, float("inf"), "3", b"\x01", None)] == [
         3,
@@ -177,7 +177,7 @@ def test_counts_money_and_flags() -> None:
     ]
 
 
-def test_model_config_of_any_kind() -> None:
+def test_model_config_of_any_kind():
     """Only a JSON object is a mapping."""
     assert (
         as_mapping('{"_branched_from": "a"}')
@@ -201,7 +201,7 @@ def test_model_config_of_any_kind() -> None:
 
 
 @pytest.mark.parametrize("depth", [*range(880, 1000, 1), 100_000])
-def test_json_as_deep_as_the_stack(depth: int) -> None:
+def test_json_as_deep_as_the_stack(depth):
     """JSON that can just be read may be too deep to be written again: it is then shown as it
     stands."""
     nested = "[" * depth + "]" * depth
@@ -211,7 +211,7 @@ def test_json_as_deep_as_the_stack(depth: int) -> None:
     assert not calls or json.loads(calls[0].arguments) is not None
 
 
-def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone() -> None:
+def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone():
     """Hermes 0.18 and 0.19 put a line above the message, too (recorded from both,
     `tests/data/compression`)."""
     summary = "[CONTEXT COMPACTION — REFERENCE ONLY] The ferry left.\n\n--- END OF CONTEXT SUMMARY — respond below ---"
@@ -224,7 +224,7 @@ def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stored", "said"),
+    "stored, said",
     [
         (
             '[{"type": "reasoning.summary", "summary": "first"}, {"type": "reasoning.text", "text": "then"}]',
@@ -239,6 +239,6 @@ def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone() -> None:
         (None, None),
     ],
 )
-def test_reasoning_in_details(stored: str | None, said: str | None) -> None:
+def test_reasoning_in_details(stored, said):
     """As Hermes reads it from an answer; what is encrypted has no text."""
     assert reasoning_of_details(stored) == said

@@ -1,13 +1,9 @@
 """What stands in the place of a small file: a pipe is not waited for, and a device is not read."""
 
-from __future__ import annotations
-
 import os
-import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from platforms import posix_only
 
 from hermes_browse.store.cleanup.hermes_settings import read_block
 from hermes_browse.store.connection.connect import Store
@@ -21,14 +17,14 @@ from hermes_browse.tui.settings.folders import chosen_language, config_path
 from hermes_browse.tui.settings.read_config import read_config
 from hermes_browse.tui.settings.start import LastState, read_memory
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
+pytestmark = posix_only
 
 
 @pytest.fixture(params=["pipe", "device"])
-def put(request: pytest.FixtureRequest) -> Callable[[Path], Path]:
+def put(request):
     """Puts a pipe that nobody writes to, or a link to a device that never ends, at a path."""
 
-    def make(path: Path) -> Path:
+    def make(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         if request.param == "pipe":
             os.mkfifo(path)
@@ -39,26 +35,23 @@ def put(request: pytest.FixtureRequest) -> Callable[[Path], Path]:
     return make
 
 
-Put = Callable[[Path], Path]
-
-
-def test_files_of_ours(put: Put, tmp_path: Path) -> None:
+def test_files_of_ours(put, tmp_path):
     """The configuration, what is remembered, earlier searches."""
     configured = read_config(put(tmp_path / "config.toml"))
     assert "no regular file" in configured.troubles[0].text
     assert read_memory(put(tmp_path / "browser.json")) == LastState()
-    said: list[str] = []
+    said = []
     QueryHistory(put(tmp_path / "searches.jsonl"), said.append).load()
     assert "no regular file" in said[0]
 
 
-def test_the_language(put: Put) -> None:
+def test_the_language(put):
     """Looked for before anything is printed."""
     put(config_path())
     assert chosen_language()
 
 
-def test_files_of_hermes(put: Put, tmp_path: Path) -> None:
+def test_files_of_hermes(put, tmp_path):
     """The sticky profile, names of jobs, settings, `.env`."""
     put(tmp_path / "active_profile")
     assert active_profile(tmp_path) is None
@@ -69,13 +62,13 @@ def test_files_of_hermes(put: Put, tmp_path: Path) -> None:
         read_env(put(tmp_path / ".env"))
 
 
-def test_a_store(put: Put, tmp_path: Path) -> None:
+def test_a_store(put, tmp_path):
     """Named with --db."""
     with pytest.raises(NotAStoreError, match="no regular file"):
         Store(put(tmp_path / "state.db")).open()
 
 
-def test_links_and_sizes(tmp_path: Path) -> None:
+def test_links_and_sizes(tmp_path):
     """A link to a file is followed; more bytes than allowed are an error; a folder is no file."""
     (tmp_path / "real").write_bytes(b"12345")
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from browsing import Browser, on_demo
 from pruning import family
 
 
@@ -24,6 +26,13 @@ def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text)
     )
     return copied
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
+    """The browser on a fresh demo home."""
+    async with on_demo(tmp_path) as running:
+        yield running
 
 
 @pytest.fixture

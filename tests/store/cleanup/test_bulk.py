@@ -1,23 +1,18 @@
 """Carrying out a plan: whole conversations, in portions, with an end between any two."""
 
-from __future__ import annotations
-
-import sqlite3
 import time
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from pruning import NOW, chosen, family, opened
+from trashing import run
 
-from hermes_browse.store.cleanup.bulk import Outcome, Step, archive_planned, delete_planned
-from hermes_browse.store.cleanup.plan import Plan, make_plan
+from hermes_browse.store.cleanup.bulk import Step, archive_planned, delete_planned
+from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, portions
-from hermes_browse.store.edit.delete import Deleted, Deleting
-from hermes_browse.store.edit.delete_plan import DeletePlan
+from hermes_browse.store.edit.delete import Deleting
 from hermes_browse.store.edit.portions import Portions
 from hermes_browse.store.errors import (
     BrowseError,
@@ -30,53 +25,43 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.tui.cli import prune
 
-Capture = pytest.CaptureFixture[str]
-
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store with one of each kind of conversation."""
     return family(tmp_path / "state.db")
 
 
 @pytest.fixture
-def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def rests(monkeypatch):
     """Pauses, in seconds, which pass at once."""
-    found: list[float] = []
+    found = []
     clock = SimpleNamespace(monotonic=time.monotonic, sleep=found.append)
     monkeypatch.setattr(portions, "time", clock)
     return found
 
 
-def plan_of(path: Path) -> Plan:
+def plan_of(path):
     """Five conversations, of which one takes two subagents along."""
     with opened(path) as (reader, catalog):
         return make_plan(reader, catalog, chosen("older:30d"), NOW)
 
 
-def delete(path: Path, plan: Plan, **how: object) -> Outcome[Deleted]:
+def delete(path, plan, **how):
     """Carry it out."""
     with opened(path) as (_reader, catalog):
         pass
     trash = path.parent / "trash"
-    return delete_planned(Store(path), plan, catalog, trash, None, **how)  # type: ignore[arg-type]
+    return delete_planned(Store(path), plan, catalog, trash, None, **how)
 
 
-def change(path: Path, statement: str) -> None:
-    """What another process does meanwhile."""
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(statement)
-    connection.close()
-
-
-def fail_at_the_third(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+def fail_at_the_third(monkeypatch, error):
     """Portions of one, of which the third fails."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     monkeypatch.setattr(portions, "BUSY_PAUSE", 0.0)
     here = Deleting.delete
 
-    def act(self: Deleting, some: Sequence[DeletePlan]) -> None:
+    def act(self, some):
         if len(self.done) == 2:
             raise error
         here(self, some)
@@ -84,12 +69,10 @@ def fail_at_the_third(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> 
     monkeypatch.setattr(Deleting, "delete", act)
 
 
-def test_portions_grow_and_rest_while_others_write(
-    rests: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_portions_grow_and_rest_while_others_write(rests, monkeypatch):
     """Each item once and in order; small again, after a pause, once another process has written."""
     monkeypatch.setattr(portions, "FEW_ROWS", 3)
-    seen: list[list[int]] = []
+    seen = []
     work = Portions([2, 2, 9, 1, 1, 1, 1, 1, 3], rows_of=int)
     work.run(seen.append, iter([0, 0, 0, 1, 1, 1]).__next__)
     assert seen == [[2], [2], [9, 1, 1, 1], [1, 1], [3]]
@@ -97,13 +80,13 @@ def test_portions_grow_and_rest_while_others_write(
 
 
 @pytest.mark.parametrize("begin", [0, 1])
-def test_a_busy_store_is_waited_for(rests: list[float], begin: int) -> None:
+def test_a_busy_store_is_waited_for(rests, begin):
     """Longer once a part is done, since Hermes may keep the lock for minutes; else it is given up.
     It is said while it waits."""
-    told: list[bool] = []
+    told = []
     work = Portions([1000, 1000], int, tell=told.append, spares=True)
 
-    def unit(some: list[int]) -> None:
+    def unit(some):
         if len(work.done) == begin and len(rests) < portions.BUSY_TRIES + 5:
             raise StoreBusyError("busy")
 
@@ -119,10 +102,10 @@ def test_a_busy_store_is_waited_for(rests: list[float], begin: int) -> None:
     assert Step(1, 5, 9.0, is_waiting=True).words == words
 
 
-def test_waiting_ends_when_it_is_stopped(rests: list[float]) -> None:
+def test_waiting_ends_when_it_is_stopped(rests):
     """Between two tries as between two portions."""
 
-    def unit(some: list[int]) -> None:
+    def unit(some):
         raise StoreBusyError("busy")
 
     work = Portions([1, 2], int, lambda: len(rests) == 3, spares=True)
@@ -131,10 +114,10 @@ def test_waiting_ends_when_it_is_stopped(rests: list[float]) -> None:
     assert work.left == 2 and len(rests) == 3
 
 
-def test_a_refusal_spares_one() -> None:
+def test_a_refusal_spares_one():
     """The transaction has the last word; one that is about the store ends it."""
 
-    def unit(some: list[int]) -> None:
+    def unit(some):
         if 3 in some:
             raise error
 
@@ -149,19 +132,7 @@ def test_a_refusal_spares_one() -> None:
             assert work.done == [1, 2, 4] and work.spared == [(3, error)]
 
 
-def test_all_of_it_is_deleted(path: Path) -> None:
-    """One bundle; the steps tell how far it was."""
-    steps: list[Step] = []
-    plan = plan_of(path)
-    outcome = delete(path, plan, tell=steps.append)
-    assert outcome.plan == plan and outcome.error is None and outcome.left == 0
-    (deleted,) = outcome.results
-    assert set(deleted.bundle.conversations) == {each.conversation.id for each in plan.selected}
-    assert (steps[-1].done, steps[-1].total) == (5, 5)
-    assert outcome.sentence("deleted") == "5 conversations deleted."
-
-
-def test_a_store_that_is_gone(path: Path) -> None:
+def test_a_store_that_is_gone(path):
     """Nothing was done, and why is said where other errors are."""
     with opened(path) as (_reader, catalog):
         plan = plan_of(path)
@@ -171,7 +142,7 @@ def test_a_store_that_is_gone(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "words"),
+    "statement, words",
     [
         (
             "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('boss', 'user', 'hi', 1)",
@@ -185,10 +156,10 @@ def test_a_store_that_is_gone(path: Path) -> None:
         ("UPDATE sessions SET id = 'boss3' WHERE id = 'helper2'", "gone"),
     ],
 )
-def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: str) -> None:
+def test_what_was_taken_up_again_is_spared(path, statement, words):
     """Subagents included; the others go on."""
     plan = plan_of(path)
-    change(path, statement)
+    run(path, statement)
     outcome = delete(path, plan)
     late = outcome.plan.spared[-1]
     assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words
@@ -196,10 +167,10 @@ def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: st
     assert "1 changed meanwhile" in outcome.sentence("deleted")
 
 
-def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_between_two(path, monkeypatch):
     """What was not come to is counted, and nothing is wrong."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
-    steps: list[Step] = []
+    steps = []
     outcome = delete(
         path, plan_of(path), tell=steps.append, stop=lambda: bool(steps) and steps[-1].done == 2
     )
@@ -216,9 +187,7 @@ def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         WriteFailedError("The disk is full.", is_unchanged=True),
     ],
 )
-def test_broken_off_on_the_command_line(
-    path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, error: BaseException
-) -> None:
+def test_broken_off_on_the_command_line(path, capsys, monkeypatch, error):
     """How far it came is said, and what stopped it is not swallowed, nor says that nothing was
     changed."""
     monkeypatch.setattr(portions, "BUSY_TRIES_LATER", 2)
@@ -231,7 +200,7 @@ def test_broken_off_on_the_command_line(
     assert "Nothing was changed" not in str(caught.value)
 
 
-def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_keeps_what_was_done(path, monkeypatch):
     """The bundle is there, for an undo; the error is too."""
     error = BrowseError("odd")
     fail_at_the_third(monkeypatch, error)
@@ -240,16 +209,16 @@ def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPa
     assert len(outcome.results[0].bundle.conversations) == 2
 
 
-def test_a_store_that_is_not_written_to_ends_it(path: Path) -> None:
+def test_a_store_that_is_not_written_to_ends_it(path):
     """It is not asked again for each conversation, and none counts as changed meanwhile."""
-    change(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
+    run(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
     outcome = delete(path, plan_of(path))
     assert isinstance(outcome.error, StoreRefusedError) and "odd" in outcome.error.sentence
     assert "Nothing was changed" in str(outcome.error)
     assert (outcome.refused, outcome.left, outcome.results) == (0, 5, ())
 
 
-def test_an_archive_is_one_transaction(path: Path) -> None:
+def test_an_archive_is_one_transaction(path):
     """One change undoes it; what the plan spares stays as it is."""
     plan = plan_of(path)
     outcome = archive_planned(plan, partial(flags.archive, Store(path)))

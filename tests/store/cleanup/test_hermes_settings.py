@@ -1,9 +1,5 @@
 """What is read of Hermes' settings is what Hermes reads, or "cannot tell"."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from hermes_browse.store.cleanup.hermes_settings import (
@@ -41,7 +37,7 @@ other: it's fine
 """
 
 
-def test_plain_settings_are_read(tmp_path: Path) -> None:
+def test_plain_settings_are_read(tmp_path):
     """Comments, quoted keys, and look-alikes inside of texts."""
     path = tmp_path / "config.yaml"
     path.write_text(PLAIN, encoding="utf-8")
@@ -58,7 +54,7 @@ def test_plain_settings_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "# only a comment\n", "other: 1\n", "sessions:\n", "sessions: {}\n"]
 )
-def test_a_file_without_settings_is_an_empty_one(tmp_path: Path, text: str) -> None:
+def test_a_file_without_settings_is_an_empty_one(tmp_path, text):
     """Then the defaults of Hermes hold."""
     path = tmp_path / "config.yaml"
     path.write_text(text, encoding="utf-8")
@@ -75,7 +71,7 @@ def test_a_file_without_settings_is_an_empty_one(tmp_path: Path, text: str) -> N
         pytest.param("other: " + "[" * 200_000, marks=pytest.mark.slow),
     ],
 )
-def test_a_file_in_another_form_is_unknown(tmp_path: Path, text: str) -> None:
+def test_a_file_in_another_form_is_unknown(tmp_path, text):
     """Also one that is nested too deeply for the parser."""
     path = tmp_path / "config.yaml"
     path.write_text(text, encoding="utf-8")
@@ -83,7 +79,7 @@ def test_a_file_in_another_form_is_unknown(tmp_path: Path, text: str) -> None:
     assert read_retention(path, 31) == Retention(), "not even the defaults are known"
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path):
     """No file is an empty one, as for Hermes; everything else is unknown."""
     assert read_block(tmp_path / "none.yaml") == {}
     (tmp_path / "bad.yaml").write_bytes(b"sessions:\n  auto_prune: \xff\n")
@@ -97,7 +93,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "prunes"),
+    "version, prunes",
     [
         (6, False),
         (22, False),
@@ -110,13 +106,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         (None, None),
     ],
 )
-def test_defaults_by_version(tmp_path: Path, version: int | None, prunes: bool | None) -> None:
+def test_defaults_by_version(tmp_path, version, prunes):
     """On since 0.21.3 (schema 30), off up to 0.21.0 (26); what was never looked at is not known."""
     found = read_retention(tmp_path / "config.yaml", version)
     assert found.auto_prune is prunes and (found.retention_days == 90) is (prunes is not None)
 
 
-def test_the_defaults_are_those_of_the_real_hermes() -> None:
+def test_the_defaults_are_those_of_the_real_hermes():
     """Of the one that is installed here, 0.19."""
     config = pytest.importorskip("hermes_cli.config").DEFAULT_CONFIG["sessions"]
     known = defaults_of(22)
@@ -124,7 +120,7 @@ def test_the_defaults_are_those_of_the_real_hermes() -> None:
         assert getattr(known, name) == config[name]
 
 
-def test_settings_win_one_by_one(tmp_path: Path) -> None:
+def test_settings_win_one_by_one(tmp_path):
     """Defaults, then the user's, then what an administrator set."""
     config, managed = tmp_path / "config.yaml", tmp_path / "managed.yaml"
     config.write_text("sessions:\n  auto_prune: false\n  retention_days: 30\n")
@@ -135,7 +131,7 @@ def test_settings_win_one_by_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "words"),
+    "lines, words",
     [
         ("vacuum_after_prune: true", "makes the file smaller"),
         ("vacuum_after_prune: false", "keeps its size"),
@@ -143,7 +139,7 @@ def test_settings_win_one_by_one(tmp_path: Path) -> None:
         ("auto_prune: false", ""),
     ],
 )
-def test_what_becomes_of_the_file(tmp_path: Path, lines: str, words: str) -> None:
+def test_what_becomes_of_the_file(tmp_path, lines, words):
     """After Hermes' own clean-up, which may not take place."""
     config = tmp_path / "config.yaml"
     config.write_text(f"sessions:\n  {lines}\n")
@@ -151,7 +147,7 @@ def test_what_becomes_of_the_file(tmp_path: Path, lines: str, words: str) -> Non
     assert words in sentence and bool(words) == bool(sentence)
 
 
-def test_where_an_administrator_puts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_an_administrator_puts_it(tmp_path, monkeypatch):
     """A folder that is not there is none."""
     monkeypatch.setenv("HERMES_MANAGED_DIR", str(tmp_path / "none"))
     assert managed_config() is None
@@ -160,7 +156,7 @@ def test_where_an_administrator_puts_it(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("line", "known"),
+    "line, known",
     [
         *((f"auto_prune: {value}", (None, 90)) for value in ("'false'", "1", "${X}", "")),
         *((f"retention_days: {value}", (True, None)) for value in ("-1", "1.5", "true", "9" * 400)),
@@ -168,9 +164,7 @@ def test_where_an_administrator_puts_it(tmp_path: Path, monkeypatch: pytest.Monk
         ("retention_days: 2026-01-01", (True, None)),
     ],
 )
-def test_what_is_not_understood_is_not_guessed(
-    tmp_path: Path, line: str, known: tuple[bool | None, int | None]
-) -> None:
+def test_what_is_not_understood_is_not_guessed(tmp_path, line, known):
     """Nor taken for the default; the rest still is."""
     config = tmp_path / "config.yaml"
     config.write_text(f"sessions:\n  {line}\n")

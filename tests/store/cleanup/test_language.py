@@ -1,10 +1,6 @@
 """The line of a clean-up is a query without words: what it chooses, what is wrong with it, how it
 is edited."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import DAY, make_store
 from effort import examples
@@ -20,12 +16,11 @@ from hermes_browse.store.cleanup.spared import Standing, standing
 from hermes_browse.store.search.filters import FILTERS, help_lines, kinds_for
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    "text, words",
     [
         ("foo", "“foo” is no filter: title:foo looks for it in titles"),
         ("-foo", "“foo” is no filter"),
@@ -50,26 +45,26 @@ from hermes_browse.store.sessions.session import Session
         ('title:"open', "an unpaired quotation mark"),
     ],
 )
-def test_what_is_no_filter_is_a_problem(text: str, words: str) -> None:
+def test_what_is_no_filter_is_a_problem(text, words):
     """A search goes on without it; a clean-up must not. What is right beside it is kept."""
     query = parse_line(f"is:empty {text}", NOW)
     assert len(query.problems) == 1 and words in query.problems[0].text
     assert query.filters[0].value == "empty"
 
 
-def test_a_line_that_would_be_cut_is_a_problem() -> None:
+def test_a_line_that_would_be_cut_is_a_problem():
     """What is behind the end might have narrowed it."""
     (problem,) = parse_line("older:30d" + " " * 2048 + "source:cron", NOW).problems
     assert "longer than 2,048" in problem.text
 
 
-def test_a_search_refuses_what_only_a_clean_up_knows() -> None:
+def test_a_search_refuses_what_only_a_clean_up_knows():
     """By name."""
     assert parse("walrus free:50%", now=NOW).refusal == "free: works in a clean-up only"
     assert parse("include:archived", now=NOW).refusal == "include: works in a clean-up only"
 
 
-def test_the_help_names_filters_that_it_takes() -> None:
+def test_the_help_names_filters_that_it_takes():
     """Each example can be typed; a clean-up is told nothing of messages, a search nothing of what
     it refuses."""
     for text, _ in help_lines(for_cleanup=True):
@@ -89,7 +84,7 @@ def test_the_help_names_filters_that_it_takes() -> None:
 
 @settings(max_examples=examples(300))
 @given(st.text(max_size=60))
-def test_any_text_is_filters_or_a_problem(text: str) -> None:
+def test_any_text_is_filters_or_a_problem(text):
     """Never an error; text that asks for nothing known has a problem, so that it is not taken for
     no filters."""
     query = parse_line(text, NOW)
@@ -100,7 +95,7 @@ def test_any_text_is_filters_or_a_problem(text: str) -> None:
     assert query.problems or query.filters or only_signs
 
 
-def test_without_a_filter_nothing_is_chosen() -> None:
+def test_without_a_filter_nothing_is_chosen():
     """What counts as well is no choice."""
     for selection in (
         Selection(),
@@ -111,7 +106,7 @@ def test_without_a_filter_nothing_is_chosen() -> None:
     assert not chosen("-source:cron").nothing and not chosen("", "a").nothing
 
 
-def _found(path: Path, line: str) -> set[str]:
+def _found(path, line):
     with opened(path) as (reader, catalog):
         return {
             each.conversation.id for each in make_plan(reader, catalog, chosen(line), NOW).selected
@@ -122,7 +117,7 @@ RUNS = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_202
 
 
 @pytest.mark.parametrize(
-    ("line", "ids"),
+    "line, ids",
     [
         ("title:PLANS", {"old", "new"}),
         ("title:plans -older:5d", {"new"}),
@@ -151,13 +146,13 @@ RUNS = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_202
         ("ended:compression", set()),
     ],
 )
-def test_what_a_line_chooses(tmp_path: Path, line: str, ids: set[str]) -> None:
+def test_what_a_line_chooses(tmp_path, line, ids):
     """Filters of different keys must all hold; those of one key, and states of one kind, are
     alternatives."""
     assert _found(family(tmp_path / "state.db"), line) == ids
 
 
-def test_filters_that_hermes_prunes_by(tmp_path: Path) -> None:
+def test_filters_that_hermes_prunes_by(tmp_path):
     """Columns that only these read; a store without them has nothing of the kind."""
     rows = [
         aged(
@@ -194,7 +189,7 @@ def test_filters_that_hermes_prunes_by(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.2, 0.5])
-def test_free_takes_the_idlest_until_it_is_enough(tmp_path: Path, share: float) -> None:
+def test_free_takes_the_idlest_until_it_is_enough(tmp_path, share):
     """The last one is needed; what is marked goes whatever it frees."""
     rows = [aged(f"s{number:02}", 100 - number) for number in range(30)]
     messages = [said(f"s{number:02}", 100 - number, "walrus " * 900) for number in range(30)]
@@ -215,7 +210,7 @@ def test_free_takes_the_idlest_until_it_is_enough(tmp_path: Path, share: float) 
         assert [each.conversation.id for each in marked.selected] == ["s00", "s29"]
 
 
-def test_switches() -> None:
+def test_switches():
     """A filter comes and goes; of ages there is one; what else was typed stays as it is."""
     assert toggled("", "is:empty") == "is:empty"
     assert toggled("is:empty older:30d", "is:empty") == "older:30d"
@@ -232,15 +227,15 @@ def test_switches() -> None:
     assert with_age("older:3d source:cron older:4d", 9) == "older:9d source:cron"
 
 
-def one(**columns: object) -> Conversation:
+def one(**columns):
     """A conversation of one session that was used 30 days ago and ended."""
     used = NOW - 30 * DAY
-    named: dict[str, object] = {"last_active": used, "started_at": used - DAY, "ended_at": used}
-    catalog = Catalog([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
+    named = {"last_active": used, "started_at": used - DAY, "ended_at": used}
+    catalog = Catalog([Session(**({"id": "s", "source": "cli"} | named | columns))])
     return catalog.conversation("s")
 
 
-def test_standing() -> None:
+def test_standing():
     """Ended by either sign; open until it has been idle for long; held is never stale."""
     assert standing(one(), NOW) is Standing.ENDED
     assert standing(one(ended_at=None, end_reason="compression"), NOW) is Standing.ENDED
@@ -249,7 +244,7 @@ def test_standing() -> None:
     assert standing(one(ended_at=None, busy=True), NOW) is Standing.OPEN
 
 
-def test_ages_are_said_in_their_largest_unit() -> None:
+def test_ages_are_said_in_their_largest_unit():
     """As a person would."""
     assert [age_words(each) for each in (0, 30, 90, HOUR, DAY, 3.4 * DAY)] == [
         "0 minutes", "0 minutes", "2 minutes", "1 hour", "1 day", "3 days",

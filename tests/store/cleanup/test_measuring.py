@@ -1,24 +1,20 @@
 """A plan in two steps: what goes at once, its bytes piece by piece."""
 
-from __future__ import annotations
-
 import sqlite3
-from pathlib import Path
 
 import pytest
 from builders import DAY, big_store
 from pruning import NOW, aged, chosen, family, interrupt_measuring, opened, said
 
 from hermes_browse.store.cleanup.plan import PIECE, make_plan
-from hermes_browse.store.cleanup.selection import Selection
-from hermes_browse.store.cleanup.sizes import Sizes, measure
+from hermes_browse.store.cleanup.sizes import measure
 from hermes_browse.store.errors import QueryInterruptedError
 
 LATER = NOW + 3000 * DAY
 OLD = chosen("older:0d include:archived")
 
 
-def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
+def test_what_goes_is_known_before_its_bytes(tmp_path):
     """Conversations, sessions, rows, costs, reasons and order are those of the whole plan; no
     message is looked at."""
     path = big_store(tmp_path / "state.db", 600, 6000)
@@ -44,11 +40,11 @@ def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
     assert quick.spared == whole.spared and set(quick.reparented) == set(whole.reparented)
 
 
-def test_pieces_make_the_whole(tmp_path: Path) -> None:
+def test_pieces_make_the_whole(tmp_path):
     """Longest idle first; no piece changes what the pieces before it said; the next plan has all of
     it at once."""
     path = big_store(tmp_path / "state.db", 900, 9000)
-    known: dict[str, Sizes] = {}
+    known = {}
     with opened(path, LATER) as (reader, catalog):
         whole = make_plan(reader, catalog, OLD, LATER)
         plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
@@ -67,10 +63,10 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
         assert again.is_measured and again.totals() == whole.totals()
 
 
-def test_a_piece_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_can_be_cancelled(tmp_path, monkeypatch):
     """What was measured until then counts."""
     path = big_store(tmp_path / "state.db", 600, 6000)
-    known: dict[str, Sizes] = {}
+    known = {}
     with opened(path, LATER) as (reader, catalog):
         plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
         with monkeypatch.context() as patched, pytest.raises(QueryInterruptedError):
@@ -82,7 +78,7 @@ def test_a_piece_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert known and all(whole[key] == each for key, each in known.items())
 
 
-def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> None:
+def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path):
     """Half of it is not its size."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         plan = make_plan(reader, catalog, chosen("", "boss"), NOW, measure_sizes=False)
@@ -101,7 +97,7 @@ def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> 
     )
 
 
-def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:
+def test_a_rule_on_bytes_measures_all_the_same(tmp_path):
     """What it means cannot be told without."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         rules = chosen("size>=1")
@@ -113,10 +109,10 @@ def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("selection", [chosen("", "old"), chosen("title:old size>=1")])
-def test_a_session_that_grew_is_measured_again(tmp_path: Path, selection: Selection) -> None:
+def test_a_session_that_grew_is_measured_again(tmp_path, selection):
     """Else the plan would say less than goes, and the delete would refuse what the plan says."""
     path = family(tmp_path / "state.db")
-    known: dict[str, Sizes] = {}
+    known = {}
     with opened(path) as (reader, catalog):
         before = make_plan(reader, catalog, selection, NOW, known=known)
         connection = sqlite3.connect(path)

@@ -1,26 +1,20 @@
 """The rules of retention against what the real Hermes deleted, closed and kept."""
 
-from __future__ import annotations
-
-import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from builders import DAY, make_store
-from pruning import NOW, Fixture, aged, expected, family, opened, said
+from pruning import NOW, aged, expected, family, opened, said
+from trashing import run
 
 from hermes_browse.store.cleanup.hermes_settings import Retention
-from hermes_browse.store.cleanup.retention import Forecast, RetentionRules, retention_rules_at
+from hermes_browse.store.cleanup.retention import Forecast, retention_rules_at
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.sessions.catalog import Catalog
 
 ON = Retention(True, 90, 24, True)
 
 
-def rules_of(path: Path, now: float = NOW, config: str | None = None) -> RetentionRules:
+def rules_of(path, now=NOW, config=None):
     """The rules of a store in a home of its own."""
     if config is not None:
         (path.parent / "config.yaml").write_text(config, encoding="utf-8")
@@ -28,7 +22,7 @@ def rules_of(path: Path, now: float = NOW, config: str | None = None) -> Retenti
         return retention_rules_at(reader, Location(path, path.parent), now)
 
 
-def forecasts(path: Path, rules: RetentionRules) -> dict[str, Forecast]:
+def forecasts(path, rules):
     """By conversation."""
     with opened(path, rules.now) as (_, catalog):
         return {
@@ -37,19 +31,19 @@ def forecasts(path: Path, rules: RetentionRules) -> dict[str, Forecast]:
         }
 
 
-def due(rules: RetentionRules, catalog: Catalog) -> list[str]:
+def due(rules, catalog):
     """Root ids of the conversations that lose segments at the next start of Hermes."""
     return sorted(
         each.root_id for each, forecast in rules.deletions(catalog) if forecast.prune_in_days == 0
     )
 
 
-def roots_of(catalog: Catalog, sessions: Iterable[str]) -> list[str]:
+def roots_of(catalog, sessions):
     """Root ids of the conversations of some sessions."""
     return sorted({catalog.conversation(each).root.id for each in sessions})
 
 
-def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
+def test_what_one_start_of_hermes_did(fixture_store):
     """Observed half a year later: 30 ended rows gone, 33 open ones closed; pinned, leased and
     foreign ones were not."""
     path, now = fixture_store("state-v31"), NOW + 200 * DAY
@@ -76,7 +70,7 @@ def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
     assert kept & set(closing) == {"20260103_090000_aaa003"} and not kept & doomed
 
 
-def test_fates(fixture_store: Fixture) -> None:
+def test_fates(fixture_store):
     """Days left; pins protect, archiving does not; open ones of automation go after being
     closed."""
     path = fixture_store("state-v31")
@@ -101,7 +95,7 @@ def test_fates(fixture_store: Fixture) -> None:
     assert {key for key, days in left.items() if days == 0} == gone & left.keys()
 
 
-def test_soonest_first(fixture_store: Fixture) -> None:
+def test_soonest_first(fixture_store):
     """Those that go within a month come before the others."""
     path = fixture_store("state-v31")
     rules = rules_of(path)
@@ -118,7 +112,7 @@ def test_soonest_first(fixture_store: Fixture) -> None:
 
 
 @pytest.mark.parametrize("name", ["v11", "v14", "v22"])
-def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str) -> None:
+def test_before_0_20_age_counts_from_the_start(fixture_store, name):
     """Off by default; switched on, it deletes yesterday's chat, as the real prune of that version
     does."""
     path = fixture_store(f"state-{name}")
@@ -142,7 +136,7 @@ def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str
     assert not rules.pins_hold
 
 
-def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
+def test_0_20_cut_chains_by_activity(tmp_path):
     """It deleted the ended segments below a live tip (observed, 0.20.1), by their last activity."""
     path = family(tmp_path / "state.db", "26")
     assert all(
@@ -155,7 +149,7 @@ def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
     assert found["old"].prune_in_days == 0
 
 
-def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
+def test_a_pin_protects_only_where_it_surely_does(tmp_path):
     """0.20.4 deleted a pinned one, 0.20.5 did not (run), and their schema is the same: it is told
     as at risk."""
     path = family(tmp_path / "state.db", "26")
@@ -168,14 +162,13 @@ def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
     assert forecast.prune_in_days is None and "pinned" in forecast.reason and rules.pins_hold
 
 
-def of_schema_30(path: Path) -> Path:
+def of_schema_30(path):
     """The same store with the schema number of 0.21.3 to 0.21.5."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE schema_version SET version = 30")
+    run(path, "UPDATE schema_version SET version = 30")
     return path
 
 
-def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
+def test_a_pin_covers_what_comes_after_it(tmp_path):
     """0.22 spares and does not close the later segments of a pinned one; 0.21.5 looks at each row
     alone (run)."""
     sessions = [
@@ -192,7 +185,7 @@ def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
             assert (due(rules, catalog), rules.closing(catalog)) == (gone, closed)
 
 
-def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
+def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path):
     """As 0.21.5 did with these rows: on by default, the ended segment goes without its tip, stale
     open ones close."""
     sessions = [
@@ -213,7 +206,7 @@ def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
         ]
 
 
-def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
+def test_a_closed_orphan_ages_from_its_close(tmp_path):
     """Or the clean-up that closed it would delete it at once."""
     reaped = aged("reaped", 200, ended_at=NOW - 10 * DAY, end_reason="startup_orphan_reap")
     late = aged("late", 200, ended_at=NOW - 10 * DAY, end_reason="cli_close")
@@ -225,7 +218,7 @@ def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
     assert found["reaped"].prune_in_days == pytest.approx(80) and found["late"].prune_in_days == 0
 
 
-def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
+def test_a_young_open_one_waits_for_both(tmp_path):
     """Ninety idle days until it is closed, ninety more until it goes."""
     sessions = [
         aged("run", 30, source="cron", ended=False),
@@ -237,7 +230,7 @@ def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
     assert found["chat"].prune_in_days is None
 
 
-def test_hermes_keeps_an_interval_between_clean_ups(tmp_path: Path) -> None:
+def test_hermes_keeps_an_interval_between_clean_ups(tmp_path):
     """What is due goes at the next one, not before."""
     meta = {"state_meta": [{"key": "last_auto_prune", "value": str(NOW - 6 * 3600)}]}
     path = make_store(
@@ -248,7 +241,7 @@ def test_hermes_keeps_an_interval_between_clean_ups(tmp_path: Path) -> None:
     assert forecasts(path, rules_of(path, config=config))["old"].prune_in_days == 0
 
 
-def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
+def test_leased_rows_are_not_closed(tmp_path):
     """By the automatic clean-up; an ended conversation is due all the same."""
     lease = {"conversation_id": "run", "holder": "x", "acquired_at": NOW, "expires_at": NOW + 60}
     sessions = [aged("run", 200, source="cron", ended=False), aged("old", 200)]
@@ -261,14 +254,14 @@ def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "words"),
+    "config, words",
     [
         ("sessions:\n  auto_prune: false\n", "deletes no sessions"),
         ("sessions:\n  auto_prune: soon\n", "cannot tell whether"),
         ("sessions:\n  retention_days: soon\n", "cannot tell how long"),
     ],
 )
-def test_nothing_is_said_that_is_not_known(tmp_path: Path, config: str, words: str) -> None:
+def test_nothing_is_said_that_is_not_known(tmp_path, config, words):
     """No days without knowing; the reason instead."""
     path = make_store(tmp_path / "state.db", "31", [aged("old", 200)])
     forecast = forecasts(path, rules_of(path, config=config))["old"]
@@ -278,7 +271,7 @@ def test_nothing_is_said_that_is_not_known(tmp_path: Path, config: str, words: s
         assert rules.closing(catalog) == [] == rules.deletions(catalog)
 
 
-def test_a_file_hermes_never_opens(tmp_path: Path) -> None:
+def test_a_file_hermes_never_opens(tmp_path):
     """A copy by another name is not cleaned up by anyone."""
     path = make_store(tmp_path / "copy.db", "31", [aged("old", 200)])
     with opened(path) as (reader, catalog):

@@ -1,14 +1,11 @@
 """Bytes: counted exactly where they are said to be, and where in the file they are."""
 
-from __future__ import annotations
-
 import random
 import sqlite3
-from pathlib import Path
 
 import pytest
 from builders import big_store, hostile_store, make_store, tool_call
-from pruning import Fixture, aged, family, opened
+from pruning import aged, family, opened
 
 from hermes_browse.store.cleanup import sizes as module
 from hermes_browse.store.cleanup.sizes import REASONING, added, measure
@@ -17,12 +14,12 @@ from hermes_browse.store.connection.stored_values import as_int
 from hermes_browse.store.insights.sums import read_statistics
 
 
-def raw_bytes(path: Path) -> dict[str, int]:
+def raw_bytes(path):
     """Bytes of all counted columns by session, summed up in Python from blobs."""
     connection = sqlite3.connect(path)
     have = {row[1] for row in connection.execute("PRAGMA table_info(messages)")}
     names = [name for name in ("content", "tool_calls", "api_content", *REASONING) if name in have]
-    found: dict[str, int] = {}
+    found = {}
     columns = ", ".join(f"CAST({name} AS BLOB)" for name in names)
     for session_id, *values in connection.execute(f"SELECT session_id, {columns} FROM messages"):
         found[session_id] = found.get(session_id, 0) + sum(
@@ -38,7 +35,7 @@ def raw_bytes(path: Path) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31", "hostile"])
-def test_content_is_counted_to_the_byte(fixture_store: Fixture, tmp_path: Path, name: str) -> None:
+def test_content_is_counted_to_the_byte(fixture_store, tmp_path, name):
     """Text of any storage class, with NULs in it, multimodal; also blobs and numbers."""
     is_hostile = name == "hostile"
     path = hostile_store(tmp_path / "state.db") if is_hostile else fixture_store(name)
@@ -51,7 +48,7 @@ def test_content_is_counted_to_the_byte(fixture_store: Fixture, tmp_path: Path, 
     assert is_hostile or sum(sizes.content for sizes in found.values()) > 10_000
 
 
-def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_some_and_all_are_measured_alike(tmp_path, monkeypatch):
     """Many sessions in a statement, one, or one in many statements: the same numbers, and those of
     the rows."""
     path = big_store(tmp_path / "state.db", 200, 3000)
@@ -69,11 +66,11 @@ def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.Mon
     assert added(whole.values()).content - as_int(prompts) == total.bytes
 
 
-def test_each_column_with_text_counts(tmp_path: Path) -> None:
+def test_each_column_with_text_counts(tmp_path):
     image = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
     call = {"content": "", "tool_calls": [tool_call("t")], "reasoning": "hm"}
     answer = {"content": "out", "tool_name": "t", "api_content": "sent"}
-    messages: list[dict[str, object]] = [
+    messages = [
         {"session_id": "a", "role": "user", "content": "héllo"},
         {"session_id": "a", "role": "user", "content": image},
         {"session_id": "a", "role": "assistant"} | call,
@@ -87,8 +84,8 @@ def test_each_column_with_text_counts(tmp_path: Path) -> None:
     assert found.search > 3 * found.content / 2  # two copies of its own, and the trigrams
 
 
-@pytest.mark.parametrize(("shape", "copies"), [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])
-def test_the_index_is_estimated_by_its_shape(tmp_path: Path, shape: str, copies: int) -> None:
+@pytest.mark.parametrize("shape, copies", [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])
+def test_the_index_is_estimated_by_its_shape(tmp_path, shape, copies):
     """Inline indexes keep copies; a fresh one of 0.22 leaves out tool output past 8192, its
     trigrams cron runs too."""
     messages = [
@@ -109,7 +106,7 @@ def test_the_index_is_estimated_by_its_shape(tmp_path: Path, shape: str, copies:
         assert sizes["chat"] == sizes["cron"] < 100_000  # words only
 
 
-def test_a_store_without_an_index(tmp_path: Path) -> None:
+def test_a_store_without_an_index(tmp_path):
     """Nothing is kept twice there."""
     path = make_store(
         tmp_path / "state.db",
@@ -122,7 +119,7 @@ def test_a_store_without_an_index(tmp_path: Path) -> None:
         assert measure(reader, catalog.sessions.values())["a"].search == 0
 
 
-def test_the_map_adds_up(tmp_path: Path) -> None:
+def test_the_map_adds_up(tmp_path):
     """Every conversation with the bytes of all of its segments, biggest first."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         found = read_space_map(reader, catalog)
@@ -137,7 +134,7 @@ def test_the_map_adds_up(tmp_path: Path) -> None:
     assert found.total < found.file.file_bytes
 
 
-def test_only_a_vacuum_returns_what_is_freed(tmp_path: Path) -> None:
+def test_only_a_vacuum_returns_what_is_freed(tmp_path):
     """Deleted rows leave free pages in a file of the same size."""
     path = big_store(tmp_path / "state.db", 50, 2000)
     with opened(path) as (reader, _):
@@ -162,7 +159,7 @@ def test_only_a_vacuum_returns_what_is_freed(tmp_path: Path) -> None:
     assert after.free_bytes == 0 and after.file_bytes <= freed.file_bytes - freed.free_bytes
 
 
-def _free_and_size(connection: sqlite3.Connection) -> tuple[int, int]:
+def _free_and_size(connection):
     page, free, pages = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_size", "freelist_count", "page_count")
@@ -171,7 +168,7 @@ def _free_and_size(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("shape", ["22", "31"])
-def test_what_a_delete_frees_is_estimated_within_a_quarter(tmp_path: Path, shape: str) -> None:
+def test_what_a_delete_frees_is_estimated_within_a_quarter(tmp_path, shape):
     """At once, while the search index only marks deleted terms; and after merging it and a VACUUM.
 
     The older half of a store of a megabyte, with copies in its indexes and without; stores of

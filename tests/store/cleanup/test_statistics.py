@@ -1,15 +1,12 @@
 """Sums equal what SQL says of the same store."""
 
-from __future__ import annotations
-
 import sqlite3
-from pathlib import Path
 
 import pytest
 from builders import big_store, hostile_store
-from pruning import Fixture, opened
+from pruning import opened
 
-from hermes_browse.store.insights.sums import Group, Report, read_statistics
+from hermes_browse.store.insights.sums import read_statistics
 
 TOKENS = (
     "input_tokens",
@@ -20,13 +17,13 @@ TOKENS = (
 )
 
 
-def statistics_of(path: Path, by: str) -> Report:
+def statistics_of(path, by):
     """The sums of a store."""
     with opened(path) as (reader, catalog):
         return read_statistics(reader, catalog, by)
 
 
-def sql(path: Path, statement: str) -> list[tuple[object, ...]]:
+def sql(path, statement):
     """The answer of plain SQL."""
     connection = sqlite3.connect(path)
     found = connection.execute(statement).fetchall()
@@ -34,13 +31,13 @@ def sql(path: Path, statement: str) -> list[tuple[object, ...]]:
     return found
 
 
-def numbers(group: Group) -> tuple[float, ...]:
+def numbers(group):
     """What must add up: all but the counts of conversations and sessions."""
     return (group.messages, *group.tokens, pytest.approx(group.cost_usd), group.bytes)
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
-def test_totals(fixture_store: Fixture, name: str) -> None:
+def test_totals(fixture_store, name):
     """Of everything, archived and subagents included."""
     path = fixture_store(name)
     total = statistics_of(path, "source").total
@@ -56,7 +53,7 @@ def test_totals(fixture_store: Fixture, name: str) -> None:
 
 
 @pytest.mark.parametrize("by", ["source", "day", "model"])
-def test_groups_add_up_to_the_total(tmp_path: Path, by: str) -> None:
+def test_groups_add_up_to_the_total(tmp_path, by):
     """Nothing is lost and nothing is counted twice."""
     found = statistics_of(big_store(tmp_path / "state.db", 1000, 3000), by)
     for place, wanted in enumerate(numbers(found.total)):
@@ -69,7 +66,7 @@ def test_groups_add_up_to_the_total(tmp_path: Path, by: str) -> None:
     assert len(found.rows) > 1
 
 
-def test_by_source_and_day_as_sql_groups(tmp_path: Path) -> None:
+def test_by_source_and_day_as_sql_groups(tmp_path):
     """Messages of a source by join, messages of a day by their own time."""
     path = big_store(tmp_path / "state.db", 200, 2000)
     joined = sql(
@@ -87,7 +84,7 @@ def test_by_source_and_day_as_sql_groups(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["model", "source", "day", "tool"])
-def test_hostile_rows_count_too(tmp_path: Path, by: str) -> None:
+def test_hostile_rows_count_too(tmp_path, by):
     """Messages without a session, times that are none, broken calls."""
     path = hostile_store(tmp_path / "state.db")
     found = statistics_of(path, by)

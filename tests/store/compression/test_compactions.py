@@ -1,12 +1,7 @@
 """Each compaction found: by rotation, in place, aborted, between empty sessions, without summary or
 originals."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import T0, make_store, tool_call
@@ -16,8 +11,6 @@ from hypothesis import strategies as some
 
 from hermes_browse.store.compression.compactions import (
     NOTES,
-    Compaction,
-    CompactionHistory,
     CompactionKind,
     CompactionNote,
     read_history,
@@ -35,32 +28,30 @@ CHAIN = [
 ]
 
 
-def _history(path: Path, session_id: str) -> CompactionHistory:
+def _history(path, session_id):
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, [session_id], 2e9).of_session(session_id)
         assert conversation is not None
         return read_history(reader, conversation.segments)
 
 
-def _recorded(name: str, folder: Path) -> CompactionHistory:
+def _recorded(name, folder):
     recorded = case(f"{name}.json")
     return _history(store_of(folder / "state.db", recorded), recorded["sessions"][0]["id"])
 
 
-def _one(
-    folder: Path, rows: Sequence[Mapping[str, Any]], sessions: Sequence[Mapping[str, Any]] = ()
-) -> Compaction:
+def _one(folder, rows, sessions=()):
     """The only compaction of a conversation; by default of one session, `a`."""
     path = make_store(folder / "state.db", "22", sessions or [{"id": "a"}], rows)
     (one,) = _history(path, str(sessions[-1]["id"]) if sessions else "a").compactions
     return one
 
 
-def _row(id: int, role: str, content: str, **more: object) -> dict[str, Any]:
+def _row(id, role, content, **more):
     return {"id": id, "session_id": "a", "role": role, "content": content} | more
 
 
-def _chat(first: int, count: int, session: str = "a", **flags: object) -> list[dict[str, Any]]:
+def _chat(first, count, session="a", **flags):
     """Rows of questions and answers in turn, a second apart."""
     return [
         _row(each, ("user", "assistant")[(each - first) % 2], f"said {session} {each}")
@@ -70,12 +61,12 @@ def _chat(first: int, count: int, session: str = "a", **flags: object) -> list[d
     ]
 
 
-def _summary(id: int, text: str = "") -> dict[str, Any]:
+def _summary(id, text=""):
     return _row(id, "assistant", SUMMARY.format(number=1) + text + END)
 
 
 @pytest.mark.parametrize("kind", ["rotation", "place"])
-def test_two_compactions_of_the_real_hermes(kind: str, tmp_path: Path) -> None:
+def test_two_compactions_of_the_real_hermes(kind, tmp_path):
     history = _recorded(f"0.19.0-{kind}-twice", tmp_path)
     first, second, *_rest = history.compactions
     assert {one.kind for one in history.compactions} == {
@@ -100,25 +91,25 @@ def test_two_compactions_of_the_real_hermes(kind: str, tmp_path: Path) -> None:
     assert 0 < second.bytes_after < second.bytes_before
 
 
-def test_the_same_summary_written_again_is_a_compaction_of_its_own(tmp_path: Path) -> None:
+def test_the_same_summary_written_again_is_a_compaction_of_its_own(tmp_path):
     history = _recorded("0.18.2-place-resumed", tmp_path)
     again = [one for one in history.compactions if not one.replaced]
     assert again
     assert all(one.notes == () and one.is_known for one in again)
 
 
-def test_the_substitute_of_a_summary_is_called_one(tmp_path: Path) -> None:
+def test_the_substitute_of_a_summary_is_called_one(tmp_path):
     history = _recorded("0.19.0-place-failing", tmp_path)
     assert CompactionNote.FALLBACK in history.compactions[0].notes
 
 
-def test_what_compress_here_kept_and_did_not_store_again_is_named(tmp_path: Path) -> None:
+def test_what_compress_here_kept_and_did_not_store_again_is_named(tmp_path):
     (one,) = _recorded("0.19.0-place-partial", tmp_path).compactions
     assert one.not_stored_again == (9, 10)
     assert CompactionNote.NOT_STORED_AGAIN in one.notes and not set(one.replaced) & {9, 10}
 
 
-def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path: Path) -> None:
+def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path):
     history = _recorded("0.18.2-rotation-resumed", tmp_path)
     broken = [one for one in history.compactions if one.empty_sessions]
     expected = {CompactionNote.EMPTY_SESSIONS, CompactionNote.NO_SUMMARY}
@@ -132,7 +123,7 @@ def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("with_child", [False, True])
-def test_a_rotation_after_which_nothing_was_written(with_child: bool, tmp_path: Path) -> None:
+def test_a_rotation_after_which_nothing_was_written(with_child, tmp_path):
     one = _one(tmp_path, _chat(1, 6), CHAIN[: 1 + with_child])
     assert one.notes == (CompactionNote.ABORTED,)
     assert (one.replaced, one.summary, one.at) == ((), None, T0 + 99)
@@ -145,7 +136,7 @@ AGAIN = [row | {"id": row["id"] + 5} for row in _chat(1, 8)[-4:]]
 
 
 @pytest.mark.parametrize(
-    ("rows", "sessions", "note", "before", "replaced", "summary"),
+    "rows, sessions, note, before, replaced, summary",
     [
         pytest.param(
             [_summary(10), *_chat(11, 4)], (), CompactionNote.NO_ORIGINALS, (), (), 10,
@@ -170,14 +161,14 @@ AGAIN = [row | {"id": row["id"] + 5} for row in _chat(1, 8)[-4:]]
     ],
 )  # fmt: skip
 def test_what_was_replaced(
-    rows: list[dict[str, Any]],
-    sessions: list[dict[str, Any]],
-    note: CompactionNote | None,
-    before: tuple[int, ...],
-    replaced: tuple[int, ...],
-    summary: int | None,
-    tmp_path: Path,
-) -> None:
+    rows,
+    sessions,
+    note,
+    before,
+    replaced,
+    summary,
+    tmp_path,
+):
     one = _one(tmp_path, rows, sessions)
     assert (one.before, one.replaced, one.summary) == (before, replaced, summary)
     assert note is None or note in one.notes
@@ -185,13 +176,13 @@ def test_what_was_replaced(
     assert is_rotation is bool(sessions)
 
 
-def test_ids_missing_where_it_was_compressed(tmp_path: Path) -> None:
+def test_ids_missing_where_it_was_compressed(tmp_path):
     one = _one(tmp_path, [*_chat(1, 4, **GONE), _summary(60), *_chat(61, 4)])
     assert CompactionNote.GAP in one.notes
-    assert one.gap is not None and (one.gap.first, one.gap.last, one.gap.number) == (5, 59, 55)
+    assert (one.gap.first, one.gap.last, one.gap.number) == (5, 59, 55)
 
 
-def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path: Path) -> None:
+def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path):
     call = {"tool_calls": [tool_call("read_file", {"path": "a.py"}, id="call_1")]}
     answer = {"tool_call_id": "call_1"}
     rows = [
@@ -207,7 +198,7 @@ def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path: Path)
     assert one.is_known
 
 
-def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path: Path) -> None:
+def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path):
     old, new = "x" * 200 + "a", "x" * 200 + "b"
     rows = [*_chat(1, 3, **GONE), _row(4, "assistant", old, **GONE), _summary(5)]
     one = _one(tmp_path, [*rows, _row(6, "assistant", new)])
@@ -216,7 +207,7 @@ def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("size", [10, 5000])
-def test_short_and_long_texts_are_compared_alike(size: int, tmp_path: Path) -> None:
+def test_short_and_long_texts_are_compared_alike(size, tmp_path):
     """Long ones are trimmed and searched by SQLite; a picture is carried over as a word."""
     url = {"url": "data:," + "A" * size}
     picture = "\0json:" + json.dumps([{"type": "image_url", "image_url": url}])
@@ -236,7 +227,7 @@ def test_short_and_long_texts_are_compared_alike(size: int, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_twenty_compactions(in_place: bool, tmp_path: Path) -> None:
+def test_twenty_compactions(in_place, tmp_path):
     history = _history(long_conversation(tmp_path / "state.db", 1000, 20, in_place=in_place), "s0")
     assert len(history.compactions) == 20
     assert all(one.notes == () for one in history.compactions)
@@ -260,8 +251,8 @@ _any_row = some.fixed_dictionaries(
 
 @given(some.lists(_any_row, max_size=24))
 def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_context(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]
-) -> None:
+    tmp_path_factory, rows
+):
     path = make_store(tmp_path_factory.mktemp("any") / "state.db", "22", CHAIN, rows, fts=False)
     history, segments = _history(path, "a"), [Session("a", ""), Session("b", "")]
     found = [row.id for generation in history.generations for row in generation.rows]
@@ -276,5 +267,5 @@ def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_cont
         assert set(parts) <= set(one.before)
 
 
-def test_each_note_has_a_sentence() -> None:
+def test_each_note_has_a_sentence():
     assert all(_(NOTES[note]) for note in CompactionNote)

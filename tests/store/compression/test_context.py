@@ -1,14 +1,9 @@
 """What the model was given, row by row, against what the real Hermes sent (`playing.py` says how it
 was taken down)."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 from compressed import DATA, case, long_conversation, store_of
@@ -18,14 +13,12 @@ from playing import said_by
 from hermes_browse.store.compression.compactions import CompactionNote, read_history
 from hermes_browse.store.compression.model_context import (
     Contexts,
-    ModelContext,
     RowOrigin,
     context_of,
     memory_of,
     read_memory,
 )
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -68,21 +61,20 @@ not."""
 class Played:
     """A recorded case, read."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name, folder):
         self.case = case(name)
         self.path = store_of(folder / "state.db", self.case)
-        self.rows: dict[int, dict[str, Any]] = {row["id"]: row for row in self.case["messages"]}
+        self.rows = {row["id"]: row for row in self.case["messages"]}
         ids = [row["id"] for row in self.case["sessions"]]
-        self.contexts: dict[str, Contexts] = {}
+        self.contexts = {}
         with Store(self.path).reader() as reader:
             catalog = read_neighbourhood(reader, ids, 2e9)
             for each in ids:
                 conversation = catalog.of_session(each)
-                assert conversation is not None
                 segments = conversation.segments
                 self.contexts[each] = Contexts(read_history(reader, segments), segments)
 
-    def texts(self, request: dict[str, Any]) -> list[str]:
+    def texts(self, request):
         """What was sent, the system prompt left out."""
         texts = [self.case["texts"][number] for number in request["sent"]]
         said = [
@@ -93,7 +85,7 @@ class Played:
         ]
         return [each for each in said if not each.startswith('["system"')]
 
-    def requests(self) -> Iterator[tuple[int, list[str], dict[str, Any]]]:
+    def requests(self):
         """The requests whose answer is stored: number, what was sent, the row of the answer."""
         for number, request in enumerate(self.case["requests"]):
             begins = (f"answer {number}:", f"reading for {number}")
@@ -108,18 +100,18 @@ class Played:
             if answer is not None:
                 yield number, self.texts(request), answer
 
-    def context(self, reader: Reader, message_id: int) -> ModelContext:
+    def context(self, reader, message_id):
         """The context at a message."""
         contexts = self.contexts[self.rows[message_id]["session_id"]]
         return context_of(reader, contexts, message_id)
 
-    def given(self, context: ModelContext) -> list[str]:
+    def given(self, context):
         """What a context says was sent."""
         return [said_by(self.rows[row.id]) for row in context.rows]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_answer_has_the_rows_that_hermes_sent(name: str, tmp_path: Path) -> None:
+def test_every_answer_has_the_rows_that_hermes_sent(name, tmp_path):
     played = Played(name, tmp_path)
     wrong, uncertain, compared = set(), set(), 0
     with Store(played.path).reader() as reader:
@@ -138,7 +130,7 @@ def test_every_answer_has_the_rows_that_hermes_sent(name: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     "name", [name for name in NAMES if name not in UNKNOWN and name not in NO_TRACE]
 )
-def test_what_was_asked_is_first_sent_where_its_context_says(name: str, tmp_path: Path) -> None:
+def test_what_was_asked_is_first_sent_where_its_context_says(name, tmp_path):
     played = Played(name, tmp_path)
     compared = 0
     with Store(played.path).reader() as reader:
@@ -155,7 +147,7 @@ def test_what_was_asked_is_first_sent_where_its_context_says(name: str, tmp_path
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_row_is_lost(name: str, tmp_path: Path) -> None:
+def test_no_row_is_lost(name, tmp_path):
     played = Played(name, tmp_path)
     found = {
         row.id
@@ -167,9 +159,7 @@ def test_no_row_is_lost(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(
-    name: str, tmp_path: Path
-) -> None:
+def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(name, tmp_path):
     played = Played(name, tmp_path)
     with Store(played.path).reader() as reader:
         for number, _sent, answer in played.requests():
@@ -184,7 +174,7 @@ def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(
                 assert context.prompt == first[1]
 
 
-def _contexts(path: Path) -> Contexts:
+def _contexts(path):
     """The contexts of the long conversation."""
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0")
@@ -193,9 +183,7 @@ def _contexts(path: Path) -> Contexts:
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_in_a_long_conversation_each_row_says_why_it_was_sent(
-    in_place: bool, tmp_path: Path
-) -> None:
+def test_in_a_long_conversation_each_row_says_why_it_was_sent(in_place, tmp_path):
     contexts = _contexts(long_conversation(tmp_path / "state.db", 500, 3, in_place=in_place))
     context = contexts.after_resume()
     behind = contexts.at(contexts.history.compactions[0].since[0])
@@ -206,7 +194,7 @@ def test_in_a_long_conversation_each_row_says_why_it_was_sent(
     assert context.is_certain and behind.is_certain and context.size > 0
 
 
-def test_a_row_carried_over_has_the_context_of_its_original(tmp_path: Path) -> None:
+def test_a_row_carried_over_has_the_context_of_its_original(tmp_path):
     contexts = _contexts(long_conversation(tmp_path / "state.db", 500, 3))
     kept = contexts.history.compactions[1].kept[-1]
     assert kept.original is not None
@@ -216,9 +204,7 @@ def test_a_row_carried_over_has_the_context_of_its_original(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_the_newest_context_is_what_hermes_loads(
-    version: int, fixture_store: Callable[[str], Path]
-) -> None:
+def test_the_newest_context_is_what_hermes_loads(version, fixture_store):
     """Of 0.22 no requests are recorded, only what a session loads, which includes the newest
     answer."""
     said = json.loads((DATA.parent / f"expected-v{version}.json").read_text(encoding="utf-8"))[
@@ -244,7 +230,7 @@ def test_the_newest_context_is_what_hermes_loads(
     assert compared > 40 and compressed > 2
 
 
-def test_without_a_message_it_is_what_a_resume_sends(tmp_path: Path) -> None:
+def test_without_a_message_it_is_what_a_resume_sends(tmp_path):
     """Also where a compaction wrote the last rows: not the request before it, whose rows it
     repeats."""
     path = long_conversation(tmp_path / "state.db", 500, 3)
@@ -257,14 +243,14 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path: Path) -> None:
     assert len(last.kept) == 8 and CompactionNote.COPY not in context.notes
 
 
-def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:
+def test_a_message_of_another_conversation_is_not_found(tmp_path):
     path = long_conversation(tmp_path / "state.db", 100, 1)
     with Store(path).reader() as reader, pytest.raises(NotFoundError):
         context_of(reader, _contexts(path), 10_000)
 
 
 @pytest.mark.parametrize("name", slow_but(NAMES[::2], NAMES))
-def test_what_is_forgotten_stands_in_nothing_that_was_sent(name: str, tmp_path: Path) -> None:
+def test_what_is_forgotten_stands_in_nothing_that_was_sent(name, tmp_path):
     """Each message is sent, or is repeated by one that is, or counts as forgotten; never two of
     these."""
     played = Played(name, tmp_path)
@@ -281,7 +267,7 @@ def test_what_is_forgotten_stands_in_nothing_that_was_sent(name: str, tmp_path: 
             assert memory.said >= len(memory.forgotten)
 
 
-def test_everything_is_known_before_a_compaction_and_little_after_many(tmp_path: Path) -> None:
+def test_everything_is_known_before_a_compaction_and_little_after_many(tmp_path):
     contexts = _contexts(long_conversation(tmp_path / "state.db", 300, 4))
     generations = contexts.history.generations
     first, newest = generations[0].rows, generations[-1].rows[-1].id

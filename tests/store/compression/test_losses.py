@@ -1,9 +1,5 @@
 """What a compaction lost: found, ranked, bounded."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from builders import make_store, tool_call
 from compressed import END, SUMMARY
 
@@ -14,12 +10,12 @@ from hermes_browse.store.sessions.session import Session
 
 
 def _losses(
-    folder: Path,
-    replaced: list[dict[str, object]],
-    summary: str,
-    kept: str = "goodbye",
-    **more: object,
-) -> Losses:
+    folder,
+    replaced,
+    summary,
+    kept="goodbye",
+    **more,
+):
     rows = [
         *({"session_id": "a", "active": 0, "compacted": 1} | row for row in replaced),
         {"session_id": "a", "role": "user", "content": kept, "active": 0, "compacted": 1},
@@ -33,17 +29,17 @@ def _losses(
     path = make_store(folder / "state.db", "22", [{"id": "a"}], rows)
     with Store(path).reader() as reader:
         (one,) = read_history(reader, [Session("a", "cli")]).compactions
-        return find_losses(reader, one, **more)  # type: ignore[arg-type]
+        return find_losses(reader, one, **more)
 
 
-def test_what_neither_summary_nor_tail_mentions(tmp_path: Path) -> None:
+def test_what_neither_summary_nor_tail_mentions(tmp_path):
     said = (
         "Look at https://example.org/a?b=1 and src/ferry/tides.py, then ask Marta about port 8443. "
         "Use postgres instead of sqlite for the timetable. The class is TideTable, the flag max_retries, "
         "commit 4f5e6d7c."
     )
     calls = [tool_call("terminal", {"command": "make deploy STAGE=blue"}, id="call_1")]
-    rows: list[dict[str, object]] = [
+    rows = [
         {"role": "user", "content": said},
         {"role": "assistant", "content": "", "tool_calls": calls},
         {"role": "tool", "content": '{"output": "listening on 8443"}', "tool_call_id": "call_1"},
@@ -64,8 +60,8 @@ def test_what_neither_summary_nor_tail_mentions(tmp_path: Path) -> None:
     } <= found
 
 
-def test_what_summary_or_tail_mention_is_not_lost(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
+def test_what_summary_or_tail_mention_is_not_lost(tmp_path):
+    rows = [
         {
             "role": "user",
             "content": "See src/ferry/tides.py and max_retries and 8443. Never touch the harbour module.",
@@ -77,8 +73,8 @@ def test_what_summary_or_tail_mention_is_not_lost(tmp_path: Path) -> None:
     assert _losses(tmp_path, rows, summary, kept="port 8443, please").terms == ()
 
 
-def test_what_was_used_often_and_late_comes_first(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [{"role": "assistant", "content": "early_name"}] + [
+def test_what_was_used_often_and_late_comes_first(tmp_path):
+    rows = [{"role": "assistant", "content": "early_name"}] + [
         {
             "role": "assistant",
             "content": f"text {each} often_name" + (" late_name" if each == 19 else ""),
@@ -93,20 +89,18 @@ def test_what_was_used_often_and_late_comes_first(tmp_path: Path) -> None:
     assert losses.is_complete
 
 
-def test_no_more_than_can_be_read(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"role": "assistant", "content": " ".join(f"name_{each}" for each in range(600))}
-    ]
+def test_no_more_than_can_be_read(tmp_path):
+    rows = [{"role": "assistant", "content": " ".join(f"name_{each}" for each in range(600))}]
     losses = _losses(tmp_path, rows, "nothing")
     assert len(losses.terms) == 500 and not losses.is_complete
 
 
-def test_a_search_that_is_stopped_says_so(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [{"role": "assistant", "content": "some_name"}]
+def test_a_search_that_is_stopped_says_so(tmp_path):
+    rows = [{"role": "assistant", "content": "some_name"}]
     assert _losses(tmp_path, rows, "nothing", stopped=lambda: True) == Losses((), False)
 
 
-def test_texts_without_an_end_come_to_one(tmp_path: Path) -> None:
+def test_texts_without_an_end_come_to_one(tmp_path):
     hostile = [
         "a",
         "a_",
@@ -124,17 +118,13 @@ def test_texts_without_an_end_come_to_one(tmp_path: Path) -> None:
         "http://",
         "no ",
     ]
-    rows: list[dict[str, object]] = [
-        {"role": "user", "content": text * (20_000 // len(text))} for text in hostile
-    ]
+    rows = [{"role": "user", "content": text * (20_000 // len(text))} for text in hostile]
     losses = _losses(tmp_path, rows, "nothing")
     assert len(losses.terms) <= 500
     assert all(len(lost.term) <= 400 for lost in losses.terms)
 
 
-def test_of_a_very_long_message_the_end_is_left_out_and_that_is_said(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [
-        {"role": "tool", "content": "first_name " + "x " * 60_000 + "last_name"}
-    ]
+def test_of_a_very_long_message_the_end_is_left_out_and_that_is_said(tmp_path):
+    rows = [{"role": "tool", "content": "first_name " + "x " * 60_000 + "last_name"}]
     losses = _losses(tmp_path, rows, "nothing")
     assert [lost.term for lost in losses.terms] == ["first_name"] and not losses.is_complete

@@ -1,14 +1,11 @@
 """Connections: how long a handle lives, what a broken-off write looks like, and what an open reader
 sees."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -27,10 +24,8 @@ from hermes_browse.store.errors import (
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 
-Copy = Callable[[str], Path]
 
-
-def writer(path: Path, journal: str = "DELETE") -> sqlite3.Connection:
+def writer(path, journal="DELETE"):
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute(f"PRAGMA journal_mode = {journal}")
     return connection
@@ -42,7 +37,7 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
-def test_a_handle_lives_as_long_as_the_block(fixture_store: Copy) -> None:
+def test_a_handle_lives_as_long_as_the_block(fixture_store):
     """Also when the work in it fails."""
     path = fixture_store("state-v22")
     store = Store(path)
@@ -59,7 +54,7 @@ def test_a_handle_lives_as_long_as_the_block(fixture_store: Copy) -> None:
 
 @needs_proc
 @pytest.mark.parametrize("is_noise", [True, False])
-def test_no_handle_is_left_by_an_open_that_fails(tmp_path: Path, is_noise: bool) -> None:
+def test_no_handle_is_left_by_an_open_that_fails(tmp_path, is_noise):
     path = tmp_path / "state.db"
     if is_noise:
         path.write_bytes(os.urandom(4096))
@@ -71,7 +66,7 @@ def test_no_handle_is_left_by_an_open_that_fails(tmp_path: Path, is_noise: bool)
     assert handles(path) == []
 
 
-def test_a_reader_in_use_is_one_inode(fixture_store: Copy) -> None:
+def test_a_reader_in_use_is_one_inode(fixture_store):
     """A file put in place meanwhile is another store: the open reader reads the old one, the next
     the new one."""
     path = fixture_store("state-v22")
@@ -90,7 +85,7 @@ def test_a_reader_in_use_is_one_inode(fixture_store: Copy) -> None:
         store.open()
 
 
-def test_a_column_added_meanwhile_is_seen(fixture_store: Copy) -> None:
+def test_a_column_added_meanwhile_is_seen(fixture_store):
     """The layout is read again when the store has changed its own, and only then."""
     path = fixture_store("state-v11")
     store = Store(path)
@@ -107,7 +102,7 @@ def test_a_column_added_meanwhile_is_seen(fixture_store: Copy) -> None:
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-def test_every_commit_moves_the_fingerprint(fixture_store: Copy, journal: str) -> None:
+def test_every_commit_moves_the_fingerprint(fixture_store, journal):
     """With and without a log; what has not changed has the same one."""
     path = fixture_store("state-v22")
     store = Store(path)
@@ -123,7 +118,7 @@ def test_every_commit_moves_the_fingerprint(fixture_store: Copy, journal: str) -
     assert len(set(marks)) == len(marks)
 
 
-def test_nothing_can_be_written_through_a_reader(fixture_store: Copy) -> None:
+def test_nothing_can_be_written_through_a_reader(fixture_store):
     """Not even into a temporary table."""
     path = fixture_store("state-v22")
     with Store(path).reader() as reader:
@@ -138,7 +133,7 @@ def test_nothing_can_be_written_through_a_reader(fixture_store: Copy) -> None:
         assert reader.value("SELECT count(*) FROM messages") == 120
 
 
-def test_locked_by_another_connection(fixture_store: Copy) -> None:
+def test_locked_by_another_connection(fixture_store):
     """Busy when it lasts longer than one waits; read as if nothing had been when it does not."""
     path = fixture_store("state-v22")
     with closing(writer(path)) as connection:
@@ -153,15 +148,13 @@ def test_locked_by_another_connection(fixture_store: Copy) -> None:
         timer.join()
 
 
-def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(
-    fixture_store: Copy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(fixture_store, monkeypatch):
     """SQLite may say that a virtual table could not be set up; a search would go on without its
     index."""
     with Store(fixture_store("state-v22")).reader() as reader:
 
         class Interrupted:
-            def execute(self, *given: object) -> object:
+            def execute(self, *given):
                 reader.is_stopped = True  # as `interrupt` does, from another thread
                 raise sqlite3.OperationalError("vtable constructor failed: messages_fts")
 
@@ -171,7 +164,7 @@ def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(
                 reader.rows("SELECT 1")
 
 
-def test_an_interrupt_stops_and_a_new_beginning_goes_on(fixture_store: Copy) -> None:
+def test_an_interrupt_stops_and_a_new_beginning_goes_on(fixture_store):
     """The statement in flight, and all that would follow in the same piece of work."""
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
     with Store(fixture_store("state-v22")).reader() as reader:
@@ -187,7 +180,7 @@ def test_an_interrupt_stops_and_a_new_beginning_goes_on(fixture_store: Copy) -> 
     reader.interrupt()  # after the end: nothing to stop, nothing raised
 
 
-def half_written(path: Path, copy: Path) -> None:
+def half_written(path, copy):
     """A copy of a store and its journal in the middle of a write."""
     with closing(writer(path)) as connection:
         # What does not fit is written before the commit.
@@ -200,7 +193,7 @@ def half_written(path: Path, copy: Path) -> None:
         connection.execute("ROLLBACK")
 
 
-def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> None:
+def test_a_write_that_was_broken_off(fixture_store, tmp_path):
     """Half of it stands in the file, its other half in the journal: half a write is never shown."""
     path, crashed = fixture_store("state-v22"), tmp_path / "crashed.db"
     half_written(path, crashed)
@@ -225,7 +218,7 @@ _AS_NOBODY = pytest.mark.skipif(
 
 
 @_AS_NOBODY
-def test_a_store_that_may_not_be_read_is_not_called_broken_off(fixture_store: Copy) -> None:
+def test_a_store_that_may_not_be_read_is_not_called_broken_off(fixture_store):
     """Beside a writer in DELETE mode there is a journal too: what is wrong are the permissions."""
     folder = Path(tempfile.mkdtemp())
     try:
@@ -237,7 +230,7 @@ def test_a_store_that_may_not_be_read_is_not_called_broken_off(fixture_store: Co
             assert Path(f"{path}-journal").stat().st_size
             path.chmod(0o600)
 
-            def said() -> object:
+            def said():
                 try:
                     Store(path).open()
                 except StoreUnreadableError as error:
@@ -249,7 +242,7 @@ def test_a_store_that_may_not_be_read_is_not_called_broken_off(fixture_store: Co
 
 
 @_AS_NOBODY
-def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(fixture_store: Copy) -> None:
+def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(fixture_store):
     """The writer's own log is read, newest rows and all: no snapshot, which would miss them."""
     folder = Path(tempfile.mkdtemp())
     try:
@@ -262,7 +255,7 @@ def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(fixture_store: Co
                 each.chmod(0o644)
             folder.chmod(0o555)
 
-            def count() -> object:
+            def count():
                 with Store(path).reader() as reader:
                     return reader.snapshot, reader.value("SELECT count(*) FROM sessions")
 

@@ -1,10 +1,7 @@
 """A name in the schema that is no UTF-8: SQLite's message is not either, and is an error of SQLite
 all the same."""
 
-from __future__ import annotations
-
 import sqlite3
-from pathlib import Path
 
 import pytest
 from builders import make_store
@@ -16,7 +13,7 @@ from hermes_browse.tui.cli import main
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store whose table of sessions has such a name."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], journal="delete")
     connection = sqlite3.connect(path)
@@ -29,7 +26,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_is_damage(path: Path) -> None:
+def test_it_is_damage(path):
     """For readers and writers."""
     with pytest.raises(StoreDamagedError, match="malformed database schema") as caught:
         Store(path).open()
@@ -41,9 +38,7 @@ def test_it_is_damage(path: Path) -> None:
 @pytest.mark.parametrize(
     "command", ["list", "doctor", "show", "export", "rename", "delete", "search", "prune", "stats"]
 )
-def test_commands_say_what_to_do(
-    path: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_commands_say_what_to_do(path, capsys, command):
     """Every command, and none asks to look into the log."""
     given = {
         "show": ["a"],

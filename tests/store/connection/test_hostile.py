@@ -1,12 +1,8 @@
 """A store no Hermes wrote: everything reads, and a bad row costs itself alone."""
 
-from __future__ import annotations
-
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import builders
 import pytest
@@ -14,7 +10,6 @@ from searching import search
 
 from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import problems_of, summarize, warnings_of
 from hermes_browse.store.hermes.homes import locate_file
@@ -26,7 +21,7 @@ from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import Relation, Sort, View
@@ -39,7 +34,7 @@ BLOB = "\ufffdA"
 """What the id x'ff41' is read as."""
 
 
-def change(path: Path, *statements: str) -> Path:
+def change(path, *statements):
     """Run statements on a store, its constraints off."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA writable_schema = 1")
@@ -49,7 +44,7 @@ def change(path: Path, *statements: str) -> Path:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """The hostile store, and more of it: NULL roles, ids that are blobs, notes and names that are
     no text."""
     found = builders.hostile_store(tmp_path / "state.db")
@@ -76,19 +71,19 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def reader(path: Path) -> Iterator[Reader]:
+def reader(path):
     """The store, open."""
     with Store(path).reader() as opened:
         yield opened
 
 
 @pytest.fixture
-def catalog(reader: Reader) -> Catalog:
+def catalog(reader):
     """All of it."""
     return read_catalog(reader, NOW)
 
 
-def printed(text: str) -> bool:
+def printed(text):
     """Whether a text is safe on one line of a terminal."""
     return not any(
         unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or letter in "\u202e\u2066"
@@ -96,14 +91,14 @@ def printed(text: str) -> bool:
     )
 
 
-def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Catalog) -> None:
+def test_every_session_is_in_one_chain_and_reachable(reader, catalog):
     """All rows but the one without an id, which is said; each under a conversation that is on top
     of something."""
     rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
     segments = [segment.id for chain in catalog.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == rows
     assert any("no id" in each.text for each in warnings_of(reader))
-    reached: set[str] = set()
+    reached = set()
     stack = [
         chain
         for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED)
@@ -124,7 +119,7 @@ def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Ca
         )
 
 
-def test_rings_and_selves(catalog: Catalog) -> None:
+def test_rings_and_selves(catalog):
     """One's own parent is an orphan; of a ring of compressions one session is the root, with the
     rest behind it."""
     alone = catalog.conversation("self")
@@ -138,11 +133,11 @@ def test_rings_and_selves(catalog: Catalog) -> None:
     assert catalog.conversation("loop-b").relation is Relation.DELEGATED
 
 
-def test_markers_that_were_inherited(tmp_path: Path) -> None:
+def test_markers_that_were_inherited(tmp_path):
     """A continuation keeps the marker of the session it continues: it counts only where it names
     the parent."""
     ended = {"end_reason": "compression", "ended_at": builders.T0 + 300}
-    rows: list[dict[str, object]] = [
+    rows = [
         {"id": "root", **ended},
         {"id": "tip", "parent_session_id": "root"},
     ]
@@ -164,7 +159,7 @@ def test_markers_that_were_inherited(tmp_path: Path) -> None:
     }
 
 
-def test_markers_that_are_none(catalog: Catalog) -> None:
+def test_markers_that_are_none(catalog):
     """Malformed, list, string and endless model_config: roots like any other."""
     for number in range(5):
         session = catalog.sessions[f"config-{number}"]
@@ -173,7 +168,7 @@ def test_markers_that_are_none(catalog: Catalog) -> None:
     assert catalog.sessions["config-6"].delegate_from is None
 
 
-def test_times_that_are_none(catalog: Catalog) -> None:
+def test_times_that_are_none(catalog):
     """Words, blobs and the far future are no time; an ISO time is one."""
     times = {
         each.id: each.started_at
@@ -186,7 +181,7 @@ def test_times_that_are_none(catalog: Catalog) -> None:
     }  # fmt: skip
 
 
-def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
+def test_every_order_has_every_row(reader, catalog):
     """Nothing is lost to a missing time, title or cost, whichever way round."""
     sizes = content_bytes(reader, list(catalog.sessions))
     for sort in Sort:
@@ -200,7 +195,7 @@ def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
     assert not first.exact
 
 
-def test_previews_are_printable_and_counts_are_counts(reader: Reader, catalog: Catalog) -> None:
+def test_previews_are_printable_and_counts_are_counts(reader, catalog):
     """And a conversation with any text has a preview."""
     for each in with_details(reader, catalog.select(View.ALL)):
         assert printed(each.preview), each.id
@@ -214,7 +209,7 @@ def test_previews_are_printable_and_counts_are_counts(reader: Reader, catalog: C
 
 
 @pytest.mark.parametrize("reading", Reading)
-def test_every_message_reads(reader: Reader, catalog: Catalog, reading: Reading) -> None:
+def test_every_message_reads(reader, catalog, reading):
     """Blobs, broken JSON, roles that are escape sequences: each is a chat message with a text."""
     rows = 0
     for session in catalog.sessions.values():
@@ -230,7 +225,7 @@ def test_every_message_reads(reader: Reader, catalog: Catalog, reading: Reading)
         assert rows == int(str(reader.value(f"{theirs} AND typeof(session_id) = 'text'")))
 
 
-def test_broken_texts_are_shown_as_far_as_they_go(reader: Reader) -> None:
+def test_broken_texts_are_shown_as_far_as_they_go(reader):
     """Invalid bytes as U+FFFD, numbers as digits, cut JSON as it stands."""
     texts = [
         each.text
@@ -247,7 +242,7 @@ def test_broken_texts_are_shown_as_far_as_they_go(reader: Reader) -> None:
     assert messages[3].tool_calls[0].arguments == '{"cut": "sho'
 
 
-def test_lineage_and_resume_of_each(reader: Reader, catalog: Catalog, path: Path) -> None:
+def test_lineage_and_resume_of_each(reader, catalog, path):
     """The tree is finite and holds its focus; a plan is one printable line, or a refusal with a
     reason."""
     location = locate_file(path)
@@ -267,7 +262,7 @@ def test_lineage_and_resume_of_each(reader: Reader, catalog: Catalog, path: Path
         assert plan.argv[-1] == f"--resume={plan.target.id}"
 
 
-def test_odd_ids_are_found_by_themselves(reader: Reader, catalog: Catalog) -> None:
+def test_odd_ids_are_found_by_themselves(reader, catalog):
     """Flags, paths, patterns and the empty id name exactly their session; a pattern matches nothing
     else."""
     for session_id in builders.HOSTILE_IDS:
@@ -284,7 +279,7 @@ def test_odd_ids_are_found_by_themselves(reader: Reader, catalog: Catalog) -> No
     "text",
     ["ring", "wh", "nul", "blob", "in*", "said", "\udcff", "\x00", '"', "id:% config", "日本"],
 )
-def test_search_goes_through_it(reader: Reader, text: str) -> None:
+def test_search_goes_through_it(reader, text):
     """By index or by scan, with ranges that lie inside their snippets."""
     answer = search(reader, parse(text), scope=Scope(), limit=0)
     for hit in answer.hits:
@@ -294,7 +289,7 @@ def test_search_goes_through_it(reader: Reader, text: str) -> None:
         assert len(answer.hits) >= {"ring": 3, "said": len(builders.HOSTILE_IDS)}[text]
 
 
-def test_the_doctor_reads_it_too(reader: Reader, path: Path) -> None:
+def test_the_doctor_reads_it_too(reader, path):
     """What is odd about the store as a whole is said in sentences."""
     store = Store(path)
     summary = summarize(reader, store, locate_file(path))

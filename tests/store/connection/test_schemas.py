@@ -1,10 +1,7 @@
 """Every layout of a store reads the same: columns, tables and indexes are looked for, never counted
 on."""
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -33,7 +30,7 @@ from hermes_browse.store.sessions.models import Relation
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("name", shapes.NAMES)
-def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> None:
+def test_every_shape_reads_the_same(name, journal, tmp_path):
     """One conversation in two segments with a branch and a subagent, one job; texts, calls and hits
     alike."""
     path = make_store(tmp_path / "state.db", name, SESSIONS, MESSAGES, journal)
@@ -42,7 +39,7 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
         assert read_all(reader)[:2] == (4, 8)
         catalog = read_catalog(reader, NOW)
         found = catalog.of_session("root")
-        assert found is not None and [each.id for each in found.segments] == ["root", "tip"]
+        assert [each.id for each in found.segments] == ["root", "tip"]
         assert (found.title, found.branches, found.subagents, found.model) == (
             "Harbour #2",
             1,
@@ -107,14 +104,14 @@ _CHANGES = st.sampled_from([
 
 
 @cache
-def rows(name: str, table: str) -> list[dict[str, object]]:
+def rows(name, table):
     """The rows of a fixture, which is not touched."""
     with closing(sqlite3.connect(f"file:{FIXTURES[name]}?immutable=1", uri=True)) as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(f"SELECT * FROM {table}").fetchall()]
 
 
-def layout(path: Path, name: str, without: Sequence[str], changes: Sequence[str] = ()) -> Path:
+def layout(path, name, without, changes=()):
     """The rows of a fixture in a layout that lacks some things and has others."""
     counters = [
         each for each in without if each in _COUNTERS
@@ -135,7 +132,7 @@ def layout(path: Path, name: str, without: Sequence[str], changes: Sequence[str]
 @pytest.mark.parametrize("name", slow_but(list(FIXTURES)[-1:], FIXTURES))
 @settings(max_examples=examples(15))
 @given(data=st.data())
-def test_any_layout_reads(name: str, data: st.DataObject) -> None:
+def test_any_layout_reads(name, data):
     """Whatever optional columns are gone and whatever has been added, every row still reads."""
     without = data.draw(st.lists(st.sampled_from(_OPTIONAL[name]), unique=True, max_size=12))
     changes = data.draw(st.lists(_CHANGES, unique=True, max_size=3))
@@ -150,7 +147,7 @@ def test_any_layout_reads(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", FIXTURES)
-def test_only_the_keys_are_needed(name: str, tmp_path: Path) -> None:
+def test_only_the_keys_are_needed(name, tmp_path):
     """With every other column gone each session is a conversation, and the messages stand in their
     order."""
     path = layout(tmp_path / "state.db", name, _OPTIONAL[name])

@@ -1,26 +1,23 @@
 """Temporary folders: private, and gone with their process."""
 
-from __future__ import annotations
-
 import random
 import signal
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from effort import slow_but
+from platforms import posix_only
 
 from hermes_browse.store.temporary import TemporaryFolder
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+pytestmark = posix_only
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temporary(tmp_path, monkeypatch):
     """A temporary folder of the system of our own."""
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -29,14 +26,14 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_it_is_private_and_goes(temporary: Path) -> None:
+def test_it_is_private_and_goes(temporary):
     with TemporaryFolder("demo") as path:
         assert path.parent == temporary and stat.S_IMODE(path.stat().st_mode) == 0o700
         (path / "below").mkdir()
     assert list(temporary.iterdir()) == []
 
 
-def test_a_signal_while_the_folder_is_being_removed(temporary: Path) -> None:
+def test_a_signal_while_the_folder_is_being_removed(temporary):
     """The removal is done again: what the signal interrupted does not go on."""
     program = """
 import os, shutil, signal, tempfile
@@ -54,7 +51,7 @@ with temporary.removed_on_signals():
     assert ended.returncode == -signal.SIGTERM and list(temporary.iterdir()) == []
 
 
-def browse(*arguments: str) -> subprocess.Popen[bytes]:
+def browse(*arguments):
     return subprocess.Popen(
         [sys.executable, "-m", "hermes_browse.tui", *arguments],
         stdout=subprocess.DEVNULL,
@@ -62,7 +59,7 @@ def browse(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def wait_for(holds: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
+def wait_for(holds, process):
     end = time.monotonic() + 120
     while not holds() and process.poll() is None:
         assert time.monotonic() < end
@@ -73,7 +70,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 @pytest.mark.parametrize("number", slow_but(SIGNALS[:1], SIGNALS), ids=str)
-def test_a_command_that_is_stopped_leaves_nothing(temporary: Path, number: signal.Signals) -> None:
+def test_a_command_that_is_stopped_leaves_nothing(temporary, number):
     """At random moments after something is in the folder of the sample store."""
     chance = random.Random(int(number))
     for _ in range(3):

@@ -1,9 +1,5 @@
 """The sample store shows everything a store can hold: each feature is looked for by name."""
 
-from __future__ import annotations
-
-import sqlite3
-
 import pytest
 from builders import SAMPLED as NOW
 
@@ -30,7 +26,7 @@ COUNTS = {
 
 
 @pytest.mark.parametrize("name", COUNTS)
-def test_the_sample_has_the_size_of_a_real_one(name: str, store: sqlite3.Connection) -> None:
+def test_the_sample_has_the_size_of_a_real_one(name, store):
     query, least, most = COUNTS[name]
     assert least <= store.execute(query).fetchone()[0] <= most
 
@@ -126,12 +122,12 @@ FEATURES = {
 
 
 @pytest.mark.parametrize("feature", FEATURES)
-def test_the_sample_shows(feature: str, store: sqlite3.Connection) -> None:
+def test_the_sample_shows(feature, store):
     assert store.execute(f"{FEATURES[feature]} LIMIT 1").fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize("source", ["telegram", "discord", "slack", "whatsapp", "signal"])
-def test_every_messenger_has_a_room_and_a_key(source: str, store: sqlite3.Connection) -> None:
+def test_every_messenger_has_a_room_and_a_key(source, store):
     rooms = store.execute(
         "SELECT session_key, chat_type, user_id FROM sessions WHERE source = ?", [source]
     ).fetchall()
@@ -144,5 +140,5 @@ def test_every_messenger_has_a_room_and_a_key(source: str, store: sqlite3.Connec
 @pytest.mark.parametrize(
     "source", ["cli", "tui", "acp", "desktop", "webhook", "api_server", "tool", "batch", "subagent"]
 )
-def test_every_other_source_occurs(source: str, store: sqlite3.Connection) -> None:
+def test_every_other_source_occurs(source, store):
     assert store.execute("SELECT count(*) FROM sessions WHERE source = ?", [source]).fetchone()[0]

@@ -1,7 +1,5 @@
 """Beside other processes: busy, half done, and a gateway whose log must stay where it is."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
@@ -11,17 +9,14 @@ from pathlib import Path
 
 import pytest
 from builders import big_store
-from trashing import dump
+from platforms import posix_only
+from trashing import as_before
 from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import transaction
-from hermes_browse.store.edit.transaction import Writer, write
+from hermes_browse.store.edit.transaction import write
 from hermes_browse.store.errors import StoreBusyError, StoreError
-
-POSIX = pytest.mark.skipif(
-    sys.platform == "win32", reason="POSIX locks, and processes that end at once"
-)
 
 _HOLDER = """
 import sqlite3, sys
@@ -60,41 +55,25 @@ os._exit(0)
 
 
 @pytest.fixture(params=["wal", "delete"])
-def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def path(request, tmp_path):
     """A small store in either journal mode."""
     return small_store(tmp_path / "state.db", str(request.param))
 
 
-@pytest.mark.slow
-def test_locked_by_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Busy is said after as long as was allowed, and nothing is changed; when it is free it is
-    done."""
-    before = dump(path)
-    with another_process(_LOCKER, str(path), "BEGIN IMMEDIATE"):
-        monkeypatch.setattr(transaction, "PATIENCE", 0.3)
-        with pytest.raises(StoreBusyError, match=r"is busy.*Nothing was changed"):
-            write(Store(path), retitle, check)
-    assert dump(path) == before
-    assert write(Store(path), retitle, check) == "Quay"
-
-
-def test_a_reader_in_delete_mode_holds_up_the_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_in_delete_mode_holds_up_the_commit(tmp_path, monkeypatch):
     """Everything is taken back then: without the log nobody may read while the file is written."""
     monkeypatch.setattr(transaction, "PATIENCE", 0.3)
     path = small_store(tmp_path / "state.db", "delete")
-    before = dump(path)
     with (
+        as_before(path),
         another_process(_LOCKER, str(path), "BEGIN"),
         pytest.raises(StoreBusyError, match="Nothing was changed"),
     ):
         write(Store(path), retitle, check)
-    assert dump(path) == before
     assert not Path(f"{path}-journal").exists()
 
 
-def test_it_waits_its_turn(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_waits_its_turn(path, monkeypatch):
     """Another writer that lets go in time is waited for."""
     monkeypatch.setattr(transaction, "PATIENCE", 30.0)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -106,8 +85,8 @@ def test_it_waits_its_turn(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other.close()
 
 
-@POSIX
-def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path: Path) -> None:
+@posix_only
+def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path):
     """A hot journal beside the store holds the older half of a write: a sentence, and both files
     stay as they are."""
     path = big_store(tmp_path / "state.db", 20, 400, shape="22")
@@ -122,10 +101,10 @@ def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path: Path) -> None:
     assert (path.read_bytes(), journal.read_bytes()) == before
 
 
-@POSIX
+@posix_only
 @pytest.mark.parametrize("locks", ["dropped", "kept"])
 @pytest.mark.parametrize("how", ["ours", "reading"])
-def test_the_log_stays_under_a_gateway(tmp_path: Path, locks: str, how: str) -> None:
+def test_the_log_stays_under_a_gateway(tmp_path, locks, how):
     """A gateway whose locks were dropped goes on beside our writes: its log is still there, and the
     same file."""
     path = small_store(tmp_path / "state.db")
@@ -143,8 +122,8 @@ def test_the_log_stays_under_a_gateway(tmp_path: Path, locks: str, how: str) -> 
     assert said.split() == ["a:Quay" if how == "ours" else "a:held", "b:", "later:"]
 
 
-@POSIX
-def test_alone_it_would_go(tmp_path: Path) -> None:
+@posix_only
+def test_alone_it_would_go(tmp_path):
     """The measurement itself: a write connection without ours beside it takes the log from under
     the same gateway."""
     path = small_store(tmp_path / "state.db")
@@ -154,13 +133,13 @@ def test_alone_it_would_go(tmp_path: Path) -> None:
         assert not Path(f"{path}-wal").exists()
 
 
-def test_the_log_is_not_checkpointed(tmp_path: Path) -> None:
+def test_the_log_is_not_checkpointed(tmp_path):
     """However much is written: checkpoints are Hermes' business, and its readers may need the
     pages."""
     path = small_store(tmp_path / "state.db")
     size = path.stat().st_size
 
-    def work(unit: Writer) -> None:
+    def work(unit):
         for _ in range(20):
             unit.execute("UPDATE sessions SET title = hex(randomblob(200000)) WHERE id = 'a'")
             unit.execute("UPDATE sessions SET title = 'short' WHERE id = 'a'")

@@ -4,16 +4,11 @@ Here SQLite's connection itself raises; `tests/proof/test_proof_faults.py` has t
 below it.
 """
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from pruning import chosen
-from trashing import NOW, dump, family, health, opened, put_back, remove
+from trashing import NOW, dump, family, is_sound, opened, put_back, remove
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import make_plan
@@ -28,41 +23,39 @@ from hermes_browse.store.errors import (
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
-Arm = Callable[..., None]
-
 
 @pytest.fixture
-def arm(monkeypatch: pytest.MonkeyPatch) -> Arm:
+def arm(monkeypatch):
     """Has the next COMMIT raise: behind it (`done`), or in its place, with the work taken back."""
     real = sqlite3.connect
-    state: dict[str, Any] = {"outcome": None}
+    state = {"outcome": None}
 
     class Failing(sqlite3.Connection):
-        def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+        def execute(self, sql, *arguments):
             if sql != "COMMIT" or state["outcome"] is None:
                 return super().execute(sql, *arguments)
             outcome, state["outcome"] = state["outcome"], None
             super().execute("COMMIT" if outcome == "done" else "ROLLBACK")
             raise state["error"]
 
-    def connect(database: object, **rest: Any) -> sqlite3.Connection:
+    def connect(database, **rest):
         return real(
             database, **rest, **({"factory": Failing} if "mode=rw" in str(database) else {})
         )
 
-    def set_up(outcome: str, error: BaseException | None = None) -> None:
+    def set_up(outcome, error=None):
         if error is None:
             error = sqlite3.OperationalError("disk I/O error")
             error.sqlite_errorcode = sqlite3.SQLITE_IOERR
         state.update(outcome=outcome, error=error)
 
-    monkeypatch.setattr(transaction.sqlite3, "connect", connect)  # type: ignore[attr-defined]
+    monkeypatch.setattr(transaction.sqlite3, "connect", connect)
     return set_up
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("outcome", ["done", "undone"])
-def test_a_delete_keeps_its_bundle(tmp_path: Path, arm: Arm, journal: str, outcome: str) -> None:
+def test_a_delete_keeps_its_bundle(tmp_path, arm, journal, outcome):
     """Whatever the store holds: the sentence says it, and restoring the bundle is safe either
     way."""
     path = family(tmp_path / "state.db", journal=journal)
@@ -75,22 +68,19 @@ def test_a_delete_keeps_its_bundle(tmp_path: Path, arm: Arm, journal: str, outco
     assert ("the store has the change" in caught.value.sentence) is (outcome == "done")
     assert (dump(path) == before) is (outcome == "undone")
     put_back(path, bundle.name)
-    assert dump(path) == before and set(health(path).values()) == {"ok"}
+    assert dump(path) == before and is_sound(path)
 
 
-def test_a_delete_whose_store_cannot_be_read_again(
-    tmp_path: Path, arm: Arm, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_delete_whose_store_cannot_be_read_again(path, tmp_path, arm, monkeypatch):
     """Then that is what is said."""
-    path = family(tmp_path / "state.db")
     real, real_explain, broken = (
         Store.reader,
         transaction._explain,
         StoreUnreadableError("The disk is gone."),
     )
 
-    def explain(store: Store, *arguments: Any) -> WriteInDoubtError:
-        def reader(_self: Store) -> Any:
+    def explain(store, *arguments):
+        def reader(_self):
             raise broken
 
         monkeypatch.setattr(Store, "reader", reader)
@@ -107,12 +97,11 @@ def test_a_delete_whose_store_cannot_be_read_again(
 
 
 @pytest.mark.parametrize("outcome", ["done", "undone"])
-def test_marks_titles_and_undo(tmp_path: Path, arm: Arm, outcome: str) -> None:
+def test_marks_titles_and_undo(path, arm, outcome):
     """None of them says that nothing was changed, and each can be tried again."""
-    path = family(tmp_path / "state.db")
     store = Store(path)
     change = flags.archive(store, ["other"])
-    works: dict[str, Callable[[], object]] = {
+    works = {
         "unarchive": lambda: undo(store, change),
         "pin": lambda: flags.pin(store, ["other"]),
         "rename": lambda: titles.rename(store, "other", "Pier"),
@@ -140,9 +129,8 @@ def test_marks_titles_and_undo(tmp_path: Path, arm: Arm, outcome: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["done", "undone"])
-def test_a_restore_can_be_tried_again(tmp_path: Path, arm: Arm, outcome: str) -> None:
+def test_a_restore_can_be_tried_again(path, arm, outcome):
     """Whatever became of the first try."""
-    path = family(tmp_path / "state.db")
     before = dump(path)
     name = remove(path, "tip").bundle.name
     arm(outcome)
@@ -152,18 +140,16 @@ def test_a_restore_can_be_tried_again(tmp_path: Path, arm: Arm, outcome: str) ->
     assert put_back(path, name).verified and dump(path) == before
 
 
-def test_a_key_that_interrupts_in_the_commit(tmp_path: Path, arm: Arm) -> None:
+def test_a_key_that_interrupts_in_the_commit(path, tmp_path, arm):
     """Ctrl+c may come before it or behind it: that is a doubt too, and the bundle stays."""
-    path = family(tmp_path / "state.db")
     arm("done", KeyboardInterrupt())
     with pytest.raises(WriteInDoubtError, match="the store has the change"):
         remove(path, "tip")
     assert len(list_bundles(tmp_path / "trash")) == 1
 
 
-def test_a_clean_up_counts_what_is_in_doubt(tmp_path: Path, arm: Arm) -> None:
+def test_a_clean_up_counts_what_is_in_doubt(path, tmp_path, arm):
     """Neither as done nor as it was."""
-    path = family(tmp_path / "state.db")
     store = Store(path)
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)

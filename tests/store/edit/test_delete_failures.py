@@ -1,14 +1,10 @@
 """What goes wrong leaves everything as it was, and is a sentence."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from pathlib import Path
-from typing import Any
 
 import pytest
-from trashing import NOW, dump, family, in_trash, opened, put_back, remove
+from trashing import NOW, as_before, dump, family, in_trash, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -25,7 +21,7 @@ from hermes_browse.store.errors import (
 from hermes_browse.store.trash.shelf import list_bundles
 
 
-def test_a_store_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_locked(tmp_path, monkeypatch):
     """By a writer: the bundle is taken back; by someone who lets nobody read: there is none."""
     path = family(tmp_path / "state.db", journal="delete")
     before = dump(path)
@@ -53,9 +49,7 @@ def test_a_store_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert dump(path) == before
 
 
-def test_a_store_that_is_replaced_meanwhile(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_is_replaced_meanwhile(tmp_path, monkeypatch):
     """Neither the new file nor the old one is touched."""
     path = family(tmp_path / "state.db", journal="delete")
     shutil.copy(path, tmp_path / "copy.db")
@@ -63,7 +57,7 @@ def test_a_store_that_is_replaced_meanwhile(
     os.link(path, tmp_path / "old.db")
     before, real = dump(path), deleting.write_bundle
 
-    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+    def write_bundle(*arguments, **rest):
         made = real(*arguments, **rest)
         os.replace(tmp_path / "copy.db", path)
         return made
@@ -74,16 +68,13 @@ def test_a_store_that_is_replaced_meanwhile(
     assert dump(path) == dump(tmp_path / "old.db") == before
 
 
-def test_a_failure_in_the_transaction_takes_it_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_in_the_transaction_takes_it_back(path, tmp_path, monkeypatch):
     """After any statement; and the bundle with it."""
-    path = family(tmp_path / "state.db")
     before = dump(path)
     for at in range(1, 12):
         calls = 0
 
-        def stop(last: int = at) -> bool:
+        def stop(last=at):
             nonlocal calls
             calls += 1
             return calls >= last
@@ -96,7 +87,7 @@ def test_a_failure_in_the_transaction_takes_it_back(
             put_back(path, done.bundle.name)
             shutil.rmtree(tmp_path / "trash")
 
-    def fail(*_: object, **__: object) -> int:
+    def fail(*_, **__):
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr(deleting, "delete_rows", fail)
@@ -105,85 +96,56 @@ def test_a_failure_in_the_transaction_takes_it_back(
     assert dump(path) == before and in_trash(tmp_path) == []
 
 
-def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(path, tmp_path, monkeypatch):
     """What may be gone from the store must be somewhere."""
-    path = family(tmp_path / "state.db")
-    before = dump(path)
+    with as_before(path):
 
-    def check_gone(*_: object) -> None:
-        raise StoreError("the disk went away after the commit")
+        def check_gone(*_):
+            raise StoreError("the disk went away after the commit")
 
-    monkeypatch.setattr(deleting, "check_gone", check_gone)
-    with pytest.raises(WriteUnverifiedError, match="the disk went away"):
-        remove(path, "tip")
-    (bundle,) = list_bundles(tmp_path / "trash")
-    put_back(path, bundle.name)
-    assert dump(path) == before
+        monkeypatch.setattr(deleting, "check_gone", check_gone)
+        with pytest.raises(WriteUnverifiedError, match="the disk went away"):
+            remove(path, "tip")
+        (bundle,) = list_bundles(tmp_path / "trash")
+        put_back(path, bundle.name)
 
 
-@pytest.mark.parametrize("what", ["file", "newer", "tokenizer"])
-def test_stores_that_are_not_written_to(tmp_path: Path, what: str) -> None:
-    """Said before a bundle is written, which nobody would need."""
-    path = family(tmp_path / "state.db", journal="delete")
-    with opened(path) as connection:
-        if what == "newer":
-            connection.execute("UPDATE schema_version SET version = 99")
-        if what == "tokenizer":
-            connection.execute("PRAGMA writable_schema = ON")
-            connection.execute(
-                "UPDATE sqlite_master SET sql = replace(sql, '''trigram''', '''cjk''') WHERE name LIKE '%trigram'"
-            )
-    before = path.read_bytes()
-    if what == "file":
-        path.chmod(0o444)
-    with pytest.raises(RefusedError):
-        remove(path, "tip")
-    assert path.read_bytes() == before and not (tmp_path / "trash").exists()
-
-
-def test_a_restore_can_be_stopped(tmp_path: Path) -> None:
+def test_a_restore_can_be_stopped(path):
     """At any row: nothing is back, or all of it."""
-    path = family(tmp_path / "state.db")
-    before = dump(path)
-    name = remove(path, "tip").bundle.name
-    gone = dump(path)
-    for at in range(1, 7):
-        calls = 0
+    with as_before(path):
+        name = remove(path, "tip").bundle.name
+        gone = dump(path)
+        for at in range(1, 7):
+            calls = 0
 
-        def stop(last: int = at) -> bool:
-            nonlocal calls
-            calls += 1
-            return calls >= last
+            def stop(last=at):
+                nonlocal calls
+                calls += 1
+                return calls >= last
 
-        with pytest.raises(QueryInterruptedError):
-            put_back(path, name, stop=stop)
-        assert dump(path) == gone
-    put_back(path, name)
-    assert dump(path) == before
+            with pytest.raises(QueryInterruptedError):
+                put_back(path, name, stop=stop)
+            assert dump(path) == gone
+        put_back(path, name)
 
 
-def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restore_of_many_that_is_cut_short_is_finished_by_the_next(path, monkeypatch):
     """Each conversation is back as a whole or not at all, and nothing says that nothing was
     changed."""
-    path = family(tmp_path / "state.db")
-    before = dump(path)
-    name = remove(path, "tip", "branch", "other").bundle.name
-    monkeypatch.setattr(portions, "FEW_ROWS", 1)
-    real, calls = restore_rows.RestoredRows.insert, []
+    with as_before(path):
+        name = remove(path, "tip", "branch", "other").bundle.name
+        monkeypatch.setattr(portions, "FEW_ROWS", 1)
+        real, calls = restore_rows.RestoredRows.insert, []
 
-    def insert(self: restore_rows.RestoredRows, tx: Any) -> None:
-        calls.append(1)
-        if len(calls) == 2:
-            raise WriteFailedError("The disk is full.", is_unchanged=True)
-        real(self, tx)
+        def insert(self, tx):
+            calls.append(1)
+            if len(calls) == 2:
+                raise WriteFailedError("The disk is full.", is_unchanged=True)
+            real(self, tx)
 
-    monkeypatch.setattr(restore_rows.RestoredRows, "insert", insert)
-    with pytest.raises(WriteFailedError) as caught:
-        put_back(path, name)
-    assert str(caught.value) == "The disk is full."
-    back = put_back(path, name)
-    assert len(back.there) == 6 and back.verified and dump(path) == before and len(calls) == 4
+        monkeypatch.setattr(restore_rows.RestoredRows, "insert", insert)
+        with pytest.raises(WriteFailedError) as caught:
+            put_back(path, name)
+        assert str(caught.value) == "The disk is full."
+        back = put_back(path, name)
+        assert len(back.there) == 6 and back.verified and len(calls) == 4

@@ -1,40 +1,34 @@
 """What goes with a conversation and what stays, on sessions without a store."""
 
-from __future__ import annotations
-
 import pytest
 from builders import T0
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.edit.delete_plan import DeletePlan, affected_by_delete
+from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.session import Session
 
 
-def session(
-    name: str, parent: str | None = None, source: str = "cli", **columns: object
-) -> Session:
+def session(name, parent=None, source="cli", **columns):
     """A session; the number in its name is the minute it started in."""
     started = T0 + 60 * int("".join(filter(str.isdigit, name)) or 0)
-    return Session(name, source, parent, **{"started_at": started, **columns})  # type: ignore[arg-type]
+    return Session(name, source, parent, **{"started_at": started, **columns})
 
 
-def ended(
-    name: str, parent: str | None = None, reason: str = "compression", **columns: object
-) -> Session:
+def ended(name, parent=None, reason="compression", **columns):
     """A session that ended when it started."""
     one = session(name, parent, **columns)
     return one._replace(end_reason=reason, ended_at=one.started_at)
 
 
-def affected(*sessions: Session, of: str = "a1") -> DeletePlan:
+def affected(*sessions, of="a1"):
     """What a delete of one takes."""
     return affected_by_delete(Catalog(sessions), of)
 
 
-def test_all_segments_and_what_lost_a_race() -> None:
+def test_all_segments_and_what_lost_a_race():
     """A sibling beside the continuation is reachable from nowhere else."""
     found = affected(
         ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close")
@@ -47,7 +41,7 @@ def test_all_segments_and_what_lost_a_race() -> None:
     assert alone.sessions == ("a4",)
 
 
-def test_subagents_by_marker_wherever_their_parent_is() -> None:
+def test_subagents_by_marker_wherever_their_parent_is():
     """Nested ones, ones whose parent link is gone or leads to another, and with all their
     segments."""
     found = affected(
@@ -64,7 +58,7 @@ def test_subagents_by_marker_wherever_their_parent_is() -> None:
     assert set(found.sessions) == {"a1", "b2", "c3", "d4", "e5", "f6", "g7", "h8"}
 
 
-def test_a_child_nobody_marked_stays_unless_its_source_says_subagent() -> None:
+def test_a_child_nobody_marked_stays_unless_its_source_says_subagent():
     """It may be a person's chat: Hermes keeps it too."""
     found = affected(
         session("a1"),
@@ -77,7 +71,7 @@ def test_a_child_nobody_marked_stays_unless_its_source_says_subagent() -> None:
     ]
 
 
-def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker() -> None:
+def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker():
     """Unlike Hermes 0.19, which follows the marker into a branch of a subagent."""
     found = affected(
         session("a1"),
@@ -87,13 +81,13 @@ def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker() -> None
     assert found.sessions == ("a1",) and {each.id for each in found.orphaned} == {"b2", "c3"}
 
 
-def test_a_segment_that_inherited_a_marker_stays_with_its_conversation() -> None:
+def test_a_segment_that_inherited_a_marker_stays_with_its_conversation():
     """A continuation has the settings of whoever compressed: what it is says the root."""
     found = affected(session("a1"), ended("b2"), session("b3", "b2", delegate_from="a1"))
     assert found.sessions == ("a1",) and found.orphaned == ()
 
 
-def test_markers_that_lead_back() -> None:
+def test_markers_that_lead_back():
     """A ring of markers takes each once, and what is asked for is not its own subagent."""
     found = affected(
         session("a1", delegate_from="c3"),
@@ -103,13 +97,13 @@ def test_markers_that_lead_back() -> None:
     assert sorted(found.sessions) == ["a1", "b2", "c3"] and found.conversation.root.id == "a1"
 
 
-def test_a_subagent_alone_leaves_its_parent() -> None:
+def test_a_subagent_alone_leaves_its_parent():
     """Upwards nothing goes."""
     found = affected(session("a1"), session("b2", "a1", delegate_from="a1"), of="b2")
     assert found.sessions == ("b2",) and found.family_roots == ("a1",)
 
 
-def test_what_is_no_session_is_an_error() -> None:
+def test_what_is_no_session_is_an_error():
     """The caller has looked it up before."""
     with pytest.raises(NotFoundError):
         affected(session("a1"), of="b")
@@ -127,7 +121,7 @@ ANY = st.builds(
 
 
 @given(st.lists(ANY, min_size=1, max_size=8, unique_by=lambda each: each.id), st.data())
-def test_any_family_is_parted_cleanly(sessions: list[Session], data: st.DataObject) -> None:
+def test_any_family_is_parted_cleanly(sessions, data):
     """Whole conversations go, and all others stay; whoever loses a parent is named, rings or
     not."""
     catalog = Catalog(sessions)

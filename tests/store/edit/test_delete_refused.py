@@ -1,12 +1,8 @@
 """What is not deleted though it was asked for: protected, changed since, or not to be named."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import T0
-from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
+from trashing import FAMILY, NOW, as_before, family, opened, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -16,7 +12,7 @@ from hermes_browse.store.trash.shelf import list_bundles
 
 
 @pytest.mark.parametrize(
-    ("statement", "reason"),
+    "statement, reason",
     [
         ("UPDATE sessions SET pinned = 1 WHERE id = 'root'", "pinned"),
         ("UPDATE sessions SET pinned = 1 WHERE id = 'nested'", "pinned"),
@@ -32,36 +28,21 @@ from hermes_browse.store.trash.shelf import list_bundles
         ("UPDATE compression_locks SET expires_at = 9e12", "compress|busy|live|lock"),
     ],
 )
-def test_what_is_protected_stays(tmp_path: Path, statement: str, reason: str) -> None:
+def test_what_is_protected_stays(path, tmp_path, statement, reason):
     """Any segment or subagent of it protects the whole; the reason is said, nothing is written."""
-    path = family(tmp_path / "state.db")
-    with opened(path) as connection:
-        connection.execute(statement)
-    before = dump(path)
-    with pytest.raises(RefusedError, match=f"stays: .*({reason})"):
-        remove(path, "tip")
-    assert dump(path) == before and not (tmp_path / "trash").exists()
+    run(path, statement)
+    with as_before(path):
+        with pytest.raises(RefusedError, match=f"stays: .*({reason})"):
+            remove(path, "tip")
+        assert not (tmp_path / "trash").exists()
 
 
-def test_a_turn_in_the_family_protects_a_branch(tmp_path: Path) -> None:
-    """Hermes keys a lease by the root above all parents (0.20): it may be the branch that is spoken
-    in."""
-    path = family(tmp_path / "state.db")
-    with opened(path) as connection:
-        connection.execute("UPDATE session_turn_leases SET expires_at = 9e12")
-    with pytest.raises(RefusedError, match="turn is running in its family"):
-        remove(path, "branch")
-    remove(path, "other")
-
-
-def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_catalog_knows_no_pin(path, tmp_path, monkeypatch):
     """What a clean-up planned minutes ago is looked at anew."""
-    path = family(tmp_path / "state.db")
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
     monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
-    with opened(path) as connection:
-        connection.execute("UPDATE sessions SET pinned = 1 WHERE id = 'tip'")
+    run(path, "UPDATE sessions SET pinned = 1 WHERE id = 'tip'")
     with pytest.raises(RefusedError, match="pinned"):
         remove(path, "root")
     with opened(path) as connection:
@@ -77,33 +58,26 @@ def test_an_old_catalog_knows_no_pin(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "late" in remove(path, "root").reparented
 
 
-def test_ids_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_ids_that_are_no_text_are_refused(tmp_path):
     """They could not be named in a statement again."""
     path = family(tmp_path / "state.db", "22")
-    with opened(path) as connection:
-        connection.execute(
-            "INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)"
-        )
+    run(path, "INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)")
     with pytest.raises(RefusedError, match="no proper text"):
         remove(path, "a")
 
 
-def test_an_old_catalog_knows_what_has_gone_since(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_old_catalog_knows_what_has_gone_since(path, monkeypatch):
     """A clean-up takes a branch, or what would have gone along, before its parent; all of it can
     come back."""
-    path = family(tmp_path / "state.db")
-    before = dump(path)
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, NOW)
-    monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
-    names = [remove(path, each).bundle.name for each in ("branch", "stale", "nested")]
-    last = remove(path, "tip")
-    assert set(last.bundle.sessions) == FAMILY - {"stale", "nested"} and last.reparented == ()
-    for name in (last.bundle.name, *reversed(names)):
-        put_back(path, name)
-    assert dump(path) == before
+    with as_before(path):
+        with Store(path).reader() as reader:
+            catalog = read_catalog(reader, NOW)
+        monkeypatch.setattr(deleting, "read_catalog", lambda *_: catalog)
+        names = [remove(path, each).bundle.name for each in ("branch", "stale", "nested")]
+        last = remove(path, "tip")
+        assert set(last.bundle.sessions) == FAMILY - {"stale", "nested"} and last.reparented == ()
+        for name in (last.bundle.name, *reversed(names)):
+            put_back(path, name)
     with pytest.raises(RefusedError, match="gone"):
         remove(path, "tip")
         remove(path, "tip")

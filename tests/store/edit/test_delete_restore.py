@@ -1,18 +1,15 @@
 """A bundle put back into a store that has moved on: what can come back without loss does, and the
 rest is said."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from trashing import (
     FAMILY,
     allow_any_trigger,
+    as_before,
     deleted,
     dump,
     family,
-    health,
+    is_sound,
     put_back,
     remove,
     rows,
@@ -31,7 +28,7 @@ from hermes_browse.store.trash.bundle import BundleNotFoundError, verify
 from hermes_browse.store.trash.shelf import describe
 
 
-def test_a_session_of_that_id_is_not_overwritten(tmp_path: Path) -> None:
+def test_a_session_of_that_id_is_not_overwritten(tmp_path):
     """It stays as it is, with all that is its own; the others come back."""
     path, name = deleted(tmp_path)
     run(
@@ -47,25 +44,24 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path: Path) -> None:
     assert rows(path, "SELECT content FROM messages WHERE session_id = 'tip'") == [("new words",)]
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("another goal",)]
     assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [(None,)]
-    assert set(health(path).values()) == {"ok"}
+    assert is_sound(path)
     assert describe(tmp_path / "trash" / f"{name}.db").restored_at is None
 
 
-def test_what_is_there_counts_as_restored(tmp_path: Path) -> None:
+def test_what_is_there_counts_as_restored(tmp_path):
     """A second restore changes nothing, and says that all of it is there."""
     path, name = deleted(tmp_path)
     first = put_back(path, name)
-    before = dump(path)
-    again = put_back(path, name)
-    assert again._replace(there=frozenset()) == first and first.verified
-    assert again.there == FAMILY and first.there == frozenset(), (
-        "an undo takes back what was put back, and no more"
-    )
-    assert dump(path) == before
+    with as_before(path):
+        again = put_back(path, name)
+        assert again._replace(there=frozenset()) == first and first.verified
+        assert again.there == FAMILY and first.there == frozenset(), (
+            "an undo takes back what was put back, and no more"
+        )
     assert describe(tmp_path / "trash" / f"{name}.db").restored_at is not None
 
 
-def test_what_has_changed_since_is_refused(tmp_path: Path) -> None:
+def test_what_has_changed_since_is_refused(tmp_path):
     """With the reason; what is missing beside it comes back."""
     path, name = deleted(tmp_path)
     put_back(path, name)
@@ -87,16 +83,16 @@ def test_what_has_changed_since_is_refused(tmp_path: Path) -> None:
         put_back(path, name)
 
 
-def test_a_title_that_was_numbered_is_no_change(tmp_path: Path) -> None:
+def test_a_title_that_was_numbered_is_no_change(tmp_path):
     """It was the first restore that had to give it another number."""
     path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
     put_back(path, name)
-    before = dump(path)
-    assert set(put_back(path, name).sessions) == FAMILY and dump(path) == before
+    with as_before(path):
+        assert set(put_back(path, name).sessions) == FAMILY
 
 
-def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path: Path) -> None:
+def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path):
     """Numbers are handed out again in a store that was rebuilt: that session stays out."""
     path, name = deleted(tmp_path)
     run(
@@ -115,7 +111,7 @@ def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path: Path) -> None
     ]
 
 
-def test_a_title_that_is_anothers_by_now(tmp_path: Path) -> None:
+def test_a_title_that_is_anothers_by_now(tmp_path):
     """The next free number, or none where that would be too long for Hermes."""
     path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET title = 'Harbour' WHERE id = 'other'")
@@ -129,9 +125,8 @@ def test_a_title_that_is_anothers_by_now(tmp_path: Path) -> None:
     )
 
 
-def test_a_long_title_that_is_anothers_by_now(tmp_path: Path) -> None:
+def test_a_long_title_that_is_anothers_by_now(path):
     """It has none then; and nobody set it, so that Hermes may find one."""
-    path = family(tmp_path / "state.db")
     long = "x" * 99
     run(path, f"UPDATE sessions SET title = '{long}', title_source = 'user' WHERE id = 'tip'")
     name = remove(path, "tip").bundle.name
@@ -141,17 +136,16 @@ def test_a_long_title_that_is_anothers_by_now(tmp_path: Path) -> None:
     assert len(back.notes) == 1 and "it has none now" in back.notes[0] and back.verified
 
 
-def test_a_parent_that_was_never_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parent_that_was_never_there(path, monkeypatch):
     """It is named again, whatever it is; all other rows come back with foreign keys on."""
-    path = family(tmp_path / "state.db")
     run(path, "UPDATE sessions SET parent_session_id = CAST(x'6e6fff' AS TEXT) WHERE id = 'root'")
-    before = dump(path)
-    back = put_back(path, remove(path, "tip").bundle.name)
-    assert back.notes == () and back.verified and dump(path) == before
-    assert set(health(path).values()) == {"ok"}
+    with as_before(path):
+        back = put_back(path, remove(path, "tip").bundle.name)
+        assert back.notes == () and back.verified
+    assert is_sound(path)
 
 
-def test_other_references_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
+def test_other_references_that_lead_nowhere_are_refused(tmp_path):
     """Foreign keys are off during a restore: what was there at the delete must be there again."""
     path = family(tmp_path / "state.db", journal="delete")
     run(
@@ -172,7 +166,7 @@ def test_other_references_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
     assert put_back(path, name).verified and dump(path) == before
 
 
-def test_a_branch_that_hangs_elsewhere_by_now(tmp_path: Path) -> None:
+def test_a_branch_that_hangs_elsewhere_by_now(tmp_path):
     """It is left there; one that is gone is not missed."""
     path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET parent_session_id = 'other' WHERE id = 'branch'")
@@ -181,7 +175,7 @@ def test_a_branch_that_hangs_elsewhere_by_now(tmp_path: Path) -> None:
     assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [("other",)]
 
 
-def test_rows_whose_place_is_taken(tmp_path: Path) -> None:
+def test_rows_whose_place_is_taken(tmp_path):
     """A row of a table beside, with the same key: what is there stays."""
     path, name = deleted(tmp_path)
     run(
@@ -198,7 +192,7 @@ def test_rows_whose_place_is_taken(tmp_path: Path) -> None:
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("newer",)]
 
 
-def test_rowids_that_are_taken(tmp_path: Path) -> None:
+def test_rowids_that_are_taken(tmp_path):
     """Sessions without a number of their own get another one; nothing refers to it."""
     path, name = deleted(tmp_path)
     run(path, "INSERT INTO sessions (rowid, id, source, started_at) VALUES (1, 'late', 'cli', 1.0)")
@@ -207,7 +201,7 @@ def test_rowids_that_are_taken(tmp_path: Path) -> None:
     assert len(rows(path, "SELECT rowid FROM sessions")) == 9
 
 
-def test_what_does_not_read_back_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_read_back_is_said(tmp_path, monkeypatch):
     """A trigger of somebody's changes rows behind our back."""
     allow_any_trigger(monkeypatch)
     path, name = deleted(tmp_path)
@@ -220,16 +214,15 @@ def test_what_does_not_read_back_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     assert caught.value.exit_code == 1 and (tmp_path / "trash" / f"{name}.db").exists()
 
 
-def test_what_a_trigger_fills_is_put_right(tmp_path: Path) -> None:
+def test_what_a_trigger_fills_is_put_right(path):
     """Numbers Hermes 0.22 gives to new messages do not stay where there were none."""
-    path = family(tmp_path / "state.db")
     run(path, "UPDATE messages SET message_uid = NULL, display_order = NULL WHERE id % 2")
-    before = dump(path)
-    put_back(path, remove(path, "tip").bundle.name)
-    assert dump(path) == before and set(health(path).values()) == {"ok"}
+    with as_before(path):
+        put_back(path, remove(path, "tip").bundle.name)
+        assert is_sound(path)
 
 
-def test_an_index_that_was_broken_before(tmp_path: Path) -> None:
+def test_an_index_that_was_broken_before(tmp_path):
     """The rows come back; that the index needs repair is said."""
     path = family(tmp_path / "state.db", "22")
     name = remove(path, "tip").bundle.name
@@ -240,14 +233,14 @@ def test_an_index_that_was_broken_before(tmp_path: Path) -> None:
     assert len(rows(path, "SELECT 1 FROM messages")) == 32
 
 
-def test_a_name_is_no_path(tmp_path: Path) -> None:
+def test_a_name_is_no_path(tmp_path):
     """Nor what begins with one."""
     path, name = deleted(tmp_path)
     with pytest.raises(BundleNotFoundError):
         put_back(path, "../" + name)
 
 
-def test_a_store_that_takes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_takes_nothing(tmp_path, monkeypatch):
     """A constraint of somebody's: nothing is put back."""
     allow_any_trigger(monkeypatch)
     path, name = deleted(tmp_path)
@@ -261,7 +254,7 @@ def test_a_store_that_takes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert dump(path) == gone
 
 
-def test_of_several_bundles_the_index_is_compared_once(tmp_path: Path) -> None:
+def test_of_several_bundles_the_index_is_compared_once(tmp_path):
     """Not by each restore, which reads the whole store for it, but for all of them in the end."""
     path = family(tmp_path / "state.db", "22")
     name = remove(path, "tip").bundle.name
@@ -277,57 +270,31 @@ def test_of_several_bundles_the_index_is_compared_once(tmp_path: Path) -> None:
     assert check_index(Store(whole)) == ()
 
 
-def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
-    """With what belongs to it and nothing else; the rest waits in the bundle."""
-    path = family(tmp_path / "state.db", "31", journal="delete")
-    before = dump(path)
-    name = remove(path, "tip", "other").bundle.name
-    back = put_back(path, name, only=["other", "not in it"])
-    assert back.sessions == ("other",) and back.messages == 4 and back.verified and back.notes == ()
-    assert {each[0] for each in rows(path, "SELECT id FROM sessions")} == {"branch", "other"}
-    assert rows(path, "SELECT hash FROM system_prompts") == [("shared",)], (
-        "the prompt of the others stays out"
-    )
-    assert rows(path, "SELECT key FROM state_meta WHERE key LIKE 'goal:%'") == [("goal:other",)]
-    assert set(health(path).values()) == {"ok"}
-    listed = describe(tmp_path / "trash" / f"{name}.db")
-    assert (
-        listed.restored == {"other"}
-        and listed.restored_at is None
-        and set(listed.sessions) == FAMILY | {"other"}
-    )
-    whole = put_back(path, name)
-    assert whole.verified and whole.there == {"other"} and dump(path) == before
-    assert describe(tmp_path / "trash" / f"{name}.db").restored_at is not None
-    with pytest.raises(RefusedError, match="none of these"):
-        put_back(path, name, only=["nobody"])
-
-
 @pytest.mark.parametrize("place", ["insert", "check", "mark_restored"])
-def test_a_part_whose_restore_is_cut_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
-) -> None:
+def test_a_part_whose_restore_is_cut_short(tmp_path, monkeypatch, place):
     """Before the commit nothing is in the store; after it all of the part is; the bundle is whole
     either way."""
     path = family(tmp_path / "state.db", "31", journal="delete")
-    before = dump(path)
-    name = remove(path, "tip", "other").bundle.name
-    without = dump(path)
+    with as_before(path):
+        name = remove(path, "tip", "other").bundle.name
+        without = dump(path)
 
-    def cut(*given: object) -> None:
-        raise KeyboardInterrupt
+        def cut(*given):
+            raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr(restore if place == "mark_restored" else restore.RestoredRows, place, cut)
-        with pytest.raises(KeyboardInterrupt):
-            put_back(path, name, only=["other"])
-    assert (dump(path) == without) is (place == "insert")
-    there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
-    assert there == (set() if place == "insert" else {"other"})
-    assert (
-        verify(tmp_path / "trash" / f"{name}.db")
-        and describe(tmp_path / "trash" / f"{name}.db").restored == set()
-    )
-    again = put_back(path, name, only=["other"])
-    assert again.sessions == ("other",) and again.there == there and again.verified
-    assert put_back(path, name).verified and dump(path) == before
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                restore if place == "mark_restored" else restore.RestoredRows, place, cut
+            )
+            with pytest.raises(KeyboardInterrupt):
+                put_back(path, name, only=["other"])
+        assert (dump(path) == without) is (place == "insert")
+        there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
+        assert there == (set() if place == "insert" else {"other"})
+        assert (
+            verify(tmp_path / "trash" / f"{name}.db")
+            and describe(tmp_path / "trash" / f"{name}.db").restored == set()
+        )
+        again = put_back(path, name, only=["other"])
+        assert again.sessions == ("other",) and again.there == there and again.verified
+        assert put_back(path, name).verified

@@ -1,22 +1,18 @@
 """The real Hermes as the measure of our marks and titles: the same rows, and where we differ it has
 a name here."""
 
-from __future__ import annotations
-
 import ast
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import T0, make_store
 from effort import slow_but
 from paths import DATA
-from trashing import Dump, dump, health
+from trashing import dump, health
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
@@ -25,13 +21,10 @@ from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
 hermes_state = pytest.importorskip("hermes_state")
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
-Pair = tuple[Path, Path]
 
 
 @pytest.fixture(params=slow_but(["state-v22"], FIXTURES))
-def pair(
-    request: pytest.FixtureRequest, fixture_store: Callable[[str], Path], tmp_path: Path
-) -> Pair:
+def pair(request, fixture_store, tmp_path):
     """A store twice: whatever Hermes 0.19 does to it on opening has been done."""
     ours = fixture_store(str(request.param))
     for _ in range(2):
@@ -39,13 +32,13 @@ def pair(
     return ours, Path(shutil.copy(ours, tmp_path / "theirs.db"))
 
 
-def columns(path: Path) -> list[str]:
+def columns(path):
     """Columns of `sessions`."""
     with closing(sqlite3.connect(path)) as connection:
         return [row[1] for row in connection.execute("PRAGMA table_info(sessions)")]
 
 
-def without(path: Path, *names: str) -> Dump:
+def without(path, *names):
     """Everything in a store but some columns of `sessions`, which are NULL in each row of the
     result."""
     found = dump(path)
@@ -59,7 +52,7 @@ def without(path: Path, *names: str) -> Dump:
     return {**found, "sessions": rows}
 
 
-def ids_of(path: Path) -> list[str]:
+def ids_of(path):
     """All session ids."""
     with closing(sqlite3.connect(path)) as connection:
         return [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY id")]
@@ -72,7 +65,7 @@ TITLES = (
 
 
 @pytest.mark.slow
-def test_renaming(pair: Pair) -> None:
+def test_renaming(pair):
     """Titles of all kinds for every session: accepted, moved or refused alike, and the same rows
     after each."""
     ours, theirs = pair
@@ -108,7 +101,7 @@ def test_renaming(pair: Pair) -> None:
     assert health(ours) == health(theirs)
 
 
-def can_yield(path: Path, holder: str) -> bool:
+def can_yield(path, holder):
     """Whether 0.22 would take the title of a session."""
     if "auto_archived" not in columns(path):
         return False
@@ -122,7 +115,7 @@ def can_yield(path: Path, holder: str) -> bool:
         )
 
 
-MUTATIONS: dict[str, tuple[str, str, str]] = {
+MUTATIONS = {
     "archive_chain_root": ("archive", "20260101_090000_aaa001", ""),
     "archive_chain_tip": ("archive", "20260103_090000_aaa003", ""),
     "archive_delegate_parent": ("archive", "20260106_090000_ccc001", ""),
@@ -148,7 +141,7 @@ DIFFERENCES = {
 """Where we do as the later versions do."""
 
 
-def marks(path: Path) -> dict[str, list[object]]:
+def marks(path):
     """What the recordings hold of each session: its parent, title and whether it is archived."""
     archived = "archived" if "archived" in columns(path) else "NULL"
     with closing(sqlite3.connect(path)) as connection:
@@ -160,17 +153,15 @@ def marks(path: Path) -> dict[str, list[object]]:
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_what_each_hermes_recorded(
-    fixture_store: Callable[[str], Path], version: int, mutation: str
-) -> None:
+def test_what_each_hermes_recorded(fixture_store, version, mutation):
     """Its own call on its own store, and ours: the same rows changed in the same way."""
-    said: dict[str, Any] = json.loads((DATA / f"expected-v{version}.json").read_text())["mutations"]
+    said = json.loads((DATA / f"expected-v{version}.json").read_text())["mutations"]
     if mutation not in said:
         pytest.skip("this version knows no such call")
     path = fixture_store(f"state-v{version}")
     what, session, title = MUTATIONS[mutation]
     before = marks(path)
-    error: BrowseError | None = None
+    error = None
     try:
         if what == "rename":
             titles.rename(Store(path), session, title)
@@ -202,7 +193,7 @@ def test_what_each_hermes_recorded(
             assert error is None
 
 
-def test_titles_are_cleaned_as_each_hermes_does() -> None:
+def test_titles_are_cleaned_as_each_hermes_does():
     """All that was recorded; before 0.19 a lone surrogate was kept, and the write failed on it."""
     for version in (11, 14, 22, 31):
         said = json.loads((DATA / f"expected-v{version}.json").read_text())["sanitize_title"]
@@ -217,7 +208,7 @@ def test_titles_are_cleaned_as_each_hermes_does() -> None:
                 assert checked.length == len(cleaned or "")
 
 
-def test_pins_of_0_22(fixture_store: Callable[[str], Path]) -> None:
+def test_pins_of_0_22(fixture_store):
     """The whole lineage; what was hidden is shown; archived stays as it is (0.20 leaves hidden
     alone)."""
     path = fixture_store("state-v31")
@@ -235,13 +226,13 @@ def test_pins_of_0_22(fixture_store: Callable[[str], Path]) -> None:
     assert flags.unpin(Store(path), ["20260119_091000_111002"]).rows[0].after == {"pinned": 0}
 
 
-def test_a_pin_in_0_20_shows_nothing(tmp_path: Path) -> None:
+def test_a_pin_in_0_20_shows_nothing(tmp_path):
     """Its own pin does not, and a session it hides may have its reasons."""
     path = make_store(tmp_path / "state.db", "26", [{"id": "a", "hidden": 1, "pinned": 0}])
     assert flags.pin(Store(path), ["a"]).rows[0].after == {"pinned": 1}
 
 
-def test_what_0_22_archived_by_itself(fixture_store: Callable[[str], Path]) -> None:
+def test_what_0_22_archived_by_itself(fixture_store):
     """Archived by a person it stays so: a resume brings back only what Hermes' own sweep put
     away."""
     path = fixture_store("state-v31")
@@ -252,7 +243,7 @@ def test_what_0_22_archived_by_itself(fixture_store: Callable[[str], Path]) -> N
     assert (row.before, row.after) == ({"archived": 1}, {"archived": 0})
 
 
-EMPTY: dict[str, object] = {
+EMPTY = {
     "id": "empty",
     "title": "Ferry",
     "ended_at": T0,
@@ -261,7 +252,7 @@ EMPTY: dict[str, object] = {
 
 
 @pytest.mark.parametrize(
-    ("shape", "holder", "yields"),
+    "shape, holder, yields",
     [
         ("31", {}, True),
         ("31-migrated", {}, True),
@@ -274,9 +265,7 @@ EMPTY: dict[str, object] = {
         ("31", {"end_reason": "compression"}, False),
     ],
 )
-def test_an_empty_session_yields_its_title(
-    tmp_path: Path, shape: str, holder: dict[str, object], yields: bool
-) -> None:
+def test_an_empty_session_yields_its_title(tmp_path, shape, holder, yields):
     """As in 0.22: ended, nothing in it, in plain sight; older versions refuse, and a pin is a
     reason to refuse too."""
     path = make_store(
@@ -302,7 +291,7 @@ def test_an_empty_session_yields_its_title(
         titles.rename(Store(path), "mine", "Ferry")
 
 
-def test_the_gateways_own_session_keeps_its_name(tmp_path: Path) -> None:
+def test_the_gateways_own_session_keeps_its_name(tmp_path):
     """0.20 and later find it by that."""
     path = make_store(
         tmp_path / "state.db", "31", [{"id": "bot", "title": "Bot Chat", "hidden": 1}]

@@ -1,31 +1,26 @@
 """Families that went in several bundles: in whatever order those come back, everyone hangs where
 they hung."""
 
-from __future__ import annotations
-
 import json
 from itertools import permutations
-from pathlib import Path
 
 import pytest
 from builders import T0, make_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trashing import NOW, dump, opened, put_back, remove
+from trashing import NOW, as_before, dump, opened, put_back, remove, run
 
 from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.shelf import drop, list_bundles
 
-_BRANCHES = ("20260105_090000_bbb001", "20260105_091000_bbb002")
 
-
-def parents(path: Path) -> dict[str, str | None]:
+def parents(path):
     """The parent of each session."""
     with opened(path, "ro") as connection:
         return dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
 
 
-def three(path: Path) -> Path:
+def three(path):
     """A conversation, a branch of it, and a branch of that."""
     marker = '{"_branched_from": "%s"}'
     return make_store(
@@ -42,31 +37,32 @@ def three(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("back", list(permutations(("top", "mid", "low"))))
-def test_one_bundle_in_parts_in_every_order(tmp_path: Path, back: tuple[str, ...]) -> None:
+def test_one_bundle_in_parts_in_every_order(tmp_path, back):
     """Each alone; the bundle keeps all, says what is back, and at the end everyone hangs where they
     hung."""
     path = three(tmp_path / "state.db")
-    before = dump(path)
-    bundle = remove(path, "top", "mid", "low").bundle
-    trash = tmp_path / "trash"
-    for number, each in enumerate(back, 1):
-        done = put_back(path, bundle.name, only=[each])
-        assert done.verified and done.sessions == (each,) and done.messages == 1
-        with opened(path, "ro") as connection:
-            there = {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
-            tied = dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
-        assert there == set(back[:number])
-        assert all(tied[child] == (parent if parent in there else None)
-                   for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
-        (listed,) = list_bundles(trash)
-        assert set(listed.sessions) == set(back) and not listed.damage and verify(bundle.path)
-        assert listed.restored == (there if number < 3 else set()) and (
-            listed.restored_at is not None
-        ) is (number == 3)
-    assert dump(path) == before
+    with as_before(path):
+        bundle = remove(path, "top", "mid", "low").bundle
+        trash = tmp_path / "trash"
+        for number, each in enumerate(back, 1):
+            done = put_back(path, bundle.name, only=[each])
+            assert done.verified and done.sessions == (each,) and done.messages == 1
+            with opened(path, "ro") as connection:
+                there = {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
+                tied = dict(
+                    connection.execute("SELECT id, parent_session_id FROM sessions").fetchall()
+                )
+            assert there == set(back[:number])
+            assert all(tied[child] == (parent if parent in there else None)
+                       for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
+            (listed,) = list_bundles(trash)
+            assert set(listed.sessions) == set(back) and not listed.damage and verify(bundle.path)
+            assert listed.restored == (there if number < 3 else set()) and (
+                listed.restored_at is not None
+            ) is (number == 3)
 
 
-def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
+def test_a_parent_that_waits_is_named(tmp_path):
     """Who comes back first has none for now, and is told where it is; a second restore of the first
     changes nothing."""
     path = three(tmp_path / "state.db")
@@ -87,44 +83,44 @@ def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
     assert put_back(path, mid).notes == () and dump(path) == before
 
 
-def test_a_child_that_waits_is_named(tmp_path: Path) -> None:
+def test_a_child_that_waits_is_named(tmp_path):
     """It is in the trash, and comes back to where it hung."""
     path = three(tmp_path / "state.db")
-    before = dump(path)
-    top, mid = (
-        remove(path, "top", now=NOW).bundle.name,
-        remove(path, "mid", now=NOW + 1).bundle.name,
-    )
-    (said,) = put_back(path, top).notes
-    assert (
-        said == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
-    )
-    assert put_back(path, mid).notes == () and dump(path) == before
+    with as_before(path):
+        top, mid = (
+            remove(path, "top", now=NOW).bundle.name,
+            remove(path, "mid", now=NOW + 1).bundle.name,
+        )
+        (said,) = put_back(path, top).notes
+        assert (
+            said
+            == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
+        )
+        assert put_back(path, mid).notes == ()
 
 
-def test_a_tie_that_hermes_cut_stays_cut(tmp_path: Path) -> None:
+def test_a_tie_that_hermes_cut_stays_cut(tmp_path):
     """Where both are in the store it is right: an old bundle does not tie what has come apart
     since."""
     path = three(tmp_path / "state.db")
     old = remove(path, "mid", now=NOW).bundle.name
     put_back(path, old)
-    with opened(path) as connection:
-        connection.execute("UPDATE sessions SET parent_session_id = NULL WHERE id = 'mid'")
-    before = dump(path)
-    new = remove(path, "mid", now=NOW + 1).bundle.name
-    put_back(path, new)
-    assert dump(path) == before and parents(path)["mid"] is None
+    run(path, "UPDATE sessions SET parent_session_id = NULL WHERE id = 'mid'")
+    with as_before(path):
+        new = remove(path, "mid", now=NOW + 1).bundle.name
+        put_back(path, new)
+        assert parents(path)["mid"] is None
 
 
 _KINDS = st.sampled_from(["branch", "child", "segment", "helper"])
 
 
 @st.composite
-def families(draw: st.DrawFn) -> list[dict[str, object]]:
+def families(draw):
     """Sessions of up to seven, each a root or below one before it."""
-    sessions: list[dict[str, object]] = []
+    sessions = []
     for number in range(draw(st.integers(2, 7))):
-        session: dict[str, object] = {
+        session = {
             "id": f"s{number}",
             "started_at": T0 + number * 100,
             "ended_at": T0 + 5000,
@@ -155,11 +151,11 @@ def families(draw: st.DrawFn) -> list[dict[str, object]]:
     st.randoms(use_true_random=False),
 )
 def test_any_family_in_any_order(
-    tmp_path_factory: pytest.TempPathFactory,
-    sessions: list[dict[str, object]],
-    steps: list[tuple[str, int]],
-    chance: object,
-) -> None:
+    tmp_path_factory,
+    sessions,
+    steps,
+    chance,
+):
     """Over weeks: deleted, restored, deleted again, bundles dropped when they are back; in the end
     all is as it was."""
     folder = tmp_path_factory.mktemp("family")
@@ -179,7 +175,7 @@ def test_any_family_in_any_order(
             elif step == "drop" and set(bundle.sessions) <= set(present):
                 drop(trash, bundle.name)
     names = [each.name for each in list_bundles(trash)]
-    chance.shuffle(names)  # type: ignore[attr-defined]
+    chance.shuffle(names)
     for name in names:
         assert put_back(path, name).verified
     assert dump(path) == before

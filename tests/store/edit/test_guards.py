@@ -1,29 +1,25 @@
 """Which stores are not written to, and which conversations no bulk write touches: each with its
 reason."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from builders import T0, make_store
-from trashing import allow_any_trigger, dump, family, remove
+from platforms import posix_only
+from trashing import as_before, dump, family, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import write
 from hermes_browse.store.errors import (
-    BrowseError,
     RefusedError,
     StoreDamagedError,
     StoreRefusedError,
-    WriteUnverifiedError,
 )
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.protection import why_protected
@@ -34,7 +30,7 @@ NEEDS = Needs(frozenset({"sessions", "messages"}))
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A small store."""
     (tmp_path / "home").mkdir()
     return make_store(
@@ -42,18 +38,11 @@ def path(tmp_path: Path) -> Path:
     )
 
 
-def change(path: Path, *statements: str) -> None:
-    """What another program does to a store."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
-def refused(path: Path, words: str, needs: Needs = NEEDS) -> None:
+def refused(path, words, needs=NEEDS):
     """It is not written to, says why, and is as it was."""
     before = path.read_bytes()
 
-    def work(_: object) -> None:
+    def work(_):
         raise AssertionError("the work was begun")
 
     with pytest.raises(RefusedError, match=words) as caught:
@@ -64,7 +53,7 @@ def refused(path: Path, words: str, needs: Needs = NEEDS) -> None:
 
 
 @contextmanager
-def with_mode(path: Path, mode: int) -> Iterator[None]:
+def with_mode(path, mode):
     """Other permissions for a while."""
     before = path.stat().st_mode
     path.chmod(mode)
@@ -74,8 +63,8 @@ def with_mode(path: Path, mode: int) -> Iterator[None]:
         path.chmod(before)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
-def test_what_is_read_only_stays_so(path: Path) -> None:
+@posix_only
+def test_what_is_read_only_stays_so(path):
     """A file or folder nobody may write to is left alone even by root, who could."""
     with with_mode(path, 0o444):
         refused(path, "the file is read-only")
@@ -87,7 +76,7 @@ def test_what_is_read_only_stays_so(path: Path) -> None:
             guards.check_writable(Store(path), reader, Needs())
 
 
-def test_a_link_is_judged_by_where_it_leads(path: Path, tmp_path: Path) -> None:
+def test_a_link_is_judged_by_where_it_leads(path, tmp_path):
     """The log stands beside the file itself."""
     link = tmp_path / "link.db"
     try:
@@ -102,11 +91,9 @@ def test_a_link_is_judged_by_where_it_leads(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what Linux tells of mounts")
 @pytest.mark.parametrize(
-    ("system", "safe"), [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)]
+    "system, safe", [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)]
 )
-def test_file_systems_of_other_machines(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, safe: bool
-) -> None:
+def test_file_systems_of_other_machines(path, tmp_path, monkeypatch, system, safe):
     """Where locks are not seen by all, two would write at once."""
     device = path.stat().st_dev
     mounts = tmp_path / "mounts"
@@ -124,29 +111,29 @@ def test_file_systems_of_other_machines(
     assert titles.rename(Store(path), "a", "Pier").title == "Pier"
 
 
-def test_a_schema_from_the_future(path: Path) -> None:
+def test_a_schema_from_the_future(path):
     """What we do not know we cannot keep true."""
-    change(path, "UPDATE schema_version SET version = 32")
+    run(path, "UPDATE schema_version SET version = 32")
     refused(path, "schema 32, newer")
-    change(path, "UPDATE schema_version SET version = 31")
+    run(path, "UPDATE schema_version SET version = 31")
     assert titles.rename(Store(path), "a", "Quay").title == "Quay"
 
 
 @pytest.mark.parametrize("version", [32, 99])
-def test_a_schema_that_becomes_newer_meanwhile(path: Path, version: int) -> None:
+def test_a_schema_that_becomes_newer_meanwhile(path, version):
     """Only a row changes, so nothing but that row tells; the version is read again in the
     transaction that writes."""
     store = Store(path)
     with store.reader():
         pass  # what is known of the file is kept from here on
-    change(path, f"UPDATE schema_version SET version = {version}")
-    before = dump(path)
-    with pytest.raises(StoreRefusedError, match=f"schema {version}, newer") as caught:
-        titles.rename(store, "a", "Quay")
-    assert caught.value.exit_code == 5 and dump(path) == before
+    run(path, f"UPDATE schema_version SET version = {version}")
+    with as_before(path):
+        with pytest.raises(StoreRefusedError, match=f"schema {version}, newer") as caught:
+            titles.rename(store, "a", "Quay")
+        assert caught.value.exit_code == 5
 
 
-def test_what_an_operation_needs(tmp_path: Path) -> None:
+def test_what_an_operation_needs(tmp_path):
     """A table or a column that this Hermes does not have."""
     path = make_store(tmp_path / "state.db", "11", [{"id": "a"}])
     refused(path, "no sessions.pinned, .* too old", Needs(columns=frozenset({"pinned"})))
@@ -154,7 +141,7 @@ def test_what_an_operation_needs(tmp_path: Path) -> None:
     refused(path, "no sessions.nowhere", Needs(columns=frozenset({"nowhere", "id"})))
 
 
-def unknown_tokenizer(path: Path, index: str) -> None:
+def unknown_tokenizer(path, index):
     """Make a search index want a tokenizer that only Hermes has loaded."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA writable_schema=ON")
@@ -165,7 +152,7 @@ def unknown_tokenizer(path: Path, index: str) -> None:
         assert changed == 1
 
 
-def test_triggers_that_cannot_run_here(path: Path) -> None:
+def test_triggers_that_cannot_run_here(path):
     """Nothing is deleted: the index would be left behind. What has no such trigger is written
     to."""
     unknown_tokenizer(path, "messages_fts")
@@ -175,24 +162,9 @@ def test_triggers_that_cannot_run_here(path: Path) -> None:
     assert titles.rename(Store(path), "a", "Quay").title == "Quay"
 
 
-@pytest.mark.parametrize(
-    "body", ["SELECT nobody_has_this(NEW.id)", "INSERT INTO nowhere VALUES (1)"]
-)
-def test_triggers_with_what_is_not_there(
-    path: Path, monkeypatch: pytest.MonkeyPatch, body: str
-) -> None:
-    """Functions and tables: the write fails, and is taken back."""
-    allow_any_trigger(monkeypatch)
-    change(path, f"CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN {body}; END")
-    before = dump(path)
-    with pytest.raises(BrowseError, match=r"no such .*Nothing was changed"):
-        titles.rename(Store(path), "a", "Quay")
-    assert dump(path) == before
-
-
-def test_a_damaged_store(path: Path) -> None:
+def test_a_damaged_store(path):
     """What SQLite finds malformed is not made worse."""
-    change(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     for beside in ("-wal", "-shm"):
         Path(f"{path}{beside}").unlink(missing_ok=True)
     raw = bytearray(path.read_bytes())
@@ -208,19 +180,7 @@ def test_a_damaged_store(path: Path) -> None:
     assert path.read_bytes() == raw
 
 
-def test_a_trigger_that_meddles_is_found_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was written is read back, and what was found instead is told."""
-    allow_any_trigger(monkeypatch)
-    change(
-        path,
-        "CREATE TRIGGER meddling AFTER UPDATE OF title ON sessions WHEN NEW.title = 'Quay' "
-        "BEGIN UPDATE sessions SET title = 'Mine' WHERE id = NEW.id; END",
-    )
-    with pytest.raises(WriteUnverifiedError, match="title is “Mine”, not “Quay”"):
-        titles.rename(Store(path), "a", "Quay")
-
-
-def reasons(path: Path, now: float = NOW) -> dict[str, str]:
+def reasons(path, now=NOW):
     """What is protected."""
     with Store(path).reader() as reader:
         catalog, busy = read_catalog(reader, now), read_busy(reader, now)
@@ -230,36 +190,32 @@ def reasons(path: Path, now: float = NOW) -> dict[str, str]:
     return {root: why.words for root, why in found.items() if why is not None}
 
 
-def test_protected_conversations(tmp_path: Path) -> None:
+def test_protected_conversations(tmp_path):
     """Live, pinned in any segment, and under a lease or lock of any of them or of the root of their
     family."""
     path = family(tmp_path / "state.db")
-    change(path, "UPDATE session_turn_leases SET conversation_id = 'other'")
+    run(path, "UPDATE session_turn_leases SET conversation_id = 'other'")
     assert reasons(path) == {}
-    change(path, "UPDATE sessions SET pinned = 1 WHERE id = 'next'")
+    run(path, "UPDATE sessions SET pinned = 1 WHERE id = 'next'")
     assert reasons(path) == {"root": "pinned"}
-    change(path, "UPDATE sessions SET pinned = 0")
-    change(path, f"UPDATE compression_locks SET expires_at = {NOW + 60}")
+    run(path, "UPDATE sessions SET pinned = 0")
+    run(path, f"UPDATE compression_locks SET expires_at = {NOW + 60}")
     assert reasons(path) == {"root": "a turn or a compression is running in it"}
-    change(path, "DELETE FROM compression_locks")
-    change(
-        path, f"UPDATE session_turn_leases SET conversation_id = 'root', expires_at = {NOW + 60}"
-    )
+    run(path, "DELETE FROM compression_locks")
+    run(path, f"UPDATE session_turn_leases SET conversation_id = 'root', expires_at = {NOW + 60}")
     found = reasons(path)
     assert found.pop("root") == "a turn or a compression is running in it"
     assert found == dict.fromkeys(
         ("stale", "helper", "nested", "branch"),
         "a turn is running in its family (the lease names root)",
     )
-    change(path, "DELETE FROM session_turn_leases")
-    change(path, f"UPDATE messages SET timestamp = {NOW - 10} WHERE session_id IN ('tip', 'other')")
+    run(path, "DELETE FROM session_turn_leases")
+    run(path, f"UPDATE messages SET timestamp = {NOW - 10} WHERE session_id IN ('tip', 'other')")
     assert reasons(path) == dict.fromkeys(("root", "other"), "in use, last write 10 seconds ago")
     assert reasons(path, NOW + 3600) == {}
 
 
-def test_what_is_live_may_be_marked_by_name(
-    tmp_path: Path, fixture_store: Callable[[str], Path]
-) -> None:
+def test_what_is_live_may_be_marked_by_name(tmp_path, fixture_store):
     """Hermes archives and pins what is in use, too; only a delete would take something from it."""
     path = fixture_store("state-v31")
     leased = "20260119_170000_888102"

@@ -1,11 +1,7 @@
 """Triggers: Hermes' own are known in every form they have had, and with any other the store is not
 written to."""
 
-from __future__ import annotations
-
 import json
-import sqlite3
-from pathlib import Path
 
 import pytest
 import shapes
@@ -14,8 +10,8 @@ from hermes_triggers import TRIGRAM, WORDS, of_23_to_26, upgraded
 from trashing import (
     NOW,
     allow_any_trigger,
+    as_before,
     deleted,
-    dump,
     family,
     in_trash,
     put_back,
@@ -32,52 +28,49 @@ from hermes_browse.store.errors import StoreRefusedError
 TAKES_ALL = "CREATE TRIGGER archive_log AFTER DELETE ON sessions BEGIN DELETE FROM messages; END"
 
 
-def test_a_delete_takes_nothing_that_is_not_in_the_bundle(tmp_path: Path) -> None:
+def test_a_delete_takes_nothing_that_is_not_in_the_bundle(tmp_path):
     """A trigger that deletes other conversations too: nothing is deleted, no bundle is left, the
     trigger is named."""
     path = family(tmp_path / "state.db", journal="delete")
     run(path, TAKES_ALL)
-    before = dump(path)
-    with pytest.raises(
-        StoreRefusedError, match=r"table sessions has a trigger .*, archive_log:"
-    ) as caught:
-        remove(path, "tip")
-    assert caught.value.exit_code == 5 and "Nothing was changed." in caught.value.sentence
-    assert dump(path) == before and in_trash(tmp_path) == []
+    with as_before(path):
+        with pytest.raises(
+            StoreRefusedError, match=r"table sessions has a trigger .*, archive_log:"
+        ) as caught:
+            remove(path, "tip")
+        assert caught.value.exit_code == 5 and "Nothing was changed." in caught.value.sentence
+        assert in_trash(tmp_path) == []
 
 
-def test_other_writes_to_the_table_are_refused_too(tmp_path: Path) -> None:
+def test_other_writes_to_the_table_are_refused_too(path):
     """Archive and rename write to `sessions`; a restore to all tables of the bundle."""
-    path = family(tmp_path / "state.db")
     run(path, "CREATE TRIGGER note AFTER UPDATE ON sessions BEGIN SELECT 1; END")
-    before = dump(path)
-    with pytest.raises(StoreRefusedError, match="note"):
-        flags.archive(Store(path), ["tip"])
-    with pytest.raises(StoreRefusedError, match="note"):
-        titles.rename(Store(path), "tip", "Quay")
-    assert dump(path) == before
+    with as_before(path):
+        with pytest.raises(StoreRefusedError, match="note"):
+            flags.archive(Store(path), ["tip"])
+        with pytest.raises(StoreRefusedError, match="note"):
+            titles.rename(Store(path), "tip", "Quay")
 
 
 @pytest.mark.parametrize(
     "table", ["session_model_usage", "system_prompts", "state_meta", "messages_fts_docsize"]
 )
-def test_tables_that_go_with_a_conversation(tmp_path: Path, table: str) -> None:
+def test_tables_that_go_with_a_conversation(tmp_path, table):
     """A delete and a restore write to them, and to those in which the search index is kept; a
     rename does not."""
     path, name = deleted(tmp_path)
     run(path, f"CREATE TRIGGER odd BEFORE INSERT ON {table} BEGIN SELECT 1; END")
-    before = dump(path)
-    with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
-        put_back(path, name)
-    with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
-        remove(path, "other")
-    assert dump(path) == before and in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
+    with as_before(path):
+        with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
+            put_back(path, name)
+        with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
+            remove(path, "other")
+        assert in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
     assert titles.rename(Store(path), "other", "Pier").title == "Pier"
 
 
-def test_tables_of_others_are_theirs(tmp_path: Path) -> None:
+def test_tables_of_others_are_theirs(path):
     """A trigger on a table that is not written to is nobody's business."""
-    path = family(tmp_path / "state.db")
     run(
         path,
         "CREATE TABLE plugin (n)",
@@ -87,14 +80,14 @@ def test_tables_of_others_are_theirs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", shapes.NAMES)
-def test_those_of_hermes_are_known(name: str) -> None:
+def test_those_of_hermes_are_known(name):
     """In stores of every schema, and after an upgrade."""
     triggers = [("t", "messages", sql) for sql in shapes.shape(name).triggers.values()]
     check_triggers(lambda sql: list(triggers), ["sessions", "messages"])
     assert len(triggers) >= 3
 
 
-def test_those_between_two_schemas_are_known() -> None:
+def test_those_between_two_schemas_are_known():
     """No store of these releases is at hand."""
     found = [
         of_23_to_26(name, narrow=narrow) for name in (WORDS, TRIGRAM) for narrow in (True, False)
@@ -106,7 +99,7 @@ def test_those_between_two_schemas_are_known() -> None:
         )
 
 
-def test_the_sample_store_has_known_ones(tmp_path: Path) -> None:
+def test_the_sample_store_has_known_ones(tmp_path):
     """Those of 0.22."""
     demo_store(tmp_path / "state.db", now=NOW)
     found = rows(
@@ -117,7 +110,7 @@ def test_the_sample_store_has_known_ones(tmp_path: Path) -> None:
     assert len(found) == 11
 
 
-def test_the_record_names_where_each_was_seen() -> None:
+def test_the_record_names_where_each_was_seen():
     """It is data: a table, a name, a digest, and at least one release."""
     record = json.loads(known_triggers.RECORD.read_text(encoding="ascii"))
     assert all(each["releases"] and len(each["sha256"]) == 64 for each in record)
@@ -134,13 +127,13 @@ def test_the_record_names_where_each_was_seen() -> None:
         "create trigger a AFTER DELETE ON messages BEGIN SELECT 1; END",
     ],
 )
-def test_looks_do_not_matter(other: str) -> None:
+def test_looks_do_not_matter(other):
     """Case, white space, comments and quotes; SQLite writes some of them itself when a table is
     renamed."""
     assert digest(other) == digest("CREATE TRIGGER a AFTER DELETE ON messages BEGIN SELECT 1; END")
 
 
-def test_what_it_does_matters() -> None:
+def test_what_it_does_matters():
     """Text within quotes, and every other word."""
     one = (
         "CREATE TRIGGER a AFTER DELETE ON messages WHEN old.role <> 'Tool -- x' BEGIN SELECT 1; END"
@@ -151,7 +144,7 @@ def test_what_it_does_matters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trigger", "said"),
+    "trigger, said",
     [
         (TAKES_ALL, "messages would lose 32 rows and get 0, not lose 24"),
         (
@@ -160,21 +153,19 @@ def test_what_it_does_matters() -> None:
         ),
     ],
 )
-def test_every_table_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trigger: str, said: str
-) -> None:
+def test_every_table_is_counted(tmp_path, monkeypatch, trigger, said):
     """Even if a trigger passes as known, what it takes or adds besides rolls the delete back."""
     path = family(tmp_path / "state.db", journal="delete")
     run(path, "CREATE TABLE log (id)", trigger)
-    before = dump(path)
-    allow_any_trigger(monkeypatch)
-    with pytest.raises(StoreRefusedError, match=said) as caught:
-        remove(path, "tip")
-    assert caught.value.exit_code == 5
-    assert dump(path) == before and in_trash(tmp_path) == []
+    with as_before(path):
+        allow_any_trigger(monkeypatch)
+        with pytest.raises(StoreRefusedError, match=said) as caught:
+            remove(path, "tip")
+        assert caught.value.exit_code == 5
+        assert in_trash(tmp_path) == []
 
 
-def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path: Path) -> None:
+def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path):
     """A foreign key of another program takes its rows along: they are in the bundle, and come
     back."""
     path = family(tmp_path / "state.db", journal="delete")
@@ -183,22 +174,7 @@ def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path: Path) -> None:
         "CREATE TABLE notes (session_id TEXT REFERENCES sessions(id) ON DELETE CASCADE, note TEXT)",
         "INSERT INTO notes VALUES ('tip', 'keep'), ('other', 'stay')",
     )
-    before = dump(path)
-    name = remove(path, "tip").bundle.name
-    assert rows(path, "SELECT note FROM notes") == [("stay",)]
-    put_back(path, name)
-    assert dump(path) == before
-
-
-def test_sqlite_writes_renamed_tables_in_quotes(tmp_path: Path) -> None:
-    """The reason for reading them away."""
-    connection = sqlite3.connect(tmp_path / "x.db")
-    connection.execute("CREATE TABLE m (id)")
-    connection.execute("CREATE TRIGGER a AFTER DELETE ON m BEGIN SELECT 1; END")
-    before = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'").fetchone()[
-        0
-    ]
-    connection.execute("ALTER TABLE m RENAME TO messages")
-    after = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
-    connection.close()
-    assert digest(after) == digest(before.replace(" m ", " messages "))
+    with as_before(path):
+        name = remove(path, "tip").bundle.name
+        assert rows(path, "SELECT note FROM notes") == [("stay",)]
+        put_back(path, name)

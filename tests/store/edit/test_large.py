@@ -1,28 +1,24 @@
 """A conversation of very many messages: told how far it is, stopped while it can be, never whole in
 memory."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from builders import make_store
 from pruning import NOW, aged, chosen
-from trashing import dump, health, put_back, remove
+from trashing import as_before, dump, is_sound, put_back, remove
 
-from hermes_browse.store.cleanup.bulk import Step, delete_planned
+from hermes_browse.store.cleanup.bulk import delete_planned
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.trash.progress import Stage
 
 MANY = 5_000
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store with a conversation of five thousand messages."""
     messages = [
         {"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(MANY)
@@ -31,25 +27,25 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_every_stage_is_told(path: Path) -> None:
+def test_every_stage_is_told(path):
     """Saving, deleting, restoring: each from its beginning almost to its end, in
     order."""
-    stages: list[Stage] = []
-    before = dump(path)
-    done = remove(path, "big", tell=stages.append)
-    assert list(dict.fromkeys(each.name for each in stages)) == ["saving", "deleting"]
-    assert all(each.total == MANY for each in stages)
-    for name in ("saving", "deleting"):
-        counts = [each.done for each in stages if each.name == name]
-        assert counts == sorted(counts) and counts[0] < MANY // 2 and counts[-1] == MANY
-        assert len(counts) >= 5, "statements grow until they take long"
-    stages.clear()
-    put_back(path, done.bundle.name, tell=stages.append)
-    assert [each.name for each in stages][-1] == "restoring" and stages[-1].done == MANY
-    assert dump(path) == before and set(health(path).values()) == {"ok"}
+    stages = []
+    with as_before(path):
+        done = remove(path, "big", tell=stages.append)
+        assert list(dict.fromkeys(each.name for each in stages)) == ["saving", "deleting"]
+        assert all(each.total == MANY for each in stages)
+        for name in ("saving", "deleting"):
+            counts = [each.done for each in stages if each.name == name]
+            assert counts == sorted(counts) and counts[0] < MANY // 2 and counts[-1] == MANY
+            assert len(counts) >= 5, "statements grow until they take long"
+        stages.clear()
+        put_back(path, done.bundle.name, tell=stages.append)
+        assert [each.name for each in stages][-1] == "restoring" and stages[-1].done == MANY
+        assert is_sound(path)
 
 
-def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
+def test_a_plan_is_stopped_within_a_conversation(path):
     """It is left as it was, which is no failure; the steps tell how far it was."""
     before, stopped, steps = dump(path), [], []
     with Store(path).reader() as reader:
@@ -58,7 +54,7 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
         catalog = read_catalog(reader, NOW)
         plan = make_plan(reader, catalog, chosen("older:30d"), NOW)
 
-    def tell(step: Step) -> None:
+    def tell(step):
         steps.append(step._replace(seconds=10.0))
         if step.inside is not None and step.inside.name == "deleting":
             stopped.append(True)
@@ -96,7 +92,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is counted as Linux does")
-def test_it_is_never_whole_in_memory(tmp_path: Path) -> None:
+def test_it_is_never_whole_in_memory(tmp_path):
     """A hundred megabytes of messages go to the trash and come back in a fraction of that."""
     text = "".join(chr(33 + (n * 7919) % 90) for n in range(100_000))
     messages = [

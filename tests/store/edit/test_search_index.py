@@ -1,20 +1,16 @@
 """Search indexes follow a delete and a restore by Hermes' triggers; a store without them is not
 written to."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import shapes
-from trashing import dump, family, health, in_trash, opened, put_back, remove
+from trashing import dump, family, health, in_trash, opened, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import check_index
 from hermes_browse.store.errors import StoreRefusedError
 
 
-def without_triggers(path: Path, events: tuple[str, ...]) -> Path:
+def without_triggers(path, events):
     """Drop the triggers that keep the indexes at some events."""
     with opened(path) as connection:
         names = connection.execute(
@@ -30,9 +26,7 @@ def without_triggers(path: Path, events: tuple[str, ...]) -> Path:
     "events", [("insert", "delete", "update"), ("insert",), ("delete",)], ids=" ".join
 )
 @pytest.mark.parametrize("shape", shapes.NAMES)
-def test_a_store_without_triggers_is_left_alone(
-    tmp_path: Path, shape: str, events: tuple[str, ...]
-) -> None:
+def test_a_store_without_triggers_is_left_alone(tmp_path, shape, events):
     """Neither is anything deleted from it nor restored; Hermes makes them again."""
     path = family(tmp_path / "state.db", shape)
     name = remove(path, "other").bundle.name
@@ -44,11 +38,10 @@ def test_a_store_without_triggers_is_left_alone(
     assert dump(path) == before and in_trash(tmp_path) == [f"{name}.db", f"{name}.sha256"]
 
 
-def test_an_index_that_hermes_has_detached(tmp_path: Path) -> None:
+def test_an_index_that_hermes_has_detached(tmp_path):
     """It is left for Hermes to make anew, and the answer is not called verified."""
     path = without_triggers(family(tmp_path / "state.db", "31"), ("insert", "delete", "update"))
-    with opened(path) as connection:
-        connection.execute("INSERT INTO state_meta VALUES ('fts_stale', '1')")
+    run(path, "INSERT INTO state_meta VALUES ('fts_stale', '1')")
     back = put_back(path, remove(path, "tip").bundle.name)
     assert not back.verified and any("out of date" in each for each in back.notes)
     assert set(health(path)) and dump(path)

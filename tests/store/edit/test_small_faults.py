@@ -1,13 +1,9 @@
 """What the system or another process does at the worst moment is told as it is."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
-from typing import Any
 
 import pytest
-from trashing import allow_any_trigger, deleted, dump, family, put_back, remove, run
+from trashing import allow_any_trigger, as_before, deleted, family, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import titles, transaction
@@ -15,20 +11,17 @@ from hermes_browse.store.edit.restore_rows import RestoredRows
 from hermes_browse.store.errors import BrowseError, RefusedError, WriteUnverifiedError
 
 
-def test_a_stat_that_fails_after_the_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
     """The file was not replaced: nobody knows, and the change is in it."""
-    path = family(tmp_path / "state.db")
     real = transaction.Writer._verify
 
-    def fail(place: object, **named: object) -> os.stat_result:
+    def fail(place, **named):
         raise OSError(5, "Input/output error")
 
-    def verify(*given: object) -> None:
+    def verify(*given):
         with monkeypatch.context() as patched:
             patched.setattr(os, "stat", fail)
-            real(*given)  # type: ignore[arg-type]
+            real(*given)
 
     monkeypatch.setattr(transaction.Writer, "_verify", verify)
     with pytest.raises(
@@ -41,9 +34,7 @@ def test_a_stat_that_fails_after_the_commit(
         assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Pier at dawn"
 
 
-def test_a_session_that_goes_during_a_restore(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_that_goes_during_a_restore(tmp_path, monkeypatch):
     """A second restore finds the session in the store; then another process deletes it."""
     path, name = deleted(tmp_path)
     put_back(path, name)
@@ -53,7 +44,7 @@ def test_a_session_that_goes_during_a_restore(
     )
     real = RestoredRows.compare
 
-    def compare(*given: Any) -> object:
+    def compare(*given):
         found = real(*given)
         run(path, *gone)
         return found
@@ -71,7 +62,7 @@ def test_a_session_that_goes_during_a_restore(
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
 )
-def test_root_gives_files_back_to_their_owner(tmp_path: Path) -> None:
+def test_root_gives_files_back_to_their_owner(tmp_path):
     """A Hermes of another user reads what root restores in its home."""
     path = family(tmp_path / "state.db", journal="delete")
     folder = tmp_path / "sessions"
@@ -86,19 +77,16 @@ def test_root_gives_files_back_to_their_owner(tmp_path: Path) -> None:
     assert (found.st_uid, found.st_gid) == (12345, 23456)
 
 
-def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(path, monkeypatch):
     """What SQLite says is told, and that nothing was changed; the same error within a larger work
     does not say so."""
-    path = family(tmp_path / "state.db")
     run(
         path,
         "CREATE TRIGGER no BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'not here'); END",
     )
     allow_any_trigger(monkeypatch)
-    before = dump(path)
-    with pytest.raises(BrowseError, match=r"not here.* Nothing was changed") as caught:
-        remove(path, "tip")
-    caught.value.is_unchanged = False
-    assert "Nothing was changed" not in str(caught.value) and dump(path) == before
+    with as_before(path):
+        with pytest.raises(BrowseError, match=r"not here.* Nothing was changed") as caught:
+            remove(path, "tip")
+        caught.value.is_unchanged = False
+        assert "Nothing was changed" not in str(caught.value)

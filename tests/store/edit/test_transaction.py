@@ -1,8 +1,6 @@
 """The one door: one transaction, wholly or not at all, and never the connection that takes the log
 along."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -12,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from paths import ROOT
-from trashing import dump
+from trashing import as_before, dump
 from writing import NEEDS, check, handles, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit.transaction import Writer, write, writing
+from hermes_browse.store.edit.transaction import write, writing
 from hermes_browse.store.errors import (
     BrowseError,
     RefusedError,
@@ -27,18 +25,18 @@ from hermes_browse.store.errors import (
 
 
 @pytest.fixture(params=["wal", "delete"])
-def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def path(request, tmp_path):
     """A small store in either journal mode."""
     return small_store(tmp_path / "state.db", str(request.param))
 
 
-def mode_of(path: Path) -> str:
+def mode_of(path):
     """The journal mode of a file."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
-def test_done_and_let_go_of(path: Path) -> None:
+def test_done_and_let_go_of(path):
     """The work is committed, what it returned is given back, no handle is kept and the journal mode
     stays."""
     before = mode_of(path)
@@ -48,25 +46,26 @@ def test_done_and_let_go_of(path: Path) -> None:
     assert handles(path) == []
 
 
-def test_foreign_keys_are_on(path: Path) -> None:
+def test_foreign_keys_are_on(path):
     """A session whose messages are still there is not deleted, whatever a connection of SQLite
     would do by itself."""
-    before = dump(path)
-    with pytest.raises(WriteFailedError, match=r"FOREIGN KEY.*Nothing was changed"):
+    with (
+        as_before(path),
+        pytest.raises(WriteFailedError, match=r"FOREIGN KEY.*Nothing was changed"),
+    ):
         write(
             Store(path),
             lambda unit: unit.execute("DELETE FROM sessions WHERE id = 'a'"),
             lambda *_: None,
         )
-    assert dump(path) == before
 
 
-def test_what_the_work_raises_takes_it_back(path: Path) -> None:
+def test_what_the_work_raises_takes_it_back(path):
     """Its own error, unchanged; an interrupt from the keyboard too."""
     before = dump(path)
     for error in (RefusedError("Not now."), KeyboardInterrupt(), ZeroDivisionError()):
 
-        def work(unit: Writer, error: BaseException = error) -> None:
+        def work(unit, error=error):
             retitle(unit)
             assert unit.rows("SELECT total_changes()") == [(1,)]
             raise error
@@ -77,24 +76,23 @@ def test_what_the_work_raises_takes_it_back(path: Path) -> None:
         assert dump(path) == before
 
 
-def test_a_statement_that_fails_is_a_sentence(path: Path) -> None:
+def test_a_statement_that_fails_is_a_sentence(path):
     """Whether it reads or writes."""
-    before = dump(path)
+    with as_before(path):
 
-    def read(unit: Writer) -> None:
-        retitle(unit)
-        unit.rows("SELECT nonsense FROM sessions")
+        def read(unit):
+            retitle(unit)
+            unit.rows("SELECT nonsense FROM sessions")
 
-    with pytest.raises(WriteFailedError, match=r"nonsense.*Nothing was changed"):
-        write(Store(path), read, lambda *_: None)
-    assert dump(path) == before
+        with pytest.raises(WriteFailedError, match=r"nonsense.*Nothing was changed"):
+            write(Store(path), read, lambda *_: None)
 
 
-def test_rows_of_the_unit_are_those_of_the_transaction(path: Path) -> None:
+def test_rows_of_the_unit_are_those_of_the_transaction(path):
     """It sees its own work, text that is no UTF-8 does not stop it, and triggers count as
     changes."""
 
-    def work(unit: Writer) -> list[tuple[object, ...]]:
+    def work(unit):
         unit.execute("UPDATE sessions SET title = CAST(x'ff41' AS TEXT) WHERE id = 'b'")
         unit.execute("DELETE FROM messages WHERE session_id = ?", ["b"])
         ((changed,),) = unit.rows("SELECT total_changes()")
@@ -104,23 +102,22 @@ def test_rows_of_the_unit_are_those_of_the_transaction(path: Path) -> None:
     assert write(Store(path), work, lambda *_: None, needs=NEEDS) == [("\ufffdA",)]
 
 
-def test_no_room_on_the_disk(path: Path) -> None:
+def test_no_room_on_the_disk(path):
     """A sentence that says so, and nothing is changed."""
-    before = dump(path)
+    with as_before(path):
 
-    def work(unit: Writer) -> None:
-        retitle(unit)
-        unit.rows(
-            "PRAGMA max_page_count=1"
-        )  # as many as there are: SQLite says what it says on a full disk
-        unit.execute("UPDATE sessions SET title = hex(randomblob(1000000)) WHERE id = 'b'")
+        def work(unit):
+            retitle(unit)
+            unit.rows(
+                "PRAGMA max_page_count=1"
+            )  # as many as there are: SQLite says what it says on a full disk
+            unit.execute("UPDATE sessions SET title = hex(randomblob(1000000)) WHERE id = 'b'")
 
-    with pytest.raises(WriteFailedError, match=r"no room left.*Nothing was changed"):
-        write(Store(path), work, lambda *_: None)
-    assert dump(path) == before
+        with pytest.raises(WriteFailedError, match=r"no room left.*Nothing was changed"):
+            write(Store(path), work, lambda *_: None)
 
 
-def test_what_does_not_read_back_is_told(path: Path) -> None:
+def test_what_does_not_read_back_is_told(path):
     """By the verifier's own words; where it cannot read at all, that is said."""
     store = Store(path)
     with pytest.raises(WriteUnverifiedError, match="It is not there") as caught:
@@ -130,14 +127,14 @@ def test_what_does_not_read_back_is_told(path: Path) -> None:
         write(store, retitle, lambda reader, _: reader.rows("SELECT nonsense") and None)
 
 
-def test_nothing_is_made_where_nothing_is(tmp_path: Path) -> None:
+def test_nothing_is_made_where_nothing_is(tmp_path):
     """A store that is missing stays missing."""
     with pytest.raises(StoreMissingError):
         write(Store(tmp_path / "state.db"), retitle, check)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_replaced_before_the_transaction(path: Path) -> None:
+def test_replaced_before_the_transaction(path):
     """Another file by the same name is not the one that was looked at."""
     copy = Path(shutil.copy(path, path.parent / "copy.db"))
     before = dump(copy)
@@ -152,14 +149,14 @@ def test_replaced_before_the_transaction(path: Path) -> None:
     assert dump(path) == before
 
 
-def test_replaced_during_the_transaction(path: Path) -> None:
+def test_replaced_during_the_transaction(path):
     """The work is in a file that is gone: that is told, not passed over."""
     copy = Path(shutil.copy(path, path.parent / "copy.db"))
     with pytest.raises(WriteUnverifiedError, match="replaced"):
         write(Store(path), lambda unit: (retitle(unit), os.replace(copy, path)), lambda *_: None)
 
 
-def test_new_tables_since_the_guards_looked(path: Path) -> None:
+def test_new_tables_since_the_guards_looked(path):
     """Hermes migrates a file when it opens it: what was checked then is checked anew."""
     with (
         pytest.raises(RefusedError, match=r"just been changed.*Nothing was changed"),
@@ -171,10 +168,10 @@ def test_new_tables_since_the_guards_looked(path: Path) -> None:
     assert write(Store(path), retitle, check) == "Quay"
 
 
-def test_only_one_module_opens_a_store_for_writing() -> None:
+def test_only_one_module_opens_a_store_for_writing():
     """And only one more opens it at all; two make stores that are nobody's: the sample, and one of
     old transcripts."""
-    modes: dict[str, set[str]] = {}
+    modes = {}
     for source in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
         text = source.read_text(encoding="utf-8")
         assert not re.search(r"from sqlite3 import|\bsqlite3 as\b", text), source
@@ -205,7 +202,7 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
     assert set(re.findall(r"mode=\w+", connect)) == {"mode=ro"}
 
 
-def test_errors_of_a_write_are_ours(path: Path) -> None:
+def test_errors_of_a_write_are_ours(path):
     """No raw error of SQLite leaves it, whatever happens in the work."""
     statements = (
         "DELETE FROM nowhere",
@@ -213,8 +210,7 @@ def test_errors_of_a_write_are_ours(path: Path) -> None:
         "not SQL",
         "UPDATE sessions SET id = 'a'",
     )
-    before = dump(path)
-    for statement in statements:
-        with pytest.raises(BrowseError, match=r"(?i)nothing was changed"):
-            write(Store(path), lambda unit, sql=statement: unit.execute(sql), lambda *_: None)  # type: ignore[misc]
-    assert dump(path) == before
+    with as_before(path):
+        for statement in statements:
+            with pytest.raises(BrowseError, match=r"(?i)nothing was changed"):
+                write(Store(path), lambda unit, sql=statement: unit.execute(sql), lambda *_: None)

@@ -1,15 +1,12 @@
 """What was done, told and undone: value for value, all of it or nothing."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
 from effort import slow_but
-from trashing import differences, dump, health, rows
+from trashing import as_before, differences, dump, health, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles
@@ -17,19 +14,12 @@ from hermes_browse.store.edit.flags import Change, undo
 from hermes_browse.store.errors import NotFoundError, RefusedError
 
 
-def change(path: Path, *statements: str) -> None:
-    """What another program does to a store."""
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in statements:
-            connection.execute(statement)
-
-
 @pytest.fixture(
     params=slow_but(
         ["11", "22", "31", "31-migrated"], ["11", "14", "22", "26", "31", "31-migrated"]
     )
 )
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def store(request, tmp_path):
     """A chain with a subagent, and ids that are anything but ids."""
     sessions = [
         {"id": "root", "title": "Ferry", "end_reason": "compression", "ended_at": T0 + 9},
@@ -45,15 +35,15 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     )
 
 
-def has(path: Path, column: str) -> bool:
+def has(path, column):
     """Whether sessions of a store have a column."""
     return column in dict(rows(path, "SELECT name, 1 FROM pragma_table_info('sessions')"))
 
 
-def test_what_is_done_can_be_undone(store: Path) -> None:
+def test_what_is_done_can_be_undone(store):
     """On every shape; what a shape has no column for is refused and changes nothing."""
     before = dump(store)
-    changes: list[Change] = []
+    changes = []
     for column, work in (("archived", flags.archive), ("pinned", flags.pin)):
         if has(store, column):
             changes.append(work(Store(store), ["tip"]))
@@ -74,7 +64,7 @@ def test_what_is_done_can_be_undone(store: Path) -> None:
     assert dump(store) == before
 
 
-def test_the_title_is_the_users(store: Path) -> None:
+def test_the_title_is_the_users(store):
     """Hermes' titler leaves it alone then (0.22)."""
     if not has(store, "title_source"):
         pytest.skip("this shape keeps no source of titles")
@@ -86,19 +76,18 @@ def test_the_title_is_the_users(store: Path) -> None:
         assert connection.execute(read).fetchall() == [(None, None)]
 
 
-def test_what_is_not_there_is_said(store: Path) -> None:
+def test_what_is_not_there_is_said(store):
     """All or nothing."""
-    before = dump(store)
-    with pytest.raises(NotFoundError):
-        titles.rename(Store(store), "nobody", "x")
-    if has(store, "archived"):
+    with as_before(store):
         with pytest.raises(NotFoundError):
-            flags.archive(Store(store), ["tip", "nobody"])
-    assert dump(store) == before, "all or nothing"
+            titles.rename(Store(store), "nobody", "x")
+        if has(store, "archived"):
+            with pytest.raises(NotFoundError):
+                flags.archive(Store(store), ["tip", "nobody"])
 
 
 @pytest.mark.parametrize("session", HOSTILE_IDS)
-def test_ids_are_data(tmp_path: Path, session: str) -> None:
+def test_ids_are_data(tmp_path, session):
     """Flags, paths, patterns and statements as ids: their one row is changed, and put back."""
     path = hostile_store(tmp_path / "state.db")
     before = dump(path)
@@ -116,26 +105,25 @@ def test_ids_are_data(tmp_path: Path, session: str) -> None:
     ) == ["state.db"]
 
 
-def test_values_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
+def test_values_that_are_no_text_come_back_as_they_were(tmp_path):
     """A title of invalid bytes, a blob, a number: an undo brings back the same bytes of the same
     class."""
     path = make_store(tmp_path / "state.db", "22", [{"id": each} for each in "abc"])
-    change(
+    run(
         path,
         "UPDATE sessions SET title = CAST(x'ff4100' AS TEXT), archived = 'maybe' WHERE id = 'a'",
         "UPDATE sessions SET title = x'00ff' WHERE id = 'b'",
         "UPDATE sessions SET archived = 0.5 WHERE id = 'c'",
     )
-    before = dump(path)
-    changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "abc"]
-    changes.append(flags.archive(Store(path), ["a", "b", "c"]))
-    assert changes[-1].sentence == "archived 3 conversations"
-    for each in reversed(changes):
-        undo(Store(path), each)
-    assert dump(path) == before
+    with as_before(path):
+        changes = [titles.rename(Store(path), each, f"Title {each}").change for each in "abc"]
+        changes.append(flags.archive(Store(path), ["a", "b", "c"]))
+        assert changes[-1].sentence == "archived 3 conversations"
+        for each in reversed(changes):
+            undo(Store(path), each)
 
 
-def test_an_undo_can_be_undone(tmp_path: Path) -> None:
+def test_an_undo_can_be_undone(tmp_path):
     """Titles that moved along a lineage move to and fro."""
     sessions = [
         {"id": "root", "title": "Ferry", "end_reason": "compression", "ended_at": T0},
@@ -144,17 +132,17 @@ def test_an_undo_can_be_undone(tmp_path: Path) -> None:
     path = make_store(
         tmp_path / "state.db", "31", sessions, [{"session_id": "tip", "content": "lantern"}]
     )
-    before = dump(path)
-    done = titles.rename(Store(path), "tip", "Ferry").change
-    after = dump(path)
-    back = undo(Store(path), done)
-    assert back.sentence == "undone: renamed to “Ferry”" and dump(path) == before
+    with as_before(path):
+        done = titles.rename(Store(path), "tip", "Ferry").change
+        after = dump(path)
+        back = undo(Store(path), done)
+        assert back.sentence == "undone: renamed to “Ferry”"
     undo(Store(path), back)
     assert dump(path) == after
     assert health(path) == dict.fromkeys(health(path), "ok")
 
 
-def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
+def test_an_undo_of_nothing_is_nothing(tmp_path):
     """What was so already leaves nothing to put back."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a"}])
     nothing = flags.unarchive(Store(path), ["a"])
@@ -162,7 +150,7 @@ def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("meanwhile", "words"),
+    "meanwhile, words",
     [
         ("UPDATE sessions SET title = 'Theirs' WHERE id = 'a'", "a has been changed since"),
         ("UPDATE sessions SET title_source = 'llm' WHERE id = 'a'", "a has been changed since"),
@@ -174,26 +162,22 @@ def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("index", [True, False])
-def test_an_undo_takes_nothing_back_that_came_later(
-    tmp_path: Path, meanwhile: str, words: str, index: bool
-) -> None:
+def test_an_undo_takes_nothing_back_that_came_later(tmp_path, meanwhile, words, index):
     """With the unique index on titles, and without."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "title": "Ferry"}, {"id": "b"}])
     if not index:
-        change(path, "DROP INDEX idx_sessions_title_unique")
+        run(path, "DROP INDEX idx_sessions_title_unique")
     done = titles.rename(Store(path), "a", "Quay").change
-    change(path, meanwhile)
-    before = dump(path)
-    with pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
+    run(path, meanwhile)
+    with as_before(path), pytest.raises(RefusedError, match=f"{words}.* Nothing was changed"):
         undo(Store(path), done)
-    assert dump(path) == before
 
 
-def test_columns_that_are_not_ours_stay(tmp_path: Path) -> None:
+def test_columns_that_are_not_ours_stay(tmp_path):
     """What Hermes writes to the same row between a change and its undo is kept."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "message_count": 3}])
     done = flags.archive(Store(path), ["a"])
-    change(path, "UPDATE sessions SET message_count = 4, model = 'm' WHERE id = 'a'")
+    run(path, "UPDATE sessions SET message_count = 4, model = 'm' WHERE id = 'a'")
     undo(Store(path), done)
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute(
@@ -201,7 +185,7 @@ def test_columns_that_are_not_ours_stay(tmp_path: Path) -> None:
         ).fetchall() == [(0, 4, "m")]
 
 
-def test_the_spared_are_not_marked_along(tmp_path: Path) -> None:
+def test_the_spared_are_not_marked_along(tmp_path):
     """Hermes marks a branch of a compressed session with it; a bulk write leaves out what is
     protected."""
     sessions = [
@@ -221,7 +205,7 @@ def test_the_spared_are_not_marked_along(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}])
-def test_rings_end(tmp_path: Path, parents: dict[str, str]) -> None:
+def test_rings_end(tmp_path, parents):
     """Parents that lead back to themselves, as in a damaged file."""
     sessions = [
         {"id": each, "end_reason": "compression", "parent_session_id": parents.get(each)}

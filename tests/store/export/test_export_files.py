@@ -1,13 +1,10 @@
 """Names out of any title, and files that are whole or not there; nothing that was there is ever
 lost."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +24,7 @@ from hermes_browse.store.export.files import (
 
 
 @pytest.mark.parametrize(
-    ("title", "name"),
+    "title, name",
     [
         ("Fix auth bug #3", "Fix auth bug #3"),
         ("../../etc/passwd", "etc passwd"),
@@ -49,7 +46,7 @@ from hermes_browse.store.export.files import (
         ("👩‍👩‍👧" * 20, None),
     ],
 )
-def test_names_of_titles(title: str, name: str | None) -> None:
+def test_names_of_titles(title, name):
     """What a title becomes; None: only that it fits."""
     found = file_stem(title)
     assert name is None or found == name
@@ -57,7 +54,7 @@ def test_names_of_titles(title: str, name: str | None) -> None:
 
 
 @given(st.text(), st.integers(16, 200))
-def test_any_title_names_a_plain_file(title: str, most: int) -> None:
+def test_any_title_names_a_plain_file(title, most):
     """No separator, no control, no dot or dash ahead, within its bytes; and it stays that on the
     way back."""
     name = file_stem(title, most)
@@ -77,7 +74,7 @@ TITLES = ["A", "a", "\u00e9", "e\u0301", "", "x" * 300, "A 2"]
         max_size=9,
     )
 )
-def test_names_in_one_folder_differ(titles: list[tuple[str, str]]) -> None:
+def test_names_in_one_folder_differ(titles):
     """On file systems that fold case and accents as well; the id tells namesakes apart."""
     names = unique_names(titles, ".md")
     assert len({name.casefold() for name in names}) == len(titles)
@@ -89,7 +86,7 @@ def test_names_in_one_folder_differ(titles: list[tuple[str, str]]) -> None:
     ]
 
 
-def test_written_whole_for_its_owner(tmp_path: Path) -> None:
+def test_written_whole_for_its_owner(tmp_path):
     """The bytes are counted, the mode is 0600, and nothing else is left in the folder."""
     path = tmp_path / "a.md"
     assert write_file(path, iter(["grün", "\n"])) == 6
@@ -97,7 +94,7 @@ def test_written_whole_for_its_owner(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_what_is_there_stays_until_said_otherwise(tmp_path: Path) -> None:
+def test_what_is_there_stays_until_said_otherwise(tmp_path):
     """A file, a link, a broken link; with force the link is replaced, not what it names."""
     kept, link, broken = tmp_path / "kept", tmp_path / "link", tmp_path / "broken"
     kept.write_text("kept")
@@ -113,7 +110,7 @@ def test_what_is_there_stays_until_said_otherwise(tmp_path: Path) -> None:
     assert kept.read_text() == "newer"
 
 
-def test_what_is_never_written_over(tmp_path: Path) -> None:
+def test_what_is_never_written_over(tmp_path):
     """The store by any of its names, folders, devices: not even with force."""
     store, hard, soft = tmp_path / "state.db", tmp_path / "hard", tmp_path / "soft"
     store.write_text("rows")
@@ -133,7 +130,7 @@ def test_what_is_never_written_over(tmp_path: Path) -> None:
     assert store.read_text() == "rows" and Path("/dev/null").is_char_device()
 
 
-def _failing(error: BaseException) -> Iterator[str]:
+def _failing(error):
     yield "half"
     raise error
 
@@ -142,7 +139,7 @@ def _failing(error: BaseException) -> Iterator[str]:
     "error",
     [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError("x")],
 )
-def test_a_failure_leaves_nothing_behind(tmp_path: Path, error: BaseException) -> None:
+def test_a_failure_leaves_nothing_behind(tmp_path, error):
     """Neither half a file nor a temporary one, and the old file is as it was."""
     path = tmp_path / "a.md"
     path.write_text("old")
@@ -152,10 +149,10 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path, error: BaseException) -
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["a.md"]
 
 
-def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch):
     """Noticed at the latest when the file is synced, before it has its name."""
 
-    def full(_: int) -> None:
+    def full(_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(files.os, "fsync", full)
@@ -164,11 +161,11 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert os.listdir(tmp_path) == []
 
 
-def test_a_file_that_appears_meanwhile(tmp_path: Path) -> None:
+def test_a_file_that_appears_meanwhile(tmp_path):
     """Someone else took the name while we wrote: theirs stays."""
     path = tmp_path / "a.md"
 
-    def pieces() -> Iterator[str]:
+    def pieces():
         yield "ours"
         path.write_text("theirs")
 
@@ -177,18 +174,18 @@ def test_a_file_that_appears_meanwhile(tmp_path: Path) -> None:
     assert path.read_text() == "theirs" and os.listdir(tmp_path) == ["a.md"]
 
 
-def test_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_links(tmp_path, monkeypatch):
     """On a file system that has none the name is taken first; it is refused all the same when it is
     taken."""
 
-    def none(*_: object) -> None:
+    def none(*_):
         raise OSError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(files.os, "link", none)
     write_file(tmp_path / "a.md", ["text"])
     assert (tmp_path / "a.md").read_text() == "text" and os.listdir(tmp_path) == ["a.md"]
 
-    def pieces() -> Iterator[str]:
+    def pieces():
         yield "ours"
         (tmp_path / "b.md").write_text("theirs")
 
@@ -197,16 +194,14 @@ def test_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tmp_path / "b.md").read_text() == "theirs"
 
 
-def _unlink_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stays(self: Path, missing_ok: bool = False) -> None:
+def _unlink_fails(monkeypatch):
+    def stays(self, missing_ok=False):
         raise PermissionError(errno.EPERM, "Operation not permitted", str(self))
 
     monkeypatch.setattr(Path, "unlink", stays)
 
 
-def test_exported_though_the_temporary_file_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exported_though_the_temporary_file_stays(tmp_path, monkeypatch):
     path = tmp_path / "out.md"
     _unlink_fails(monkeypatch)
     with pytest.raises(BrowseError) as caught:
@@ -219,12 +214,10 @@ def test_exported_though_the_temporary_file_stays(
 
 @pytest.mark.skipif(os.name != "posix", reason="folders are synced there alone")
 @pytest.mark.parametrize("force", [False, True])
-def test_exported_though_its_folder_cannot_be_synced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, force: bool
-) -> None:
+def test_exported_though_its_folder_cannot_be_synced(tmp_path, monkeypatch, force):
     path, sync = tmp_path / "out.md", os.fsync
 
-    def no_folders(handle: int) -> None:
+    def no_folders(handle):
         if stat.S_ISDIR(os.fstat(handle).st_mode):
             raise OSError(errno.EIO, "Input/output error")
         sync(handle)
@@ -235,10 +228,8 @@ def test_exported_though_its_folder_cannot_be_synced(
     assert [each.name for each in tmp_path.iterdir()] == ["out.md"] and path.read_text() == "whole"
 
 
-def test_what_a_failure_could_not_remove_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def pieces() -> Iterator[str]:
+def test_what_a_failure_could_not_remove_is_named(tmp_path, monkeypatch):
+    def pieces():
         yield "half"
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -249,10 +240,8 @@ def test_what_a_failure_could_not_remove_is_named(
     assert str(left) in str(caught.value.remedy)
 
 
-def test_without_links_a_name_that_was_taken_is_given_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*names: object) -> None:
+def test_without_links_a_name_that_was_taken_is_given_back(tmp_path, monkeypatch):
+    def fails(*names):
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(files.os, "link", fails)
@@ -262,7 +251,7 @@ def test_without_links_a_name_that_was_taken_is_given_back(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders(tmp_path: Path) -> None:
+def test_folders(tmp_path):
     """Made for their owner; one that is there will do, a file will not, and a missing parent is a
     sentence."""
     make_folder(tmp_path / "new")

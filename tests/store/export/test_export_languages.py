@@ -1,12 +1,9 @@
 """What a person reads of an export is in the language that is spoken, what a program reads the same
 in all of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape
-from pathlib import Path
 
 import pytest
 from builders import make_store, tool_call
@@ -18,7 +15,7 @@ from hermes_browse.store.export.html import SCRIPT
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store with all that is named in an export."""
     return make_store(
         tmp_path / "state.db",
@@ -38,7 +35,7 @@ def path(tmp_path: Path) -> Path:
     )
 
 
-def test_markdown(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_markdown(path, monkeypatch):
     """Headings and notes, but not the front matter."""
     english = document(path, Format.MARKDOWN)
     speak_brackets(monkeypatch)
@@ -52,14 +49,14 @@ def test_markdown(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert " · ‹4 messages›\n" in other and "\n## ‹‹" in other
 
 
-def test_jsonl(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jsonl(path, monkeypatch):
     """All of it is for programs."""
     english = document(path, Format.JSONL)
     speak_brackets(monkeypatch)
     assert document(path, Format.JSONL) == english
 
 
-def test_html(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_html(path, monkeypatch):
     """Its labels and buttons, in the script too; what the page keeps of a theme stays the same."""
     assert '<html lang="en">' in document(path, Format.HTML)
     speak_brackets(monkeypatch)
@@ -77,7 +74,7 @@ def test_html(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"‹{words}›" in text and f'"{words}"' not in text and f">{words}<" not in text
     assert "‹Theme: ‹auto››</button>" in text
     words = re.search('data-words="([^"]*)"', text)
-    assert words is not None and json.loads(unescape(words[1])) == {
+    assert json.loads(unescape(words[1])) == {
         "count": "‹{shown} of {total} messages›",
         "fold": "‹Fold all›",
         "unfold": "‹Unfold all›",

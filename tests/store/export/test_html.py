@@ -1,13 +1,10 @@
 """The HTML file by its structure: one document, nothing from outside, nothing of a message at
 work."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from builders import hostile_store, make_store, tool_call
@@ -36,16 +33,16 @@ ELEMENTS = {
 class Document(HTMLParser):
     """A document read strictly: every element ends where it should, and what is inside is kept."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: dict[str, list[str]] = {}
+        self.open = []
+        self.elements = []
+        self.texts = {}
         self.feed(text)
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         assert len({name for name, _ in attrs}) == len(attrs)
         self.elements.append((tag, dict(attrs)))
         self.texts.setdefault(tag, [])
@@ -53,25 +50,25 @@ class Document(HTMLParser):
             self.open.append(tag)
             self.texts[tag].append("")
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.open and self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         for tag in set(self.open):
             self.texts[tag][-1] += data
 
-    def handle_comment(self, data: str) -> None:
+    def handle_comment(self, data):
         raise AssertionError(f"a comment: {data}")
 
-    def unknown_decl(self, data: str) -> None:
+    def unknown_decl(self, data):
         raise AssertionError(f"a declaration: {data}")
 
-    def all(self, tag: str) -> list[dict[str, str | None]]:
+    def all(self, tag):
         """The attributes of every element of a kind."""
         return [attrs for name, attrs in self.elements if name == tag]
 
 
-def checked(text: str) -> Document:
+def checked(text):
     """The document, after all that holds for any: known elements only, nothing from outside, the
     policy."""
     found = Document(text)
@@ -87,9 +84,7 @@ def checked(text: str) -> Document:
     ids = [attrs["id"] for _, attrs in found.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
     policy = next(attrs["content"] for attrs in found.all("meta") if attrs.get("http-equiv"))
-    assert (
-        policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
-    )
+    assert policy.startswith("default-src 'none'; ") and "unsafe" not in policy
     for kind, content in (
         ("style-src", found.texts["style"][0]),
         ("script-src", found.texts["script"][0]),
@@ -101,7 +96,7 @@ def checked(text: str) -> Document:
     return found
 
 
-def test_style_and_script_ask_for_nothing() -> None:
+def test_style_and_script_ask_for_nothing():
     """No address, no import, no font, nothing that sends or evaluates; no end tag that would cut
     them short."""
     for text in (STYLE, SCRIPT):
@@ -112,7 +107,7 @@ def test_style_and_script_ask_for_nothing() -> None:
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_every_conversation_of_every_store(version: int) -> None:
+def test_every_conversation_of_every_store(version):
     """All of them in one file with an index; every message once, every day and seam told."""
     path = next(DATA.glob(f"state-v{version}-*.db"))
     found = checked(document(path, Format.HTML))
@@ -123,7 +118,7 @@ def test_every_conversation_of_every_store(version: int) -> None:
     assert all(re.fullmatch(r"[A-Z][a-z]+day, \d{4}-\d\d-\d\d", text) for text in found.texts["h3"])
 
 
-def test_one_conversation() -> None:
+def test_one_conversation():
     """It has its title on top, all its segments, and no index."""
     found = checked(document(next(DATA.glob("state-v31-*.db")), Format.HTML, "aaa003"))
     assert found.texts["title"] == found.texts["h1"] == ["Fix auth bug #3"]
@@ -155,9 +150,9 @@ ATTACKS = (
 )
 
 
-def attacked(path: Path) -> Path:
+def attacked(path):
     """A store in which every text that is shown attacks the page."""
-    messages: list[dict[str, object]] = []
+    messages = []
     for text in ATTACKS:
         messages += [
             {"session_id": "s", "role": "user", "content": text},
@@ -191,7 +186,7 @@ def attacked(path: Path) -> Path:
     return make_store(path, "22", sessions=sessions, messages=messages)
 
 
-def test_hostile_text_is_text(tmp_path: Path) -> None:
+def test_hostile_text_is_text(tmp_path):
     """Tags, comments, entities and ends of scripts show as what they are, everywhere."""
     text = document(attacked(tmp_path / "state.db"), Format.HTML)
     found = checked(text)
@@ -202,12 +197,12 @@ def test_hostile_text_is_text(tmp_path: Path) -> None:
     assert any('<b onclick="window.pwned = 1">' in code for code in found.texts["code"])
 
 
-def test_a_hostile_store(tmp_path: Path) -> None:
+def test_a_hostile_store(tmp_path):
     """Blobs, cycles, times that are none."""
     checked(document(hostile_store(tmp_path / "state.db"), Format.HTML))
 
 
-def test_code_is_whole(tmp_path: Path) -> None:
+def test_code_is_whole(tmp_path):
     """Line ends at the beginning of a block stay, arguments are laid out, an open fence runs to the
     end."""
     path = make_store(
@@ -240,7 +235,7 @@ def test_code_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    "said, expected",
     [
         ("a **b `c` d** e", "a <strong>b <code>c</code> d</strong> e"),
         ("`a**b` and `c**d`", "<code>a**b</code> and <code>c**d</code>"),
@@ -249,13 +244,13 @@ def test_code_is_whole(tmp_path: Path) -> None:
         ("2 ** 3 ** 4 * 5 `", "2 <strong> 3 </strong> 4 * 5 `"),
     ],
 )
-def test_bold_and_code(said: str, expected: str) -> None:
+def test_bold_and_code(said, expected):
     """Never one within half of the other."""
     assert _prose(said) == expected
 
 
 @pytest.mark.parametrize(
-    ("result", "expected"),
+    "result, expected",
     [
         (
             '{"output": "a\\nb\\n", "exit_code": 0, "error": null}',
@@ -271,12 +266,12 @@ def test_bold_and_code(said: str, expected: str) -> None:
         ("plain", "plain"),
     ],
 )
-def test_results_are_opened_up(result: str, expected: str) -> None:
+def test_results_are_opened_up(result, expected):
     """What a tool printed is read as it was printed; what is no JSON object stays as it is."""
     assert readable_result(result) == expected
 
 
-def test_secrets_are_gone_from_every_corner(tmp_path: Path) -> None:
+def test_secrets_are_gone_from_every_corner(tmp_path):
     """Titles, folders, names of tools, arguments, reasoning, results."""
     secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz012345"
     path = make_store(

@@ -1,17 +1,12 @@
 """The HTML file in a real browser: opened from disk, searched, folded, turned dark, attacked; and
 nothing goes out."""
 
-from __future__ import annotations
-
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from browser_pipe import Page, find_chromium, opened_browser
+from browser_pipe import find_chromium, opened_browser
 from builders import T0, make_store, tool_call
 from exports import document
 from paths import DATA
+from platforms import posix_only
 from test_html import attacked
 
 from hermes_browse.store.export.files import Format
@@ -21,21 +16,19 @@ pytestmark = [
     pytest.mark.skipif(
         CHROMIUM is None, reason="no Chromium: none on PATH, and HERMES_BROWSE_CHROMIUM names none"
     ),
-    pytest.mark.skipif(
-        sys.platform == "win32", reason="the debugging pipe is a matter of descriptors"
-    ),
+    posix_only,
 ]
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def page(tmp_path_factory):
     """A browser for all tests of this file."""
     assert CHROMIUM is not None
     with opened_browser(CHROMIUM, tmp_path_factory.mktemp("profile")) as page:
         yield page
 
 
-def show(page: Page, text: str, path: Path) -> None:
+def show(page, text, path):
     """Write a document, open it, and see that it asks for nothing and complains of nothing."""
     path.write_text(text, encoding="utf-8")
     page.open(path)
@@ -43,14 +36,14 @@ def show(page: Page, text: str, path: Path) -> None:
     assert page.complaints() == []
 
 
-def wait(page: Page, condition: str) -> None:
+def wait(page, condition):
     """Until a condition of the page holds."""
     page.run(
         f"(async () => {{ while (!({condition})) await new Promise((go) => setTimeout(go, 10)); }})()"
     )
 
 
-def search(page: Page, text: str) -> None:
+def search(page, text):
     """Type into the search box and wait for the answer."""
     page.run("document.getElementById('search').select()")
     page.run("document.getElementById('hits').value = ''")
@@ -63,7 +56,7 @@ VISIBLE = "[...document.querySelectorAll('article')].filter((each) => !each.hidd
 
 
 @pytest.fixture
-def story(page: Page, tmp_path: Path) -> Page:
+def story(page, tmp_path):
     """A page with something of everything, open in the browser."""
     path = make_store(
         tmp_path / "state.db",
@@ -100,7 +93,7 @@ def story(page: Page, tmp_path: Path) -> Page:
     return page
 
 
-def test_search_filters_lights_and_unfolds(story: Page) -> None:
+def test_search_filters_lights_and_unfolds(story):
     """By `/` and typing; hits in folded parts open them, and all is as before when the search is
     left."""
     assert story.run("document.querySelectorAll('details[open]').length") == 0
@@ -136,9 +129,9 @@ def test_search_filters_lights_and_unfolds(story: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "count"), [("(a+b)*", 1), ("$5", 1), ("[", 0), ("\\", 0), ("a-b", 0), ("nowhere", 0)]
+    "words, count", [("(a+b)*", 1), ("$5", 1), ("[", 0), ("\\", 0), ("a-b", 0), ("nowhere", 0)]
 )
-def test_what_is_typed_is_no_pattern(story: Page, words: str, count: int) -> None:
+def test_what_is_typed_is_no_pattern(story, words, count):
     """Signs of regular expressions are looked for as they are."""
     search(story, words)
     assert story.run(f"{VISIBLE}.length") == count
@@ -146,7 +139,7 @@ def test_what_is_typed_is_no_pattern(story: Page, words: str, count: int) -> Non
     story.press("Escape")
 
 
-def test_folding_and_moving_by_keyboard(story: Page) -> None:
+def test_folding_and_moving_by_keyboard(story):
     """`f` unfolds all and folds again; `j` and `k` go from message to message; folds open with
     Enter."""
     total = story.run("document.querySelectorAll('details').length")
@@ -170,7 +163,7 @@ def test_folding_and_moving_by_keyboard(story: Page) -> None:
     )
 
 
-def test_dark_and_light(story: Page) -> None:
+def test_dark_and_light(story):
     """As the system has it, and otherwise when asked; the choice is kept for the file's next
     opening."""
     ground = "getComputedStyle(document.body).backgroundColor"
@@ -199,7 +192,7 @@ def test_dark_and_light(story: Page) -> None:
     )
 
 
-def test_text_can_be_read_in_both(story: Page) -> None:
+def test_text_can_be_read_in_both(story):
     """Contrast of text on its ground is at least 4.5 to 1 (WCAG 2.2, 1.4.3), marks included."""
     script = """
     (() => {
@@ -230,7 +223,7 @@ def test_text_can_be_read_in_both(story: Page) -> None:
     story.press("Escape")
 
 
-def test_attacks_come_to_nothing(page: Page, tmp_path: Path) -> None:
+def test_attacks_come_to_nothing(page, tmp_path):
     """No script of a message runs, nothing is fetched, no element of theirs is in the page."""
     show(page, document(attacked(tmp_path / "state.db"), Format.HTML), tmp_path / "attacked.html")
     assert page.run("typeof window.pwned") == "undefined"
@@ -245,7 +238,7 @@ def test_attacks_come_to_nothing(page: Page, tmp_path: Path) -> None:
     assert page.run("typeof window.pwned") == "undefined"
 
 
-def test_the_policy_is_in_force(page: Page, tmp_path: Path) -> None:
+def test_the_policy_is_in_force(page, tmp_path):
     """Even a hole in the escaping would let no script run and nothing out."""
     text = document(next(DATA.glob("state-v31-*.db")), Format.HTML, "aaa003")
     hole = "<main><script>window.pwned = 1</script><img src='https://example.org/x.png' onerror='window.pwned = 2'>"
@@ -259,7 +252,7 @@ def test_the_policy_is_in_force(page: Page, tmp_path: Path) -> None:
     assert page.run("document.getElementById('fold') !== null")
 
 
-def test_all_stores_and_a_long_conversation(page: Page, tmp_path: Path) -> None:
+def test_all_stores_and_a_long_conversation(page, tmp_path):
     """Every conversation of a store with an index that leads to it; thousands of messages are
     searched."""
     path = next(DATA.glob("state-v31-*.db"))

@@ -5,14 +5,10 @@ import.
 runtime state: row ids, states and counters are given anew. Those are the named differences below.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import tracemalloc
 from contextlib import closing
-from pathlib import Path
-from typing import Any, NoReturn
 
 import pytest
 from builders import hostile_store, make_store, tool_call
@@ -27,51 +23,45 @@ from hermes_browse.store.export.jsonl import jsonl_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import ExportCounts
 
-Lines = dict[str, dict[str, Any]]
-
 DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
 """What Hermes' export derives from columns."""
 
 
-def _refuse(name: str) -> NoReturn:
+def _refuse(name):
     raise ValueError(f"{name} is not JSON")
 
 
-def parse(text: str) -> list[dict[str, Any]]:
+def parse(text):
     """The objects of a file; a reader that splits at every Unicode line end gets the same ones."""
     assert text.endswith("\n") and text.splitlines() == text[:-1].split("\n")
     return [json.loads(line, parse_constant=_refuse) for line in text.splitlines()]
 
 
-def sessions(
-    path: Path, *ids: str, redactor: Redactor | None = None, everything: bool = False
-) -> Lines:
+def sessions(path, *ids, redactor=None, everything=False):
     """Exported sessions by id, each once."""
     found = parse(document(path, Format.JSONL, *ids, redactor=redactor, everything=everything))
     assert len({each["id"] for each in found}) == len(found)
     return {each["id"]: each for each in found}
 
 
-def columns_of(theirs: dict[str, Any]) -> dict[str, Any]:
+def columns_of(theirs):
     """What a session of Hermes' export has of its rows."""
     return {key: value for key, value in theirs.items() if key not in DERIVED}
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_the_recorded_exports(version: int) -> None:
+def test_the_recorded_exports(version):
     """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22
     all of them."""
     path = next(DATA.glob(f"state-v{version}-*.db"))
-    said: Lines = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))[
-        "export"
-    ]
+    said = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))["export"]
     assert said
     ours = sessions(path, everything=version == 31)
     for session_id, theirs in said.items():
         assert columns_of(theirs) == ours[session_id]
 
 
-def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
+def test_every_session_as_the_real_hermes_exports_it(hermes_home):
     """0.19: the same keys in the same order and the same values; with everything, each row that it
     has."""
     hermes_state = pytest.importorskip("hermes_state")
@@ -93,7 +83,7 @@ def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
     )
 
 
-def test_rows_that_are_not_live_are_counted() -> None:
+def test_rows_that_are_not_live_are_counted():
     """Of a rewound session and of one compacted in place (0.22): left out and told, or written with
     their flags."""
     path = next(DATA.glob("state-v31-*.db"))
@@ -112,7 +102,7 @@ def test_rows_that_are_not_live_are_counted() -> None:
             )
 
 
-def test_summaries_and_names_of_tools(tmp_path: Path) -> None:
+def test_summaries_and_names_of_tools(tmp_path):
     """As the export of 0.22.2 says it of these rows (run)."""
     rows = [{"session_id": "s"}, {"session_id": "s", "_compressed_summary": 1}]
     prompts = {"system_prompts": [{"hash": "hash", "prompt": '["terminal"]'}]}
@@ -124,9 +114,7 @@ def test_summaries_and_names_of_tools(tmp_path: Path) -> None:
     assert [row.get("_compressed_summary") for row in line["messages"]] == [None, True]
 
 
-def test_what_was_taken_back_stays_so_when_hermes_imports_it(
-    tmp_path: Path, hermes_home: Path
-) -> None:
+def test_what_was_taken_back_stays_so_when_hermes_imports_it(tmp_path, hermes_home):
     """0.19 makes each row it imports a live one: the default holds none that was not, everything
     does."""
     hermes_state = pytest.importorskip("hermes_state")
@@ -173,7 +161,7 @@ ASSISTANT_ONLY = {
 """Kept on assistant rows alone."""
 
 
-def test_hermes_imports_what_we_export(tmp_path: Path, hermes_home: Path) -> None:
+def test_hermes_imports_what_we_export(tmp_path, hermes_home):
     """Into a fresh store of the real Hermes: every session and message comes back, column for
     column."""
     hermes_state = pytest.importorskip("hermes_state")
@@ -209,7 +197,7 @@ def test_hermes_imports_what_we_export(tmp_path: Path, hermes_home: Path) -> Non
             assert expected == {name: value for name, value in copy.items() if name not in dropped}
 
 
-def _object_or_null(text: str | None) -> bool:
+def _object_or_null(text):
     try:
         return text is None or isinstance(json.loads(text), dict)
     except ValueError:
@@ -217,7 +205,7 @@ def _object_or_null(text: str | None) -> bool:
 
 
 @pytest.mark.parametrize("version", [11, 14, 31])
-def test_hermes_imports_exports_of_other_schemas(version: int, tmp_path: Path) -> None:
+def test_hermes_imports_exports_of_other_schemas(version, tmp_path):
     """Older and newer stores, redacted: the real 0.19 takes every line and loses no message."""
     hermes_state = pytest.importorskip("hermes_state")
     lines = sessions(
@@ -239,7 +227,7 @@ def test_hermes_imports_exports_of_other_schemas(version: int, tmp_path: Path) -
         db.close()
 
 
-def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
+def test_redacted_lines_are_imported_too(tmp_path):
     """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them
     remains."""
     hermes_state = pytest.importorskip("hermes_state")
@@ -297,7 +285,7 @@ def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
     assert secret in document(path, Format.JSONL)  # --no-redact
 
 
-def test_a_hostile_store(tmp_path: Path) -> None:
+def test_a_hostile_store(tmp_path):
     """Every line is strict JSON of UTF-8, whatever the rows hold; blobs and invalid bytes become
     text."""
     path = hostile_store(tmp_path / "state.db")
@@ -316,7 +304,7 @@ def test_a_hostile_store(tmp_path: Path) -> None:
     raw.encode("utf-8")
 
 
-def test_deep_and_endless_numbers(tmp_path: Path) -> None:
+def test_deep_and_endless_numbers(tmp_path):
     """JSON nested deeper than Python follows, numbers no JSON has: told as text or nothing, never a
     failure."""
     path = make_store(
@@ -349,7 +337,7 @@ def test_deep_and_endless_numbers(tmp_path: Path) -> None:
     assert len(rows) == 4
 
 
-def test_a_session_deleted_meanwhile(tmp_path: Path) -> None:
+def test_a_session_deleted_meanwhile(tmp_path):
     """It is said, not left out in silence."""
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
     with pytest.raises(NotFoundError, match="deleted while"):
@@ -358,7 +346,7 @@ def test_a_session_deleted_meanwhile(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", list(Format))
-def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Format) -> None:
+def test_long_conversations_are_never_whole_in_memory(tmp_path, form):
     """Tens of megabytes come out in pieces, at a fraction of that in memory, and with no connection
     held open."""
     rows = [

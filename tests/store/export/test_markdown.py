@@ -1,11 +1,7 @@
 """Markdown that a person can read and no message can break; held against a CommonMark parser and a
 YAML one."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import T0, hostile_store, make_store, tool_call
@@ -25,9 +21,9 @@ PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strike
 OURS = ("<details>", "</details>", "<summary>")
 
 
-def tags(text: str) -> list[str]:
+def tags(text):
     """Every piece of HTML a document holds, blocks and inline."""
-    found: list[str] = []
+    found = []
     for token in PARSER.parse(text):
         if token.type == "html_block":
             found.append(token.content)
@@ -35,15 +31,15 @@ def tags(text: str) -> list[str]:
     return found
 
 
-def front(text: str) -> dict[str, Any]:
+def front(text):
     """The front matter, read by a YAML parser."""
     yaml = pytest.importorskip("yaml")
     assert text.startswith("---\n")
-    loaded: dict[str, Any] = yaml.safe_load(text[4 : text.index("\n---\n")])
+    loaded = yaml.safe_load(text[4 : text.index("\n---\n")])
     return loaded
 
 
-def test_a_conversation_of_three_segments() -> None:
+def test_a_conversation_of_three_segments():
     """Whole, with its seams; tools and reasoning folded, arguments laid out, days and times
     told."""
     text = document(next(DATA.glob("state-v31-*.db")), Format.MARKDOWN, "aaa003")
@@ -69,7 +65,7 @@ def test_a_conversation_of_three_segments() -> None:
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_every_conversation_of_every_store(version: int) -> None:
+def test_every_conversation_of_every_store(version):
     """No HTML but ours, as much opened as closed, and every message under its own heading."""
     path = next(DATA.glob(f"state-v{version}-*.db"))
     yaml = pytest.importorskip("yaml")
@@ -79,14 +75,14 @@ def test_every_conversation_of_every_store(version: int) -> None:
     assert printable(text) == text and yaml is not None
 
 
-def test_a_hostile_store(tmp_path: Path) -> None:
+def test_a_hostile_store(tmp_path):
     """No control character comes through, and the document is one."""
     text = document(hostile_store(tmp_path / "state.db"), Format.MARKDOWN)
     assert printable(text) == text
     assert all(block.startswith(OURS) for block in tags(text))
 
 
-def test_summaries_images_states_and_silent_tools(tmp_path: Path) -> None:
+def test_summaries_images_states_and_silent_tools(tmp_path):
     """A summary is folded, an image named, a tool without output told, what was compacted
     marked."""
     path = make_store(
@@ -145,9 +141,7 @@ def test_summaries_images_states_and_silent_tools(tmp_path: Path) -> None:
     assert "".join(child.content for child in heading.children or []) == "*A* `b` <c> # #"
 
 
-def test_one_entry_is_all_that_a_new_kind_of_block_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path, monkeypatch):
     """Its title and body are in both formats; a kind without a title for exports is in none."""
     note = block_kinds.BlockKind("note", lambda message: message.effect, exported="A <note>")
     monkeypatch.setattr(
@@ -176,14 +170,14 @@ def test_one_entry_is_all_that_a_new_kind_of_block_takes(
 @pytest.mark.parametrize(
     "text", ["[CONTEXT COMPACTION] of a log", "<memory-context>kept</memory-context> of a log"]
 )
-def test_the_output_of_a_tool_is_exported_as_it_is(tmp_path: Path, text: str) -> None:
+def test_the_output_of_a_tool_is_exported_as_it_is(tmp_path, text):
     """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
     message = {"session_id": "s", "role": "tool", "content": text, "tool_name": "t"}
     path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
     assert f"Result of t, 1 line</summary>\n\n```\n{text}\n```" in document(path, Format.MARKDOWN)
 
 
-def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_path: Path) -> None:
+def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_path):
     """The screen has the reasoning first; the order of exports stays as it was."""
     content = "[CONTEXT SUMMARY]: long ago\n--- END OF CONTEXT SUMMARY ---\nthe answer"
     message = {"session_id": "s", "role": "assistant", "content": content, "reasoning": "a thought"}
@@ -204,7 +198,7 @@ NASTY = [
 
 @settings(max_examples=examples(500))
 @given(st.lists(st.sampled_from(NASTY), max_size=14).map("".join))
-def test_no_message_reaches_beyond_itself(said: str) -> None:
+def test_no_message_reaches_beyond_itself(said):
     """After any message the next heading is a heading, at the top level, and no tag of it is at
     work."""
     text = neutral(said) + "\n\n### After\n"
@@ -226,12 +220,12 @@ def test_no_message_reaches_beyond_itself(said: str) -> None:
         "Plain *words* and [a link](https://example.org).",
     ],
 )
-def test_ordinary_markdown_stays_as_it_is(said: str) -> None:
+def test_ordinary_markdown_stays_as_it_is(said):
     """Code with angle brackets in fences and spans, lists with code in them."""
     assert neutral(said) == said
 
 
-def test_what_is_escaped_and_closed() -> None:
+def test_what_is_escaped_and_closed():
     """Tags outside of code, fences left open, and quotation as the last resort."""
     assert neutral("a <b>c</b> `<d>`") == "a \\<b>c\\</b> `<d>`"
     assert neutral("\\<b> \\\\<b>") == "\\<b> \\\\\\<b>"
@@ -242,7 +236,7 @@ def test_what_is_escaped_and_closed() -> None:
 
 
 @given(st.text(alphabet=st.sampled_from("`~a\n ")))
-def test_fences_hold_anything(text: str) -> None:
+def test_fences_hold_anything(text):
     """A fence is longer than what is inside, and a block comes back as it went in."""
     block = fenced(text)
     assert block.partition("\n")[0] not in text
@@ -252,7 +246,7 @@ def test_fences_hold_anything(text: str) -> None:
 
 
 @given(st.text())
-def test_one_line_of_anything_is_text(text: str) -> None:
+def test_one_line_of_anything_is_text(text):
     """Titles and ids show as they are, whatever Markdown would make of them."""
     line = one_line(text)
     if not line:
@@ -274,7 +268,7 @@ def test_one_line_of_anything_is_text(text: str) -> None:
     )
 )
 @example("soft\xadhyphen, stray\u200djoiner, \U0001f469\u200d\U0001f4bb, \u180e\ufeff")
-def test_front_matter_reads_back(value: object) -> None:
+def test_front_matter_reads_back(value):
     """Through a real YAML parser, whatever stands in a title; one line each."""
     yaml = pytest.importorskip("yaml")
     text = yaml_value(value)

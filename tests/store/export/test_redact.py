@@ -1,14 +1,10 @@
 """Secrets are found in every dress they come in, harmless text stays as it is, and no text takes
 for ever."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
-from pathlib import Path
 
 import pytest
 from effort import examples
@@ -37,14 +33,14 @@ ALL = [
 ]
 
 
-def redact(text: str, values: Iterable[str] = ()) -> tuple[str, Counter[str]]:
+def redact(text, values=()):
     """A text without its secrets, and how many of which kind were in it."""
     redactor = Redactor(values)
     return redactor.text(text), redactor.counts
 
 
 @pytest.mark.parametrize("frame", ["KEY\n{}\n", "`{}`", "({})", "\x1b[01;31m\x1b[K{}\x1b[m"])
-def test_keys_by_their_form(frame: str) -> None:
+def test_keys_by_their_form(frame):
     """Whatever stands around them, colours of a terminal included."""
     for secret in ALL:
         text, counts = redact(frame.format(secret))
@@ -53,7 +49,7 @@ def test_keys_by_their_form(frame: str) -> None:
         assert count == 1 and f"{MARK}{kind}]" in text and kind in LABELS
 
 
-def test_keys_within_json_within_json() -> None:
+def test_keys_within_json_within_json():
     """Arguments of a tool call are JSON, and what they hold may be JSON again; all of it stays
     JSON."""
     for secret in ALL:
@@ -98,8 +94,8 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "secret"), NAMED)
-def test_secrets_by_the_name_before_them(text: str, secret: str) -> None:
+@pytest.mark.parametrize("text, secret", NAMED)
+def test_secrets_by_the_name_before_them(text, secret):
     """Only the value goes, whole; what is around it stays."""
     found, counts = redact(text)
     before, _, after = text.partition(secret)
@@ -126,12 +122,12 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_harmless_text_stays(text: str) -> None:
+def test_harmless_text_stays(text):
     """A document full of holes is read by nobody."""
     assert redact(text) == (text, Counter())
 
 
-def test_the_secret_half_of_an_aws_pair() -> None:
+def test_the_secret_half_of_an_aws_pair():
     """Forty letters mean nothing alone, and everything beside an access key; hashes stay."""
     secret, sha = (
         "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
@@ -162,7 +158,7 @@ EMPTY=
 """
 
 
-def test_values_of_env() -> None:
+def test_values_of_env():
     """Long ones that are no path, address or ordinary word; quotes, comments and lists
     understood."""
     pairs = dict(parse_env("\ufeff" + ENV))
@@ -186,7 +182,7 @@ def test_values_of_env() -> None:
 @pytest.mark.parametrize(
     "value", ['wal/rus "7" ü', "back\\slash\\7n", "tab\there77", "%percent 77&"]
 )
-def test_values_of_env_in_every_spelling(value: str) -> None:
+def test_values_of_env_in_every_spelling(value):
     """In JSON, in JSON within JSON, in an address."""
     from urllib.parse import quote, quote_plus
 
@@ -204,7 +200,7 @@ def test_values_of_env_in_every_spelling(value: str) -> None:
         assert value not in found
 
 
-def test_env_files(tmp_path: Path) -> None:
+def test_env_files(tmp_path):
     """A missing one is nothing, bytes that are no text are no failure."""
     assert read_env(tmp_path / "none") == [] and read_env(tmp_path / "x" / "y") == []
     (tmp_path / ".env").write_bytes(b"A_KEY=\xff\xfeabcdefg\nB=2\n")
@@ -213,7 +209,7 @@ def test_env_files(tmp_path: Path) -> None:
         read_env(tmp_path)
 
 
-def test_keys_of_objects_give_their_values_away() -> None:
+def test_keys_of_objects_give_their_values_away():
     """A value that looks like nothing is one after `password`; numbers, flags and names are
     none."""
     redactor = Redactor()
@@ -231,7 +227,7 @@ def test_keys_of_objects_give_their_values_away() -> None:
     assert redactor.value({float("inf"): float("nan")}) == {"inf": None}
 
 
-def test_counts_in_words_and_redaction_off() -> None:
+def test_counts_in_words_and_redaction_off():
     """What is said to a person; and nothing is touched when that is asked for."""
     redactor = Redactor()
     redactor.text(" ".join([KINDS["GitHub"], KINDS["JWT"], KINDS["GitHub"]]))
@@ -254,7 +250,7 @@ def test_counts_in_words_and_redaction_off() -> None:
         max_size=12,
     )
 )
-def test_twice_is_once(parts: list[str]) -> None:
+def test_twice_is_once(parts):
     """What has been redacted is not redacted again, and stays free of secrets."""
     text, counts = redact("".join(parts))
     again, more = redact(text)
@@ -275,7 +271,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_json_stays_json(value: object) -> None:
+def test_json_stays_json(value):
     """Of the same shape; as it was, letter by letter, where nothing was found."""
     text = json.dumps(value)
     redactor = Redactor()
@@ -298,14 +294,14 @@ FRAGMENTS = [
 
 @settings(max_examples=examples(60))
 @given(st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=4))
-def test_hostile_text_of_any_making(parts: list[str]) -> None:
+def test_hostile_text_of_any_making(parts):
     """Thousands of beginnings that lead nowhere: the text comes back, and is clean."""
     text, _ = redact("".join(parts) * (20_000 // len("".join(parts))))
     assert redact(text)[0] == text
 
 
 @pytest.mark.slow
-def test_a_megabyte_of_each_beginning() -> None:
+def test_a_megabyte_of_each_beginning():
     """In time linear in its length: at a megabyte anything else would not come to an end before
     tomorrow."""
     script = (

@@ -1,8 +1,6 @@
 """Every kind of key, wherever it stands, in each format of an export; and texts that only look like
 one."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html
@@ -10,7 +8,6 @@ import json
 import random
 import string
 import uuid
-from pathlib import Path
 
 import pytest
 from builders import make_store
@@ -26,7 +23,7 @@ CAPITALS = string.ascii_uppercase + string.digits
 DIGITS = "123456789"
 
 
-def _some(count: int, letters: str = LETTERS) -> str:
+def _some(count, letters=LETTERS):
     return "".join(_RANDOM.choice(letters) for _ in range(count))
 
 
@@ -112,7 +109,7 @@ BROKEN = {
 }
 
 
-def _texts() -> list[tuple[str, str]]:
+def _texts():
     """Every secret in every context: what it must not leave behind, and the text."""
     cases = [
         (secret, frame.format(secret))
@@ -132,7 +129,7 @@ def _texts() -> list[tuple[str, str]]:
     return cases
 
 
-def _leaks(secret: str, text: str) -> bool:
+def _leaks(secret, text):
     """Whether a third of the secret is left, however it is broken."""
     core = secret.rsplit("/", 1)[-1] if secret.startswith("https:") else secret
     flat = text
@@ -142,7 +139,7 @@ def _leaks(secret: str, text: str) -> bool:
     return any(core[start : start + length] in flat for start in range(len(core) - length + 1))
 
 
-def test_every_kind_in_every_context() -> None:
+def test_every_kind_in_every_context():
     """And what has been redacted is not redacted again."""
     left = [text for secret, text in _texts() if _leaks(secret, Redactor().text(text))]
     assert left == []
@@ -151,7 +148,7 @@ def test_every_kind_in_every_context() -> None:
         assert MARK in once and Redactor().text(once) == once
 
 
-def test_broken_keys() -> None:
+def test_broken_keys():
     """In the middle, a third of the way, or just after the beginning."""
     left = []
     for how, gap in BROKEN.items():
@@ -171,7 +168,7 @@ def test_broken_keys() -> None:
 
 
 @pytest.mark.slow
-def test_in_all_formats(tmp_path: Path) -> None:
+def test_in_all_formats(tmp_path):
     """What the user wrote, what a tool was told and what it answered."""
     cases = [(secret, text) for secret, text in _texts() if not secret.startswith("https:")]
     for how, gap in BROKEN.items():
@@ -180,7 +177,7 @@ def test_in_all_formats(tmp_path: Path) -> None:
             for kind, secret in KINDS.items()
             if kind not in ("Mailchimp", "Discord webhook") or "wrapped" not in how
         ]
-    messages: list[dict[str, object]] = [
+    messages = [
         {"session_id": "a", "role": role, "content": text}
         for _secret, text in cases
         for role in ("user", "tool")
@@ -197,7 +194,7 @@ def test_in_all_formats(tmp_path: Path) -> None:
         assert [secret for secret, _text in cases if secret in text] == []
 
 
-def test_headers_in_objects() -> None:
+def test_headers_in_objects():
     """The arguments of a tool call hold headers as keys."""
     redactor = Redactor()
     headers = {
@@ -237,7 +234,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_what_only_looks_like_a_secret(text: str) -> None:
+def test_what_only_looks_like_a_secret(text):
     """It stays, letter by letter."""
     assert Redactor().text(text) == text
     assert json.loads(Redactor().json_text(json.dumps({"text": text}))) == {"text": text}

@@ -1,16 +1,12 @@
 """Where `hermes` is looked for, beyond the PATH that a plain ssh gives."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from hermes_browse.store.hermes.find_hermes import find_hermes, hermes_word
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path, monkeypatch):
     """A home as of a command by ssh: nothing of it is on the PATH."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
@@ -19,33 +15,33 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def _program(path: Path, text: str = "exit 0") -> str:
+def _program(path, text="exit 0"):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return str(path)
 
 
-def test_it_is_nowhere(home: Path) -> None:
+def test_it_is_nowhere(home):
     """Then the command is shown by its name."""
     assert find_hermes() is None
     assert hermes_word(None) == "hermes"
 
 
-def test_it_is_in_the_folder_of_the_installer(home: Path) -> None:
+def test_it_is_in_the_folder_of_the_installer(home):
     """The full path is shown, because the name alone would not run."""
     made = _program(home / ".local" / "bin" / "hermes")
     assert find_hermes() == made
     assert hermes_word(made) == made
 
 
-def test_it_is_beside_this_program(home: Path, tmp_path: Path) -> None:
+def test_it_is_beside_this_program(home, tmp_path):
     """As where both are in one environment."""
     made = _program(tmp_path / "own" / "hermes")
     assert find_hermes() == made
 
 
-def test_the_path_comes_first(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_path_comes_first(home, tmp_path, monkeypatch):
     """What a shell would run is what is run, and its name is enough."""
     _program(home / ".local" / "bin" / "hermes")
     made = _program(tmp_path / "first" / "hermes")
@@ -54,9 +50,7 @@ def test_the_path_comes_first(home: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert hermes_word(made) == "hermes"
 
 
-def test_the_login_shell_knows_where(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_login_shell_knows_where(home, tmp_path, monkeypatch):
     """Whatever else it prints; an alias is no program."""
     made = _program(tmp_path / "far" / "hermes")
     (home / ".profile").write_text(f"echo Welcome; echo /etc/motd; PATH={tmp_path / 'far'}:$PATH\n")
@@ -66,9 +60,7 @@ def test_the_login_shell_knows_where(
     assert find_hermes() is None
 
 
-def test_a_login_shell_that_hangs_or_is_none(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_login_shell_that_hangs_or_is_none(home, tmp_path, monkeypatch):
     """It is not waited for, and nothing else is run."""
     monkeypatch.setattr("hermes_browse.store.hermes.find_hermes._TIMEOUT", 0.2)
     (home / ".profile").write_text("sleep 60\n")

@@ -1,12 +1,9 @@
 """Who has a store open: real processes, and none of ours."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -28,7 +25,7 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def held(fixture_store: Callable[[str], Path], tmp_path: Path) -> Iterator[tuple[Path, int]]:
+def held(fixture_store, tmp_path):
     """A store and the process that has it open; it is called as Hermes is."""
     store = fixture_store("state-v22")
     program = tmp_path / "hermes"
@@ -38,12 +35,12 @@ def held(fixture_store: Callable[[str], Path], tmp_path: Path) -> Iterator[tuple
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
-    assert process.stdout is not None and process.stdout.readline() == b"open\n"
+    assert process.stdout.readline() == b"open\n"
     yield store, process.pid
     process.communicate(b"")
 
 
-def test_another_process_is_named(held: tuple[Path, int], tmp_path: Path) -> None:
+def test_another_process_is_named(held, tmp_path):
     """With what Hermes was told to do, and no more of its words; also by way of a link to the
     store."""
     store, pid = held
@@ -56,7 +53,7 @@ def test_another_process_is_named(held: tuple[Path, int], tmp_path: Path) -> Non
         ]
 
 
-def test_a_store_that_was_replaced_under_it(held: tuple[Path, int]) -> None:
+def test_a_store_that_was_replaced_under_it(held):
     """It writes where nobody reads."""
     store, pid = held
     other = store.with_suffix(".new")
@@ -66,7 +63,7 @@ def test_a_store_that_was_replaced_under_it(held: tuple[Path, int]) -> None:
     assert found is not None and [(each.pid, each.is_gone) for each in found] == [(pid, True)]
 
 
-def test_ours_is_none(fixture_store: Callable[[str], Path]) -> None:
+def test_ours_is_none(fixture_store):
     """Nobody else has it."""
     store = fixture_store("state-v22")
     with closing(sqlite3.connect(store)) as connection:
@@ -79,7 +76,7 @@ def test_ours_is_none(fixture_store: Callable[[str], Path]) -> None:
         assert holders(store) == []
 
 
-def test_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_system_does_not_tell(tmp_path, monkeypatch):
     """None, which is not nobody."""
     monkeypatch.setenv("PATH", str(tmp_path))
     assert holders(tmp_path / "state.db", tmp_path / "nowhere") is None
@@ -87,7 +84,7 @@ def test_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("script", "wanted"),
+    "script, wanted",
     [
         (
             "printf 'p41\\nchermes\\nf3\\np7\\ncsqlite3\\nf4\\nf5\\n'",
@@ -99,11 +96,11 @@ def test_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.Monk
     ],
 )
 def test_where_lsof_tells(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    script: str,
-    wanted: list[tuple[int, str]] | None,
-) -> None:
+    tmp_path,
+    monkeypatch,
+    script,
+    wanted,
+):
     """Processes with their names; nobody is not the same as not knowing."""
     store, program = tmp_path / "state.db", tmp_path / "lsof"
     store.write_bytes(b"")

@@ -1,9 +1,6 @@
 """Which store a command means, held against what the real Hermes 0.19 opens for the same words."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,11 +8,9 @@ import pytest
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location, active_profile, locate, locate_file, profiles
 
-Set = Callable[[str], None]
-
 
 @pytest.fixture
-def native() -> Path:
+def native():
     """`~/.hermes` of this test, with the profiles `coder` and `work` and a backup below it."""
     root = Path(os.environ["HOME"]) / ".hermes"
     for folder in ("profiles/coder", "profiles/work", "profiles/Bad Name", "backup/profiles/coder"):
@@ -24,7 +19,7 @@ def native() -> Path:
 
 
 @pytest.fixture
-def custom(tmp_path: Path) -> Path:
+def custom(tmp_path):
     """A root elsewhere, as in a container, with the profile `coder`."""
     root = tmp_path / "data"
     for folder in ("profiles/coder", "profiles/Bad Name"):
@@ -33,12 +28,12 @@ def custom(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hermes_home(monkeypatch: pytest.MonkeyPatch) -> Set:
+def hermes_home(monkeypatch):
     """Sets HERMES_HOME."""
     return lambda value: monkeypatch.setenv("HERMES_HOME", value)
 
 
-def opened_by_hermes(location: Location, monkeypatch: pytest.MonkeyPatch) -> Path:
+def opened_by_hermes(location, monkeypatch):
     """The store `HERMES_HOME=<root> hermes -p <profile>` opens, by Hermes' own functions."""
     hermes = pytest.importorskip("hermes_cli.profiles")
     assert location.root is not None and location.profile is not None
@@ -46,15 +41,13 @@ def opened_by_hermes(location: Location, monkeypatch: pytest.MonkeyPatch) -> Pat
     return Path(hermes.resolve_profile_env(location.profile)) / "state.db"
 
 
-def test_nothing_is_set(native: Path) -> None:
+def test_nothing_is_set(native):
     """The default root, its default profile."""
     assert locate() == Location(native / "state.db", native, "default")
     assert locate().home == native and locate().name == "default"
 
 
-def test_a_root_and_a_profile_in_the_environment(
-    native: Path, custom: Path, hermes_home: Set
-) -> None:
+def test_a_root_and_a_profile_in_the_environment(native, custom, hermes_home):
     """A profile's own folder names it; white space is no home."""
     hermes_home(str(custom))
     assert locate() == Location(custom / "state.db", custom, "default")
@@ -68,7 +61,7 @@ def test_a_root_and_a_profile_in_the_environment(
     assert locate().root == native
 
 
-def test_the_sticky_profile(native: Path, custom: Path, hermes_home: Set) -> None:
+def test_the_sticky_profile(native, custom, hermes_home):
     """Taken for a root, even one that HERMES_HOME names; not for a profile's home, nor against a
     flag."""
     (native / "active_profile").write_text("coder\n")
@@ -88,7 +81,7 @@ def test_the_sticky_profile(native: Path, custom: Path, hermes_home: Set) -> Non
 @pytest.mark.parametrize(
     "content", [b"gone", b"", b"../../etc", b"\xff\xfe", b"Coder", b"default", b"a" * 65]
 )
-def test_a_sticky_profile_that_is_none(native: Path, content: bytes) -> None:
+def test_a_sticky_profile_that_is_none(native, content):
     """One that has been removed, or is no name, is passed over."""
     (native / "active_profile").write_bytes(content)
     assert locate() == Location(native / "state.db", native, "default")
@@ -97,7 +90,7 @@ def test_a_sticky_profile_that_is_none(native: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     "name", ["gone", "..", "../coder", "Coder", "", "a/b", "-p", "coder\n", "a" * 65]
 )
-def test_unknown_profiles_are_named(native: Path, name: str) -> None:
+def test_unknown_profiles_are_named(native, name):
     """With the ones there are; an empty name is as good as none."""
     if not name:
         assert locate(profile=name).profile == "default"
@@ -107,14 +100,14 @@ def test_unknown_profiles_are_named(native: Path, name: str) -> None:
     assert "default, coder, work" in caught.value.remedy
 
 
-def test_all_profiles(native: Path, tmp_path: Path) -> None:
+def test_all_profiles(native, tmp_path):
     """The root's first, then folders whose names are profiles' names."""
     (native / "profiles" / "file").touch()
     assert [each.profile for each in profiles(native)] == ["default", "coder", "work"]
     assert [each.profile for each in profiles(tmp_path / "none")] == ["default"]
 
 
-def test_a_flag_beats_the_environment(native: Path, custom: Path, hermes_home: Set) -> None:
+def test_a_flag_beats_the_environment(native, custom, hermes_home):
     """`--home`, and `--db` above all."""
     hermes_home(str(native))
     assert locate(home=str(custom), profile="coder").path == custom / "profiles/coder/state.db"
@@ -122,7 +115,7 @@ def test_a_flag_beats_the_environment(native: Path, custom: Path, hermes_home: S
     assert locate(home=str(native), profile="gone", database=str(loose)) == Location(loose)
 
 
-def test_loose_files_are_refused_to_hermes(native: Path, custom: Path) -> None:
+def test_loose_files_are_refused_to_hermes(native, custom):
     """A copy, and everything below the default root that is no profile of it, cannot be resumed
     from."""
     for path in (
@@ -145,7 +138,7 @@ def test_loose_files_are_refused_to_hermes(native: Path, custom: Path) -> None:
     )
 
 
-def test_a_link_to_a_folder_of_the_default_root(native: Path, tmp_path: Path) -> None:
+def test_a_link_to_a_folder_of_the_default_root(native, tmp_path):
     """Hermes follows links before it decides, so do we."""
     link = tmp_path / "link"
     link.symlink_to(native / "backup")
@@ -160,9 +153,7 @@ def test_a_link_to_a_folder_of_the_default_root(native: Path, tmp_path: Path) ->
     ["", "profiles/coder", "profiles/work", "backup", "backup/profiles/coder", "profiles/Bad Name"],
 )
 @pytest.mark.parametrize("way", ["database", "home", "environment"])
-def test_hermes_opens_the_very_store(
-    native: Path, hermes_home: Set, monkeypatch: pytest.MonkeyPatch, place: str, way: str
-) -> None:
+def test_hermes_opens_the_very_store(native, hermes_home, monkeypatch, place, way):
     """What we would hand to Hermes makes it open the file we read, or we hand it nothing."""
     folder = native / place
     hermes_home(str(folder if way == "environment" else native))
@@ -177,9 +168,7 @@ def test_hermes_opens_the_very_store(
         assert place not in ("", "profiles/coder", "profiles/work")
 
 
-def test_hermes_opens_the_very_store_elsewhere(
-    custom: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hermes_opens_the_very_store_elsewhere(custom, monkeypatch):
     """The same in a root outside the home."""
     for location in profiles(custom):
         assert (
@@ -191,7 +180,7 @@ def test_hermes_opens_the_very_store_elsewhere(
 
 
 @pytest.mark.parametrize("text", ["~nobody-has-this-name/state.db", "~/x.db", "/", ".", "state.db"])
-def test_any_path_is_a_path(text: str) -> None:
+def test_any_path_is_a_path(text):
     """A `~name` of nobody stays as it is, as in a shell."""
     path = locate(database=text).path
     assert path.is_absolute()

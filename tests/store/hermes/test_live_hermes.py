@@ -3,7 +3,6 @@ answers."""
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,22 +10,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from builders import make_store, tool_call
+from builders import tool_call
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from searching import search
-from writing import writing_until
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.relations import AUTOMATION_SOURCES
@@ -46,7 +43,7 @@ class Life:
     stamp: float = 1_767_258_000.0
     """Time of the newest message; each is a second later, so that no two orders are right."""
 
-    def start(self, source: str, parent: str | None = None, **columns: object) -> str:
+    def start(self, source, parent=None, **columns):
         """A new session, with a first message."""
         session = f"s{len(self.ids):03}"
         self.db.create_session(session, source, parent_session_id=parent, **columns)
@@ -55,15 +52,15 @@ class Life:
         self.say(session, f"lantern {session}")
         return session
 
-    def say(self, session: str, text: str, role: str = "user", **columns: object) -> int:
+    def say(self, session, text, role="user", **columns):
         """A message."""
         self.stamp += 1.0
         return int(self.db.append_message(session, role, text, timestamp=self.stamp, **columns))
 
-    def step(self, what: str, number: int) -> None:
+    def step(self, what, number):
         """One thing that happens, to a session chosen by a number; what Hermes refuses does not
         happen."""
-        row: dict[str, Any] | None = None
+        row = None
         session = self.ids[number % len(self.ids)] if self.ids else ""
         row = self.db.get_session(session) if session else None
         if row is None or what == "root":
@@ -129,10 +126,10 @@ STEPS = (
 )  # fmt: skip
 
 
-def same_lists(db: Any, catalog: Catalog) -> None:
+def same_lists(db, catalog):
     """All Hermes lists is a conversation of ours with its data, and what it lists nowhere has a
     note with us."""
-    listed: set[str] = set()
+    listed = set()
     for options in (
         {},
         {"include_archived": True},
@@ -141,7 +138,7 @@ def same_lists(db: Any, catalog: Catalog) -> None:
     ):
         for row in db.list_sessions_rich(limit=10_000, **options):
             ours = catalog.of_session(row["id"])
-            assert ours is not None and ours.id == row["id"], options
+            assert ours.id == row["id"], options
             assert ours.root_id == row.get("_lineage_root_id", row["id"])
             assert (ours.source, ours.archived) == (row["source"], bool(row["archived"]))
             assert row["title"] in (ours.title, None)
@@ -163,7 +160,7 @@ def same_lists(db: Any, catalog: Catalog) -> None:
         assert chain.tip.id in listed or attached or chain.note, chain
 
 
-def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> None:
+def same_sessions(db, catalog, reader, ids):
     """Tip, resume, messages and names of each session."""
     kept = [session for session in ids if db.get_session(session) is not None]
     assert sorted(catalog.sessions) == sorted(kept)
@@ -192,7 +189,7 @@ def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> 
 
 @settings(max_examples=examples(20))
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 30)), min_size=5, max_size=25))
-def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps: list[tuple[str, int]]) -> None:
+def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps):
     """Between any two writes; and nothing we open stays open."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "state.db"
@@ -214,54 +211,3 @@ def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps: list[tuple[str,
             }  # ours finds those too, marked
             assert hits == {row["id"] for row in db.search_messages("lantern", limit=10_000)}
         db.close()
-
-
-_WRITER = """
-import os, sqlite3, sys, time
-connection = sqlite3.connect(sys.argv[1], timeout=1.0, isolation_level=None)  # as long as Hermes waits
-assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-print("ready", flush=True)
-count = 0
-while not os.path.exists(sys.argv[2]):
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'zebra', ?)",
-                       [1767258000.0 + count])
-    connection.execute("UPDATE sessions SET message_count = message_count + 1 WHERE id = 'a'")
-    connection.execute("COMMIT")
-    count += 1
-    time.sleep(0.002)
-print(count, flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_a_writer_without_a_log_is_not_disturbed(tmp_path: Path) -> None:
-    """In DELETE mode a reader keeps each commit waiting while it reads: ours are too short to be
-    felt."""
-    path = make_store(
-        tmp_path / "state.db",
-        "31",
-        [{"id": "a"}],
-        [{"session_id": "a", "content": "zebra"}],
-        "delete",
-    )
-    store, seen, leases = Store(path), 0, 0
-    enough, until = tmp_path / "enough", time.monotonic() + 2.0
-    with writing_until(enough, _WRITER, path) as writer:
-        while writer.poll() is None:
-            with store.reader() as reader:
-                (each,) = with_details(reader, read_catalog(reader, time.time()).select())
-                assert each.message_count >= seen
-                seen = each.message_count
-            leases += 1
-            if leases > 5 and seen > 5 and time.monotonic() > until:  # however slow the machine is
-                enough.touch()
-        written = int(writer.stdout.read())
-        assert writer.stderr.read() == ""
-    assert leases > 5 and written > 5
-    with store.reader() as reader:
-        assert len(search(reader, parse("zebra"), scope=Scope(), limit=0).hits) == written + 1
-        assert reader.value("PRAGMA integrity_check") == "ok"
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["enough", "state.db"]
-    held = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
-    assert str(path) not in held

@@ -1,14 +1,11 @@
 """What `hermes --resume` opens: our prediction against what Hermes said, for families its fixtures
 lack."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from paths import DATA
@@ -23,7 +20,7 @@ T0 = 1_767_258_000.0
 Row = tuple[str, str | None, str | None, str | None, dict[str, str], bool]
 """Id, parent, how it ended, its key, its markers, and whether it has a message."""
 
-PAIRS: dict[str, tuple[str | None, str | None, dict[str, str]]] = {
+PAIRS = {
     "open": (None, "chat", {}),
     "closed": ("cli_close", "chat", {}),
     "new": ("new_session", "chat", {}),
@@ -47,7 +44,7 @@ STAYS = {
 opened the child."""
 
 
-def family(version: int, rows: list[Row], path: Path) -> Path:
+def family(version, rows, path):
     """A copy of a store that Hermes wrote, with these sessions in it as well, each begun a minute
     after the last."""
     shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), path)
@@ -75,9 +72,9 @@ def family(version: int, rows: list[Row], path: Path) -> Path:
     return path
 
 
-def pairs() -> list[Row]:
+def pairs():
     """The rows of all pairs."""
-    rows: list[Row] = []
+    rows = []
     for name, (reason, key, markers) in PAIRS.items():
         rows.append((f"{name}-parent", None, reason, "chat", {}, True))
         rows.append((f"{name}-child", f"{name}-parent", None, key, markers, True))
@@ -85,9 +82,7 @@ def pairs() -> list[Row]:
 
 
 @pytest.mark.parametrize("version", [22, 31])
-def test_a_chat_after_a_reset_is_one_of_its_own_only_where_hermes_says_so(
-    version: int, tmp_path: Path
-) -> None:
+def test_a_chat_after_a_reset_is_one_of_its_own_only_where_hermes_says_so(version, tmp_path):
     """A key alone makes no reset: the parent must have ended by one (0.22), and 0.19 knows of
     none."""
     path = family(version, pairs(), tmp_path / "state.db")
@@ -101,7 +96,7 @@ def test_a_chat_after_a_reset_is_one_of_its_own_only_where_hermes_says_so(
     assert opened == expected
 
 
-def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path: Path) -> None:
+def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path):
     """As 0.22 does."""
     path = family(31, pairs(), tmp_path / "state.db")
     with Store(path).reader() as reader:
@@ -113,7 +108,7 @@ def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path: Path) -> N
     assert resets == {"reset", "daily", "marked", "inherited", "compressed-reset"}
 
 
-def random_rows(seed: int) -> list[Row]:
+def random_rows(seed):
     """Sixty families of up to nine sessions, likely and unlikely ones."""
     dice, rows = random.Random(seed), list[Row]()
     reasons = [
@@ -127,7 +122,7 @@ def random_rows(seed: int) -> list[Row]:
         None,
     ]
     for number in range(60):
-        ids: list[str] = []
+        ids = []
         for place in range(dice.randint(1, 9)):
             session = f"f{number:02}-{place}"
             parent = dice.choice(ids) if ids and dice.random() < 0.85 else None
@@ -143,7 +138,7 @@ def random_rows(seed: int) -> list[Row]:
     return rows
 
 
-def test_random_families_open_as_in_the_real_hermes(tmp_path: Path) -> None:
+def test_random_families_open_as_in_the_real_hermes(tmp_path):
     """0.19, every session of them."""
     hermes_state = pytest.importorskip("hermes_state")
     rows = random_rows(19)

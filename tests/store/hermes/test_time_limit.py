@@ -1,9 +1,5 @@
 """A statement that would never end is interrupted, and the error is a sentence."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import make_store
 
@@ -14,7 +10,7 @@ from hermes_browse.store.errors import QueryInterruptedError, StoreDamagedError
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
 
 
-def test_a_statement_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_without_end(tmp_path, monkeypatch):
     """It fails, and so does what follows in the same piece of work; the next piece runs again."""
     monkeypatch.setattr(module, "TIME_LIMIT", 0.1)
     with Store(make_store(tmp_path / "state.db", sessions=[{"id": "a"}])).reader() as reader:
@@ -28,13 +24,11 @@ def test_a_statement_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert reader.rows("SELECT 1") == [(1,)], "nothing ran that could have been late"
 
 
-def test_one_that_is_interrupted_just_before_it_begins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_that_is_interrupted_just_before_it_begins(tmp_path, monkeypatch):
     """SQLite forgets that interrupt; the statement ran until the time limit."""
     with Store(make_store(tmp_path / "state.db", sessions=[{"id": "a"}])).reader() as reader:
 
-        def checked_then_interrupted() -> None:
+        def checked_then_interrupted():
             monkeypatch.undo()
             reader.check()
             reader.interrupt()

@@ -1,24 +1,20 @@
 """Insights equal what plain SQL says of the same store, over every period and by every thing there
 is."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from builders import DAY, big_store, demo_store, hostile_store, make_store, tool_call
 from effort import slow_but
-from pruning import NOW, Fixture, aged, opened, said
+from pruning import NOW, aged, opened, said
 
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.insights.facts import Facts, read_facts, read_tools
+from hermes_browse.store.insights.facts import read_facts, read_tools
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
-from hermes_browse.store.insights.sums import Group, make_report, split_report
+from hermes_browse.store.insights.sums import make_report, split_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
@@ -31,19 +27,19 @@ TOKENS = (
 )
 
 
-def facts_of(path: Path) -> Facts:
+def facts_of(path):
     """What there is to add up in a store."""
     with opened(path) as (reader, catalog):
         return read_facts(reader, catalog)
 
 
-def tools_of(path: Path) -> Facts:
+def tools_of(path):
     """The calls and answers of a store."""
     with opened(path) as (reader, catalog):
         return read_tools(reader, catalog)
 
 
-def sql(path: Path, statement: str, *values: object) -> list[tuple[object, ...]]:
+def sql(path, statement, *values):
     """The answer of plain SQL."""
     connection = sqlite3.connect(path)
     found = connection.execute(statement, values).fetchall()
@@ -51,13 +47,13 @@ def sql(path: Path, statement: str, *values: object) -> list[tuple[object, ...]]
     return found
 
 
-def rows(facts: Facts, by: str, period: str = "all", now: float = NOW) -> dict[str, Group]:
+def rows(facts, by, period="all", now=NOW):
     """The groups of a report by their keys."""
     return {each.key: each for each in make_report(facts, by, period, now).rows}
 
 
 @pytest.fixture(params=slow_but(["demo", *FIXTURES], ["demo", "big", *FIXTURES]))
-def store(request: pytest.FixtureRequest, tmp_path: Path, fixture_store: Fixture) -> Path:
+def store(request, tmp_path, fixture_store):
     """Stores of released versions of Hermes, the sample store, and a large one."""
     path = tmp_path / "made.db"
     if request.param == "demo":
@@ -70,7 +66,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, fixture_store: Fixture
 
 
 @pytest.mark.parametrize("period", PERIODS)
-def test_the_whole_of_a_period(store: Path, period: str) -> None:
+def test_the_whole_of_a_period(store, period):
     """Sessions, messages, tokens and both costs, to the last of them; the clock of the tests is in
     UTC."""
     total = make_report(facts_of(store), "source", period, NOW).total
@@ -96,7 +92,7 @@ def test_the_whole_of_a_period(store: Path, period: str) -> None:
 
 
 @pytest.mark.parametrize("by", GROUPINGS)
-def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
+def test_groups_add_up_to_the_whole(store, by):
     """Nothing is lost and nothing is counted twice; by model a session may stand in several
     groups."""
     found = make_report(facts_of(store), by, "all", NOW)
@@ -111,7 +107,7 @@ def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("by", "key"),
+    "by, key",
     [
         ("day", "strftime('%Y-%m-%d', {at}, 'unixepoch')"),
         ("week", "date({at}, 'unixepoch', 'weekday 0', '-6 days')"),
@@ -123,7 +119,7 @@ def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
         ("source", "s.source"),
     ],
 )
-def test_groups_as_sql_makes_them(store: Path, by: str, key: str) -> None:
+def test_groups_as_sql_makes_them(store, by, key):
     """Messages by when they came, sessions and tokens by when the session began."""
     found = rows(facts_of(store), by)
     statement = (
@@ -140,7 +136,7 @@ def test_groups_as_sql_makes_them(store: Path, by: str, key: str) -> None:
     ) == sorted(sql(store, begun))
 
 
-def test_project_and_model_as_sql_makes_them(store: Path) -> None:
+def test_project_and_model_as_sql_makes_them(store):
     """The root of the repository before the directory; the model's own rows where there are any."""
     columns = {str(row[1]) for row in sql(store, "PRAGMA table_info(sessions)")}
     roots = ", ".join(
@@ -162,7 +158,7 @@ def test_project_and_model_as_sql_makes_them(store: Path) -> None:
     )
 
 
-def test_the_rows_per_model_are_used(tmp_path: Path) -> None:
+def test_the_rows_per_model_are_used(tmp_path):
     """Another model's share goes to that model, what is left to the session's own; no session
     counts twice."""
     usage = {
@@ -192,7 +188,7 @@ def test_the_rows_per_model_are_used(tmp_path: Path) -> None:
     assert make_report(facts, "model", "all", NOW).total.sessions == 1
 
 
-def test_what_is_unknown_is_said(tmp_path: Path) -> None:
+def test_what_is_unknown_is_said(tmp_path):
     """No price is not a price of nothing; what a subscription includes is neither."""
     used = {"input_tokens": 10, "estimated_cost_usd": None}
     sessions = [
@@ -214,7 +210,7 @@ def test_what_is_unknown_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_one_key_over_time(tmp_path: Path) -> None:
+def test_one_key_over_time(tmp_path):
     """The course of a source is that source's alone."""
     path = big_store(tmp_path / "state.db", 300, 2000)
     facts = facts_of(path)
@@ -226,7 +222,7 @@ def test_one_key_over_time(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def far_away(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def far_away(monkeypatch):
     """A zone half an hour off, east of Greenwich."""
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     time.tzset()
@@ -237,7 +233,7 @@ def far_away(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("far_away")
-def test_days_and_hours_are_local(tmp_path: Path) -> None:
+def test_days_and_hours_are_local(tmp_path):
     """2026-01-01 18:30 UTC is Friday, the second, 00:00 there."""
     late = 1_767_292_200.0
     messages = [{"session_id": "a", "content": "x", "timestamp": late + more} for more in (-1, 0)]
@@ -258,9 +254,7 @@ def test_days_and_hours_are_local(tmp_path: Path) -> None:
     )
 
 
-def test_days_end_at_midnight_when_clocks_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_days_end_at_midnight_when_clocks_change(tmp_path, monkeypatch):
     """2026-03-08 has 23 hours in New York, from 05:00 UTC on, and none from two to three."""
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
@@ -283,7 +277,7 @@ def test_days_end_at_midnight_when_clocks_change(
     assert since == 4
 
 
-def test_buckets_without_a_gap() -> None:
+def test_buckets_without_a_gap():
     """Of each unit, over the end of a year."""
     assert all_buckets("2025-12-30", "2026-01-02", "day") == [
         "2025-12-30",
@@ -306,7 +300,7 @@ def test_buckets_without_a_gap() -> None:
 
 
 @pytest.mark.parametrize("by", GROUPINGS)
-def test_hostile_rows(tmp_path: Path, by: str) -> None:
+def test_hostile_rows(tmp_path, by):
     """Times that are none, counters that are texts, messages of nobody: everything is somewhere."""
     path = hostile_store(tmp_path / "state.db")
     facts = facts_of(path)
@@ -323,10 +317,10 @@ def test_hostile_rows(tmp_path: Path, by: str) -> None:
         assert any(each.key == "unknown" and each.messages for each in found.rows)
 
 
-def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path: Path) -> None:
+def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path):
     """Between two statements, which are short: none covers more than a slice."""
     path = big_store(tmp_path / "state.db", 1000, 3000)
-    told: list[float] = []
+    told = []
     with opened(path) as (reader, catalog):
         read_facts(reader, catalog, tell=told.append)
         assert told[-1] == 1.0 and told == sorted(told) and len(told) >= 5
@@ -338,7 +332,7 @@ def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path: Path) -> None:
                 read(reader, catalog, stopped=lambda: True)
 
 
-def test_tools(tmp_path: Path) -> None:
+def test_tools(tmp_path):
     """Calls, answers, failures; a nameless answer has the name of its call, in its own session."""
     failed = json.dumps({"output": "", "exit_code": 2})
     messages = [
@@ -374,7 +368,7 @@ def test_tools(tmp_path: Path) -> None:
     assert [(course[key].calls, course[key].messages) for key in sorted(course)] == [(0, 1), (1, 1)]
 
 
-def test_tools_as_sql_counts_them(store: Path) -> None:
+def test_tools_as_sql_counts_them(store):
     """Answers by name; calls by the JSON they stand in."""
     found = {each.key: each for each in make_report(tools_of(store), "tool", "all", NOW).rows}
     named = "SELECT tool_name, count(*) FROM messages WHERE role = 'tool' AND tool_name IS NOT NULL GROUP BY 1"

@@ -1,12 +1,8 @@
 """Old transcripts: which files count, what is read of them whatever their state, and that they are
 never changed."""
 
-from __future__ import annotations
-
 import json
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -14,10 +10,9 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.legacy.old_transcripts import OldTranscripts
 from hermes_browse.store.legacy.parsing import UNREADABLE, ParsingNote, read_pieces
 from hermes_browse.store.legacy.transcript_files import count_files, find_files, session_of
-from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import read_catalog
 
 META = {
     "role": "session_meta",
@@ -46,7 +41,7 @@ SAID = [
 ]
 
 
-def write_lines(path: Path, *pieces: object) -> Path:
+def write_lines(path, *pieces):
     """A JSONL transcript; texts stand as they are."""
     lines = [piece if isinstance(piece, str) else json.dumps(piece) for piece in pieces]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -54,14 +49,14 @@ def write_lines(path: Path, *pieces: object) -> Path:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """The folder of a home."""
     made = tmp_path / "hermes" / "sessions"
     made.mkdir(parents=True)
     return made
 
 
-def everything(shelf: OldTranscripts) -> tuple[Catalog, dict[str, list[ChatMessage]]]:
+def everything(shelf):
     """All conversations of a shelf, and their messages by id."""
     shelf.fill_all()
     with Store(shelf.path).reader() as reader:
@@ -74,7 +69,7 @@ def everything(shelf: OldTranscripts) -> tuple[Catalog, dict[str, list[ChatMessa
 
 
 @pytest.mark.parametrize(
-    ("name", "session"),
+    "name, session",
     [
         ("20260102_100000_abc.jsonl", "20260102_100000_abc"),
         ("session_20260102_100000_abc.json", "20260102_100000_abc"),
@@ -87,14 +82,12 @@ def everything(shelf: OldTranscripts) -> tuple[Catalog, dict[str, list[ChatMessa
         ("notes.txt", None),
     ],
 )
-def test_which_names_are_transcripts(name: str, session: str | None) -> None:
+def test_which_names_are_transcripts(name, session):
     """The routing index, dumps of requests and temporary files are none."""
     assert session_of(name) == session
 
 
-def test_only_plain_files_without_a_session_count(
-    folder: Path, fixture_store: Callable[[str], Path]
-) -> None:
+def test_only_plain_files_without_a_session_count(folder, fixture_store):
     """What the store has is not old; links of either kind may be anything, the store itself at
     worst."""
     store = Store(fixture_store("state-v22"))
@@ -114,7 +107,7 @@ def test_only_plain_files_without_a_session_count(
     assert [each.path for each in find_files(folder, {known})] == [old]
 
 
-def test_lines_of_another_kind_are_shown_as_they_are(folder: Path) -> None:
+def test_lines_of_another_kind_are_shown_as_they_are(folder):
     call = {"type": "sandbox_tool_call", "tool": "web_search", "args": {"query": "boat"}}
     details = [{"type": "reasoning.text", "text": "hm"}]
     answer = {"role": "assistant", "content": "x", "reasoning_details": details}
@@ -126,13 +119,12 @@ def test_lines_of_another_kind_are_shown_as_they_are(folder: Path) -> None:
     assert answered.reasoning == "hm"
 
 
-def test_a_gateway_transcript_is_a_conversation(folder: Path) -> None:
+def test_a_gateway_transcript_is_a_conversation(folder):
     """Platform, model, times, calls and their results are where those of the store are."""
     write_lines(folder / "20260102_100000_abc.jsonl", META, *SAID)
     with OldTranscripts(folder, ()) as shelf:
         catalog, messages = everything(shelf)
         conversation = catalog.of_session("20260102_100000_abc.jsonl")
-        assert conversation is not None
         assert (conversation.source, conversation.model) == ("telegram", "m-1")
         told = messages["20260102_100000_abc.jsonl"]
         assert [message.role for message in told] == ["user", "assistant", "tool", "assistant"]
@@ -143,7 +135,7 @@ def test_a_gateway_transcript_is_a_conversation(folder: Path) -> None:
             assert with_details(reader, [conversation])[0].preview == "Where is the boat?"
 
 
-def test_a_snapshot_is_a_conversation(folder: Path) -> None:
+def test_a_snapshot_is_a_conversation(folder):
     """Its facts stand around the messages, which carry no time of their own."""
     document = {
         "session_id": "s1",
@@ -161,7 +153,6 @@ def test_a_snapshot_is_a_conversation(folder: Path) -> None:
     with OldTranscripts(folder, ()) as shelf:
         catalog, messages = everything(shelf)
         conversation = catalog.of_session("session_s1.json")
-        assert conversation is not None
         assert (conversation.source, conversation.model) == ("cli", "m-2")
         told = messages["session_s1.json"]
         assert [part.kind for part in told[0].parts] == ["text", "image"]
@@ -169,7 +160,7 @@ def test_a_snapshot_is_a_conversation(folder: Path) -> None:
         assert told[0].timestamp == conversation.root.started_at
 
 
-def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder: Path) -> None:
+def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder):
     """Cut, hostile and senseless lines stand as notes in their places; every message around them is
     there."""
     deep = "[" * 100_000
@@ -202,7 +193,7 @@ def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder: Path) -> Non
 
 
 @pytest.mark.parametrize("cut", range(1, 240, 7))
-def test_a_snapshot_cut_anywhere_gives_what_it_has(folder: Path, cut: int) -> None:
+def test_a_snapshot_cut_anywhere_gives_what_it_has(folder, cut):
     """As many messages as are whole, and a note that says that it was cut."""
     whole = json.dumps(
         {"session_id": "s", "model": "m", "messages": [{"role": "user", "content": "a" * 30}] * 4}
@@ -216,13 +207,13 @@ def test_a_snapshot_cut_anywhere_gives_what_it_has(folder: Path, cut: int) -> No
 
 
 @pytest.mark.parametrize("text", ["", "   ", "nonsense", '"text"', "{}", '{"messages": 3}', "[1]"])
-def test_a_document_without_messages_says_so(folder: Path, text: str) -> None:
+def test_a_document_without_messages_says_so(folder, text):
     """Never an empty conversation without a reason."""
     (folder / "session_x.json").write_text(text, encoding="utf-8")
     assert any(isinstance(piece, ParsingNote) for piece in read_pieces(folder / "session_x.json"))
 
 
-def test_a_line_without_end_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_without_end_is_not_read(folder, monkeypatch):
     """A damaged file may be one line of gigabytes."""
     monkeypatch.setattr("hermes_browse.store.legacy.parsing.MAX_LINE_BYTES", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
@@ -231,7 +222,7 @@ def test_a_line_without_end_is_not_read(folder: Path, monkeypatch: pytest.Monkey
     assert all(isinstance(note, ParsingNote) for note in notes)
 
 
-def test_files_are_never_changed_and_the_store_goes(folder: Path) -> None:
+def test_files_are_never_changed_and_the_store_goes(folder):
     """Contents and times stay; the temporary store is its owner's alone, and gone afterwards."""
     write_lines(folder / "a.jsonl", META, *SAID)
     (folder / "session_b.json").write_text('{"messages": [{"role": "user"', encoding="utf-8")
@@ -248,7 +239,7 @@ def test_files_are_never_changed_and_the_store_goes(folder: Path) -> None:
     } == before
 
 
-def test_many_files_come_in_portions_newest_first(folder: Path) -> None:
+def test_many_files_come_in_portions_newest_first(folder):
     """The first portion is there to be read while the rest is still to come."""
     for number in range(450):
         path = write_lines(folder / f"old_{number:03}.jsonl", SAID[0])
@@ -265,7 +256,7 @@ def test_many_files_come_in_portions_newest_first(folder: Path) -> None:
         assert not shelf.fill()
 
 
-def test_only_what_is_named_is_read(folder: Path) -> None:
+def test_only_what_is_named_is_read(folder):
     """One transcript out of twenty thousand is there at once."""
     for name in ("alpha_1", "alpha_2", "beta_1"):
         write_lines(folder / f"{name}.jsonl", SAID[0])

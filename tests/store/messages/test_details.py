@@ -1,24 +1,19 @@
 """The details of a conversation: counts that agree with what is shown, on real stores and on made
 ones."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.messages.details import Details, read_details
+from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import read_catalog
 
 NOW = 1_780_000_000.0
 
 
-def details_of(path: Path, session_id: str) -> Details:
+def details_of(path, session_id):
     """The details of the conversation a session belongs to."""
     with Store(path).reader() as reader:
         conversation = read_catalog(reader, NOW).of_session(session_id)
@@ -27,9 +22,7 @@ def details_of(path: Path, session_id: str) -> Details:
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
-def test_every_conversation_has_details_that_agree_with_the_list(
-    name: str, fixture_store: Callable[[str], Path]
-) -> None:
+def test_every_conversation_has_details_that_agree_with_the_list(name, fixture_store):
     with Store(fixture_store(name)).reader() as reader:
         catalog = read_catalog(reader, NOW)
         for root in catalog.order():
@@ -41,7 +34,7 @@ def test_every_conversation_has_details_that_agree_with_the_list(
             assert found.live_rows <= sum(found.states.values())
 
 
-def test_the_newest_value_counts_and_costs_are_told_apart(tmp_path: Path) -> None:
+def test_the_newest_value_counts_and_costs_are_told_apart(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db", "31")
     origin = '{"platform": "telegram", "chat_name": "Boats", "user_name": "Noor"}'
     builder.session(
@@ -64,7 +57,7 @@ def test_the_newest_value_counts_and_costs_are_told_apart(tmp_path: Path) -> Non
     assert (found.estimated_usd, found.actual_usd, found.api_calls) == (1.5, 0.25, 5)
 
 
-def test_what_the_model_still_sees_is_measured_as_it_is_sent(tmp_path: Path) -> None:
+def test_what_the_model_still_sees_is_measured_as_it_is_sent(tmp_path):
     """Rewound and compacted rows are not sent; what was sent instead of the text counts; images are
     told apart."""
     builder = StoreBuilder(tmp_path / "state.db")
@@ -83,7 +76,7 @@ def test_what_the_model_still_sees_is_measured_as_it_is_sent(tmp_path: Path) -> 
     assert [(tool.name, tool.results, tool.bytes) for tool in found.tools] == [("terminal", 1, 3)]
 
 
-def test_models_are_summed_over_segments_and_tasks_stand_apart(tmp_path: Path) -> None:
+def test_models_are_summed_over_segments_and_tasks_stand_apart(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("a", end_reason="compression", ended_at=NOW - 50)
     builder.session("b", parent_session_id="a", started_at=NOW - 40)

@@ -1,9 +1,5 @@
 """Several stores as one: ids that name their place, calls that go there, one search."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import make_store
 from store_builder import T0
@@ -13,7 +9,7 @@ from hermes_browse.store.call import CALLS
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.hermes.homes import Location, locate_file
+from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.places import merged
@@ -36,13 +32,13 @@ REFUSED = {
 """Calls about one store, as changes are."""
 
 
-def merged_store(root: Location) -> MergedStore:
+def merged_store(root):
     """All profiles of a root as one store."""
     return MergedStore(root.path.parent / "places", places_of(root, (), Links()))
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Location:
+def root(tmp_path):
     """A root and a profile with the same ids of sessions and messages."""
     for path, said in ((tmp_path, "a lighthouse"), (tmp_path / "profiles" / "work", "lighthouses")):
         path.mkdir(parents=True, exist_ok=True)
@@ -64,14 +60,14 @@ def root(tmp_path: Path) -> Location:
     return locate_file(tmp_path / "state.db")
 
 
-def test_every_call_is_carried_out_or_refused() -> None:
+def test_every_call_is_carried_out_or_refused():
     """So that a new one is not forgotten."""
     done = {*merged.OF_ONE, *merged.MERGED}
     done |= {name for name in CALLS if hasattr(MergedLease, f"_{name}")}
     assert done | REFUSED == set(CALLS) and not done & REFUSED
 
 
-def test_a_refused_call_says_so(root: Location) -> None:
+def test_a_refused_call_says_so(root):
     with (
         OpenStore(merged_store(root)) as several,
         pytest.raises(RefusedError, match="one store at a time"),
@@ -81,14 +77,14 @@ def test_a_refused_call_says_so(root: Location) -> None:
 
 @pytest.mark.parametrize("keys", [HERE, THERE])
 @pytest.mark.parametrize("message_id", [1, 2**62, -3])
-def test_a_key_leads_back_to_its_id(keys: Keys, message_id: int) -> None:
+def test_a_key_leads_back_to_its_id(keys, message_id):
     assert keys.there(keys.here(["a b"])) == ["a b"]
     assert keys.there(keys.here([message_id])) == [message_id]
     key = keys.here(["cron_x_20241206_175337"])[0]
     assert (id_of(key), place_of(key)) == ("cron_x_20241206_175337", keys.name)
 
 
-def test_ids_that_are_alike_are_kept_apart(root: Location) -> None:
+def test_ids_that_are_alike_are_kept_apart(root):
     """Each conversation is read in its own store, with its own messages."""
     with OpenStore(merged_store(root)) as several:
         catalog = several.catalog(NOW)
@@ -105,7 +101,7 @@ def test_ids_that_are_alike_are_kept_apart(root: Location) -> None:
     assert texts["s3 default"] == "a lighthouse 3" and texts["s3 work"] == "lighthouses 3"
 
 
-def test_hits_are_merged_by_time_and_read_on(root: Location) -> None:
+def test_hits_are_merged_by_time_and_read_on(root):
     """The newest of all, and a longer page continues it."""
     with OpenStore(merged_store(root)) as several:
         catalog = several.catalog(NOW)
@@ -117,7 +113,7 @@ def test_hits_are_merged_by_time_and_read_on(root: Location) -> None:
     assert len(every.hits) == 10 == every.total and not every.more and every.complete
 
 
-def test_a_broken_profile_is_away_and_the_others_are_read(root: Location) -> None:
+def test_a_broken_profile_is_away_and_the_others_are_read(root):
     broken = root.path.parent / "profiles" / "broken"
     broken.mkdir()
     (broken / "state.db").write_bytes(b"no database at all" * 100)
@@ -128,7 +124,7 @@ def test_a_broken_profile_is_away_and_the_others_are_read(root: Location) -> Non
     assert [each.name for each in store.places if each.away is not None] == ["broken"]
 
 
-def test_what_is_written_to_a_place_is_read_again(root: Location) -> None:
+def test_what_is_written_to_a_place_is_read_again(root):
     store = merged_store(root)
     with OpenStore(store) as several:
         several.catalog(NOW)
@@ -138,7 +134,7 @@ def test_what_is_written_to_a_place_is_read_again(root: Location) -> None:
         assert {place_of(key) for key in several.catalog(NOW).order(View.ALL)} == {"default"}
 
 
-def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path: Path) -> None:
+def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
     """Lineage, compactions, what the model saw, details and export rows of the sample store: the
     same as asked directly, with keys for ids."""
     location = locate_file(build_home(tmp_path / "home", now=NOW))

@@ -1,10 +1,6 @@
 """Sessions that continue each other are one chain."""
 
-from __future__ import annotations
-
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import T0, make_store
@@ -20,7 +16,7 @@ from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.text import formats
 
 
-def chained(length: int, name: str) -> list[Session]:
+def chained(length, name):
     """A compression chain of so many segments, the newest activity in the middle."""
     return [
         Session(
@@ -37,7 +33,7 @@ def chained(length: int, name: str) -> list[Session]:
     ]
 
 
-def test_a_chain_knows_its_ends_its_title_and_its_newest_activity() -> None:
+def test_a_chain_knows_its_ends_its_title_and_its_newest_activity():
     sessions = chained(4, "long")
     catalog = Catalog([*reversed(sessions), *chained(1, "one"), *chained(2, "two")])
     assert sorted(chain.root_id for chain in catalog.chains()) == ["long0", "one0", "two0"]
@@ -48,11 +44,11 @@ def test_a_chain_knows_its_ends_its_title_and_its_newest_activity() -> None:
         catalog.conversation("nobody")
 
 
-def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
+def test_rings_and_what_hangs_on_itself_are_each_reached_once():
     """Four damaged families: a ring of continuations, one of branches, one that hangs on its own
     tip, a self-parent."""
 
-    def session(name: str, parent: str, reason: str | None = None, **fields: Any) -> Session:
+    def session(name, parent, reason=None, **fields):
         return Session(
             name, "cli", parent, started_at=float(ord(name[-1])), end_reason=reason, **fields
         )
@@ -83,9 +79,7 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
 
 
 @pytest.mark.parametrize("is_long", [False, True])
-def test_large_families_cost_no_more_for_each_session(
-    monkeypatch: pytest.MonkeyPatch, is_long: bool
-) -> None:
+def test_large_families_cost_no_more_for_each_session(monkeypatch, is_long):
     """One session with very many children, and one conversation of very many segments."""
     count, asked = 3_000, Counter[str]()
     sessions = [Session("s0", "cli", started_at=0.0, ended_at=1.0, end_reason="compression")]
@@ -103,7 +97,7 @@ def test_large_families_cost_no_more_for_each_session(
             )
         )
 
-    def counted(child: Session, parent: Session | None) -> Relation:
+    def counted(child, parent):
         asked[child.id] += 1
         return edge(child, parent)
 
@@ -114,7 +108,7 @@ def test_large_families_cost_no_more_for_each_session(
     assert asked.total() < 20 * count
 
 
-def test_a_tree_shows_what_hangs_on_which_segment(tmp_path: Path) -> None:
+def test_a_tree_shows_what_hangs_on_which_segment(tmp_path):
     """Segments stand in one column, subagents below the one that asked for them, each named by its
     task."""
     delegated = {"source": "subagent", "model_config": '{"_delegate_from": "one"}'}
@@ -173,7 +167,7 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path: Path) -> None:
     assert lineage.resume.reason == "newest of 2 parts"
 
 
-def test_a_tree_has_every_node_of_a_deep_family_once() -> None:
+def test_a_tree_has_every_node_of_a_deep_family_once():
     """However deep a damaged store nests them, and whatever a parent id names."""
     line = [Session(f"s{at}", "cli", f"s{at - 1}" if at else "gone") for at in range(3000)]
     nodes = [
@@ -185,7 +179,7 @@ def test_a_tree_has_every_node_of_a_deep_family_once() -> None:
 
 
 @pytest.mark.parametrize("source", ["api_server", "api-server"])
-def test_the_server_is_automation_in_both_spellings(source: str, tmp_path: Path) -> None:
+def test_the_server_is_automation_in_both_spellings(source, tmp_path):
     """Hermes stores one, its guide writes the other: on the first page and in every view."""
     sessions = [{"id": "a", "source": source}, {"id": "b", "source": "cli"}]
     path = make_store(

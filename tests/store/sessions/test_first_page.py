@@ -1,32 +1,24 @@
 """The first page asks little: few statements, each row once, names of all conversations
 together."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.preview import read_preview, with_names
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.sessions.session_rows import read_sessions
 
 NOW = T0 + 1e6
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sessions", "messages"), [(400, 4_000), (3_000, 30_000)])
-def test_a_page_with_its_names_is_a_handful_of_statements(
-    tmp_path: Path, sessions: int, messages: int
-) -> None:
+@pytest.mark.parametrize("sessions, messages", [(400, 4_000), (3_000, 30_000)])
+def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path, sessions, messages):
     with Store(big_store(tmp_path / "state.db", sessions, messages)).reader() as reader:
         first = read_first_page(reader, NOW, limit=36)
         assert reader.statements <= 10
@@ -40,13 +32,11 @@ def test_a_page_with_its_names_is_a_handful_of_statements(
         ]
 
 
-def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_row_is_read_whole_twice(tmp_path, monkeypatch):
     """Children of what is known are known themselves, most of them."""
-    read: Counter[str] = Counter()
+    read = Counter()
 
-    def counted(
-        reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()
-    ) -> list[Session]:
+    def counted(reader, ids, *, busy=frozenset()):
         read.update(ids)
         return read_sessions(reader, ids, busy=busy)
 
@@ -68,15 +58,11 @@ def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert first.order()[:20] == exact
 
 
-def _long_lives(
-    imported: int, per_session: int
-) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+def _long_lives(imported, per_session):
     """Forty chats that have gone on since the spring, then others of years ago that were imported
     under newer ids."""
-    sessions: list[dict[str, object]] = [
-        {"id": f"used{at}", "source": "cli", "started_at": T0 + at} for at in range(40)
-    ]
-    messages: list[dict[str, object]] = [
+    sessions = [{"id": f"used{at}", "source": "cli", "started_at": T0 + at} for at in range(40)]
+    messages = [
         {"session_id": f"used{at % 40}", "content": "hello", "timestamp": T0 + 5e5 + at * 60}
         for at in range(400)
     ]
@@ -95,10 +81,8 @@ def _long_lives(
     return sessions, messages
 
 
-@pytest.mark.parametrize(
-    ("imported", "per_session"), [(600, 2), (600, 300), (2000, 2000), (4000, 20)]
-)
-def test_the_newest_are_those_by_time(tmp_path: Path, imported: int, per_session: int) -> None:
+@pytest.mark.parametrize("imported, per_session", [(600, 2), (600, 300), (2000, 2000), (4000, 20)])
+def test_the_newest_are_those_by_time(tmp_path, imported, per_session):
     """Not those whose messages have the largest ids: what was imported last may be years old."""
     sessions, messages = _long_lives(imported, per_session)
     young = [
@@ -113,7 +97,7 @@ def test_the_newest_are_those_by_time(tmp_path: Path, imported: int, per_session
         assert first.order()[0].startswith("used")
 
 
-HARD: dict[str, list[dict[str, object]]] = {
+HARD = {
     "plain": [{"content": "a question"}],
     "answered first": [{"role": "assistant", "content": "welcome"}, {"content": "a question"}],
     "of a system": [{"role": "session_meta", "content": "{}"}, {"content": "a question"}],
@@ -128,7 +112,7 @@ HARD: dict[str, list[dict[str, object]]] = {
 }
 
 
-def test_names_are_those_that_are_looked_for_one_by_one(tmp_path: Path) -> None:
+def test_names_are_those_that_are_looked_for_one_by_one(tmp_path):
     messages = [
         {"session_id": name, "timestamp": T0 + at, **row}
         for name, rows in HARD.items()

@@ -1,24 +1,19 @@
 """Where our answers differ from those of the Hermes that wrote the store: exactly where the table
 says, and why."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from paths import DATA
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_outline
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, resolve_title
@@ -27,7 +22,7 @@ from hermes_browse.store.sessions.session import Session
 VERSIONS = (11, 14, 22, 31)
 OLD, NEW, ALL = (11, 14), (22, 31), VERSIONS
 
-DIFFERENCES: list[tuple[tuple[int, ...], str, set[str], str]] = [
+DIFFERENCES = [
     (
         OLD,
         "tip",
@@ -80,7 +75,7 @@ DIFFERENCES: list[tuple[tuple[int, ...], str, set[str], str]] = [
 """Schemas, case, what differs (the ends of ids), and why we stay with it."""
 
 
-def listed(said: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def listed(said):
     """Every row of every list Hermes was asked for that shows conversations, not sessions."""
     for name, rows in said.items():
         if (
@@ -92,7 +87,7 @@ def listed(said: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name, row
 
 
-def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterator[tuple[str, str]]:
+def differing(said, catalog, reader):
     """Cases and ids where we do not say what Hermes said."""
     details = {each.id: each for each in with_details(reader, catalog.select(View.ALL))}
     for _, row in listed(said):
@@ -162,7 +157,7 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_we_differ_where_the_table_says(version: int, tmp_path: Path) -> None:
+def test_we_differ_where_the_table_says(version, tmp_path):
     """Nowhere else, and everywhere there: a difference that has gone must leave the table."""
     path = Path(shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), tmp_path / "state.db"))
     said = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))

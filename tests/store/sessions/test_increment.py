@@ -1,9 +1,6 @@
 """What is read after a change is what reading everything would give."""
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Collection
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +16,6 @@ from store_builder import T0
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, rank
-from hermes_browse.store.sessions.increment import StoreState
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session import Session
 
@@ -27,21 +23,19 @@ NOW = T0 + 900.0
 IDS = [f"s{number}" for number in range(8)]
 
 
-def read(path: Path, known: Catalog | None = None) -> tuple[Catalog, StoreState]:
+def read(path, known=None):
     """The catalog of a store read anew, and the state before it."""
     with open_store(Store(path)) as store:
         state = store.state()
         return store.catalog(NOW, known), state
 
 
-def increment(
-    path: Path, before: tuple[Catalog, StoreState], touched: Collection[str] = ()
-) -> tuple[Catalog, StoreState] | None:
+def increment(path, before, touched=()):
     with open_store(Store(path)) as store:
         return store.increment(*before, NOW, touched)
 
 
-def picture(catalog: Catalog) -> dict[str, object]:
+def picture(catalog):
     """Everything a list shows of a catalog."""
     return {
         "conversations": {chain.root_id: chain for chain in catalog.chains()},
@@ -67,7 +61,7 @@ def picture(catalog: Catalog) -> dict[str, object]:
     }
 
 
-def names(catalog: Catalog, word: str) -> list[str]:
+def names(catalog, word):
     """Conversations by name; of those used at the same time, in the order of their ids."""
     found = list(catalog.named([word]))
     activity = [rank(catalog.conversation(root))[0] for root in found]
@@ -98,8 +92,8 @@ sessions = st.builds(
 @settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8))
 def test_every_session_is_in_one_conversation_and_that_in_its_lists(
-    given_rows: list[Session],
-) -> None:
+    given_rows,
+):
     """Of any links, damaged ones too; each list goes by activity, then by the id of the tip."""
     catalog = Catalog(given_rows, NOW)
     found = list(catalog.chains())
@@ -122,7 +116,7 @@ def test_every_session_is_in_one_conversation_and_that_in_its_lists(
 
 
 @pytest.fixture(params=["14", "22", "31"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+def store(request, tmp_path):
     """Three hundred conversations, the first of which was used longest ago."""
     rows = [
         {"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(300)
@@ -146,20 +140,19 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("what", slow_but([*CHANGES][::2], CHANGES))
-def test_changes_are_seen(store: Path, what: str) -> None:
+def test_changes_are_seen(store, what):
     before = read(store)
     change(store, CHANGES[what])
     step, anew = increment(store, before), picture(read(store)[0])
-    assert step is not None
     assert picture(step[0]) == anew == picture(read(store, before[0])[0])
     assert anew != picture(before[0])
     again = increment(store, step)
-    assert again is not None and picture(again[0]) == anew, "nothing has changed since"
+    assert picture(again[0]) == anew, "nothing has changed since"
     sessions_of = again[0].sessions
     assert all(sessions_of[key] is known for key, known in step[0].sessions.items())
 
 
-def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> None:
+def test_what_is_known_to_be_touched_needs_no_reading_of_all(store):
     """Deleted, put back and changed in one go, a child cut loose along with it; what is gone and
     was not known to be touched asks for all."""
     child = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('kid', 'cli', 1767225600.0, 'c7')"
@@ -174,14 +167,14 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> Non
         change(store, sql)
     assert increment(store, before) is None
     step = increment(store, before, ["c7", "c9"])
-    assert step is not None and "c7" not in step[0].sessions
+    assert "c7" not in step[0].sessions
     assert picture(step[0]) == picture(read(store)[0])
     change(
         store,
         "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)",
     )
     after = increment(store, step, ["c7"])
-    assert after is not None and picture(after[0]) == picture(read(store)[0])
+    assert picture(after[0]) == picture(read(store)[0])
 
 
 _STEP = st.tuples(
@@ -193,8 +186,8 @@ _STEP = st.tuples(
 @settings(max_examples=examples(40))
 @given(st.lists(st.lists(_STEP, min_size=1, max_size=3), max_size=6))
 def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(
-    steps: list[list[tuple[str, int, int]]],
-) -> None:
+    steps,
+):
     """Rows added, changed, deleted and put back while it is open."""
     rows = [{"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(6)]
     said = [
@@ -205,9 +198,9 @@ def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(
         path = make_store(Path(folder) / "state.db", "22", rows, said, fts=False)
         state = read(path)
         kept = state[0]
-        put_away: dict[str, tuple[object, ...]] = {}
+        put_away = {}
         for number, step in enumerate(steps):
-            touched: set[str] = set()
+            touched = set()
             with closing(sqlite3.connect(path)) as connection, connection:
                 for at, (kind, one, other) in enumerate(step):
                     touched |= _act(connection, kind, f"{number}-{at}", (one, other), put_away)
@@ -218,12 +211,12 @@ def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(
 
 
 def _act(
-    connection: sqlite3.Connection,
-    kind: str,
-    name: str,
-    which: tuple[int, int],
-    put_away: dict[str, tuple[object, ...]],
-) -> set[str]:
+    connection,
+    kind,
+    name,
+    which,
+    put_away,
+):
     """Change a store in one way; returns what is known to have been touched."""
     ids = [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY rowid")]
     if kind == "add" or not ids:
@@ -271,7 +264,7 @@ def _act(
     return {one}
 
 
-def test_an_increment_reads_no_more_of_a_larger_store(tmp_path: Path) -> None:
+def test_an_increment_reads_no_more_of_a_larger_store(tmp_path):
     counts = []
     for sessions_of in (300, 1500):
         path = tmp_path / f"{sessions_of}.db"

@@ -1,19 +1,9 @@
 """Runs of cron jobs are told by their ids, those with something behind the time too."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
-from builders import make_store
-
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
-from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.browser.list.conversation_rows import JobRow
-from hermes_browse.tui.browser.list.list_model import CatalogRows, RowDetails
 
 RUNS = [
     "cron_daily_20241206_175337",
@@ -22,7 +12,7 @@ RUNS = [
 ]
 
 
-def test_the_job_of_a_run() -> None:
+def test_the_job_of_a_run():
     cases = [
         *((run, "cron", "daily") for run in RUNS),
         (RUNS[0], "cli", None),
@@ -34,18 +24,7 @@ def test_the_job_of_a_run() -> None:
         assert job_of(Session(run, source)) == job
 
 
-def test_the_list_folds_the_runs_of_a_job(tmp_path: Path) -> None:
-    sessions = [{"id": each, "source": "cron"} for each in RUNS]
-    messages = [{"session_id": each, "content": "done"} for each in RUNS]
-    path = make_store(tmp_path / "state.db", "22", sessions, messages)
-    with Store(path).reader() as reader:
-        catalog = read_catalog(reader, 1e9)
-    rows = CatalogRows(catalog, catalog.order(View.ALL), RowDetails(), (), "")
-    row = rows.row(0)
-    assert len(rows) == 1 and isinstance(row, JobRow) and len(row.runs) == len(RUNS)
-
-
-def test_the_name_of_a_job(tmp_path: Path) -> None:
+def test_the_name_of_a_job(tmp_path):
     """From the title Hermes gives to a run, whatever is behind it; from its file, if that can be
     read."""
     assert name_in_title("Morning · paper · Nov 22 07:00 #12") == "Morning · paper"

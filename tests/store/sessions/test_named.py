@@ -1,7 +1,5 @@
 """Conversations by name: looking through all names at once finds what looking at each would."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +11,7 @@ _WORDS = st.lists(st.text(alphabet="abB \nßİ日", max_size=3), max_size=3)
 
 
 @given(_TITLES, _WORDS)
-def test_as_each_name_by_itself(titles: list[str | None], words: list[str]) -> None:
+def test_as_each_name_by_itself(titles, words):
     """A conversation is found when title and id together contain all words, the newest first."""
     sessions = [
         Session(f"id{at}", "cli", title=title, last_active=float(at))
@@ -27,7 +25,7 @@ def test_as_each_name_by_itself(titles: list[str | None], words: list[str]) -> N
     assert list(catalog.named(words)) == expected
 
 
-def test_the_name_of_a_chain_is_that_of_all_its_segments() -> None:
+def test_the_name_of_a_chain_is_that_of_all_its_segments():
     sessions = [
         Session("one", "cli", title="Ferry", ended_at=1.0, end_reason="compression"),
         Session("two", "cli", "one", title="Quay", started_at=2.0),

@@ -1,9 +1,5 @@
 """A preview is the first text of the user that was not taken back."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import T0, make_store
 
@@ -13,9 +9,9 @@ from hermes_browse.store.sessions.session import Session
 
 
 @pytest.mark.parametrize(
-    ("rewound", "shown"), [(0, "text 0"), (2, "text 2"), (5, "text 5"), (6, "text 0")]
+    "rewound, shown", [(0, "text 0"), (2, "text 2"), (5, "text 5"), (6, "text 0")]
 )
-def test_what_was_taken_back_comes_last(tmp_path: Path, rewound: int, shown: str) -> None:
+def test_what_was_taken_back_comes_last(tmp_path, rewound, shown):
     """Where all of it was, the first of all is shown."""
     messages = [
         {
@@ -32,7 +28,7 @@ def test_what_was_taken_back_comes_last(tmp_path: Path, rewound: int, shown: str
 
 
 @pytest.mark.parametrize(
-    ("before", "shown"),
+    "before, shown",
     [
         ([("assistant", "hello")] * 10 + [("user", "late question")], "late question"),
         ([("tool", "output"), ("assistant", "an answer")], "an answer"),
@@ -40,9 +36,7 @@ def test_what_was_taken_back_comes_last(tmp_path: Path, rewound: int, shown: str
         ([("user", None), ("tool", "only output")], "only output"),
     ],
 )
-def test_without_a_text_of_the_user_at_the_start(
-    tmp_path: Path, before: list[tuple[str, str | None]], shown: str
-) -> None:
+def test_without_a_text_of_the_user_at_the_start(tmp_path, before, shown):
     """A later one counts, then what the assistant said, then anything."""
     messages = [
         {"session_id": "a", "role": role, "content": text, "timestamp": T0 + at}

@@ -1,11 +1,5 @@
 """A session in memory: every field of its row, equal texts held once."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection.connect import Store
@@ -15,7 +9,7 @@ from hermes_browse.store.sessions.increment import catalog_of
 from hermes_browse.store.sessions.session import Session, Tokens
 from hermes_browse.store.sessions.session_rows import read_all
 
-STORED: dict[str, object] = {
+STORED = {
     "id": "a",
     "source": "cli",
     "parent_session_id": "b",
@@ -44,26 +38,26 @@ STORED: dict[str, object] = {
 }
 
 
-def read(path: Path, *sessions: Mapping[str, object]) -> dict[str, Session]:
+def read(path, *sessions):
     """The sessions of a store with these rows."""
     messages = [{"session_id": "a", "content": "hi", "timestamp": T0 + 3}]
     with Store(make_store(path, "31", sessions, messages)).reader() as reader:
         return dict(read_catalog(reader, T0).sessions)
 
 
-def test_every_column_comes_out_as_it_went_in(tmp_path: Path) -> None:
+def test_every_column_comes_out_as_it_went_in(tmp_path):
     """In its own field; the newest of message and recorded activity counts, and the actual cost."""
     bare = {"id": "bare", "started_at": T0}
     found = read(tmp_path / "state.db", STORED, bare, {"id": "free", "estimated_cost_usd": 0.0})
     values = [value for name, value in STORED.items() if "cost" not in name][:-2]
     markers = ("b", "c", "d")
-    assert found["a"] == Session(*values, 0.25, T0 + 7, *markers, busy=False, has_messages=True)  # type: ignore[arg-type]  # in the order of the fields
+    assert found["a"] == Session(*values, 0.25, T0 + 7, *markers, busy=False, has_messages=True)
     assert found["a"].tokens == Tokens(3, 4, 5, 2**63 - 1, 7)
     assert (found["bare"].last_active, found["bare"].has_messages) == (T0, False)
     assert (found["bare"].cost_usd, found["free"].cost_usd) == (None, 0.0)
 
 
-def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
+def test_what_sessions_have_in_common_is_held_once(tmp_path):
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
         known = read_catalog(reader, T0)
         sessions = known.sessions
@@ -76,25 +70,25 @@ def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
     )
 
 
-def test_numbers_larger_than_any_counter_are_the_largest(tmp_path: Path) -> None:
+def test_numbers_larger_than_any_counter_are_the_largest(tmp_path):
     """A salvaged row may hold a number with a fraction where SQLite counts to 2**63."""
     row = {"id": "a", "input_tokens": 1e300, "message_count": -5, "estimated_cost_usd": 1e300}
     found = read(tmp_path / "state.db", row)["a"]
     assert (found.input_tokens, found.message_count, found.cost_usd) == (2**63 - 1, 0, 1e300)
 
 
-def test_all_sessions_are_read_in_short_statements(tmp_path: Path) -> None:
+def test_all_sessions_are_read_in_short_statements(tmp_path):
     """A read holds a lock that a writer waits for in DELETE mode, so none is long."""
     path = big_store(tmp_path / "state.db", 1_200, 2_400)
-    longest: list[int] = []
+    longest = []
     original = Reader.rows
     with Store(path).reader() as reader:
 
-        def rows(sql: str, parameters: Any = ()) -> Any:
+        def rows(sql, parameters=()):
             found = original(reader, sql, parameters)
             longest.append(len(found))
             return found
 
-        reader.rows = rows  # type: ignore[method-assign]  # counts the rows of each statement
+        reader.rows = rows
         assert len(read_catalog(reader, T0).sessions) == 1_200
     assert max(longest) == 250

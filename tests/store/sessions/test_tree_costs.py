@@ -1,27 +1,22 @@
 """What a conversation cost itself, and with its subagents: exact over chains, nesting, branches and
 damaged files."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Iterable, Iterator
 
 import pytest
 
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Relation, Sort, View, known_sum
+from hermes_browse.store.sessions.models import Relation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
 
 NOW = 1_000_000.0
 
 
-def session(
-    name: str, parent: str | None = None, cost: float | None = None, **columns: object
-) -> Session:
+def session(name, parent=None, cost=None, **columns):
     """A session that started before its parent ended."""
-    return Session(name, "cli", parent, cost_usd=cost, started_at=1.0, last_active=2.0, **columns)  # type: ignore[arg-type]
+    return Session(name, "cli", parent, cost_usd=cost, started_at=1.0, last_active=2.0, **columns)
 
 
 FAMILY = [
@@ -47,13 +42,13 @@ OWN_AND_WHOLE = {
 }  # fmt: skip
 
 
-def costs(catalog: Catalog) -> dict[str, tuple[float | None, float | None]]:
+def costs(catalog):
     """By tip."""
     return {each.id: (each.cost_usd, each.tree_cost_usd) for each in catalog.select(View.ALL)}
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_cost_is_its_own_and_with_all_subagents(seed: int) -> None:
+def test_a_cost_is_its_own_and_with_all_subagents(seed):
     """Over all segments and nested ones; a branch and a chat after a reset are others; unknown
     stays unknown."""
     sessions = list(FAMILY)
@@ -61,7 +56,7 @@ def test_a_cost_is_its_own_and_with_all_subagents(seed: int) -> None:
     assert costs(Catalog(sessions, NOW)) == OWN_AND_WHOLE
 
 
-def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
+def test_lists_searches_and_clean_ups_go_by_the_whole():
     """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high
     nor low."""
     catalog = Catalog(FAMILY, NOW)
@@ -69,9 +64,9 @@ def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     assert in_order[:4] == ["reset", "branch-of-helper", "branch", "of-branch"]
     assert set(in_order[-2:]) == {"bare", "unknown"}
 
-    def found(text: str) -> set[str]:
+    def found(text):
         conditions = compile_filters(parse(text, now=NOW), NOW)
-        roots = roots_in(None, conditions, catalog)  # type: ignore[arg-type]  # nothing is counted
+        roots = roots_in(None, conditions, catalog)
         return {catalog.conversation(root).id for root in roots}
 
     assert found("cost>$1.8") == {
@@ -87,7 +82,7 @@ def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     assert found("cost<=0.125") == {"nested", "free"}
 
 
-def _rings() -> Iterator[tuple[str, list[Session]]]:
+def _rings():
     a, b = (session(x, y, c, delegate_from=y) for x, y, c in (("a", "b", 1.0), ("b", "a", 2.0)))
     yield "two that delegate to each other", [a, b]
     yield "its own parent", [session("a", "a", 1.0, delegate_from="a")]
@@ -110,9 +105,9 @@ def _rings() -> Iterator[tuple[str, list[Session]]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "sessions"), list(_rings()), ids=[name for name, _sessions in _rings()]
+    "name, sessions", list(_rings()), ids=[name for name, _sessions in _rings()]
 )
-def test_a_ring_counts_each_session_once(name: str, sessions: list[Session]) -> None:
+def test_a_ring_counts_each_session_once(name, sessions):
     """In a damaged file nothing is counted twice, and nothing hangs."""
     catalog = Catalog(sessions, NOW)
     total = sum(each.cost_usd or 0.0 for each in sessions)
@@ -126,8 +121,8 @@ def test_a_ring_counts_each_session_once(name: str, sessions: list[Session]) -> 
 
 
 def test_ten_thousand_nested_subagents_are_added_up_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """Without recursion, and each a few times for all sums together."""
     count = 10_000
     sessions = [session("s0", cost=1.0)]
@@ -136,7 +131,7 @@ def test_ten_thousand_nested_subagents_are_added_up_at_once(
     ]
     added = 0
 
-    def counted(amounts: Iterable[float | None]) -> float | None:
+    def counted(amounts):
         nonlocal added
         listed = list(amounts)
         added += len(listed)
@@ -149,6 +144,6 @@ def test_ten_thousand_nested_subagents_are_added_up_at_once(
         count - 1,
         1,
     ]
-    conversations: list[Conversation] = catalog.select(View.ALL)
+    conversations = catalog.select(View.ALL)
     assert sum(each.subagents for each in conversations) == count * (count - 1) // 2
     assert added < 6 * count

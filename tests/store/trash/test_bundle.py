@@ -1,8 +1,6 @@
 """A bundle is whole or not there, tells when it is damaged, opens as a store, and can be read without
 us."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -17,6 +15,7 @@ from tongue import speak_brackets
 from trashing import (
     FAMILY,
     NOW,
+    as_before,
     differences,
     dump,
     family,
@@ -42,16 +41,15 @@ from hermes_browse.store.trash.bundle import (
     read_bundle_facts,
     verify,
 )
-from hermes_browse.store.trash.copying import WrittenBundle, write_bundle
+from hermes_browse.store.trash.copying import write_bundle
 from hermes_browse.store.trash.progress import NOBODY, Progress
 from hermes_browse.store.trash.session_files import find_files
 from hermes_browse.store.trash.shelf import list_bundles
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
-Said = dict[str, list[tuple[str, str, str | None]]]
 
 
-def written(path: Path, progress: Progress = NOBODY) -> WrittenBundle:
+def written(path, progress=NOBODY):
     """A bundle of the conversation in `family`, with a file of Hermes."""
     folder = path.parent / "sessions"
     folder.mkdir(exist_ok=True)
@@ -63,7 +61,7 @@ def written(path: Path, progress: Progress = NOBODY) -> WrittenBundle:
         return write_bundle(reader, saved, files, path.parent / "trash", NOW, progress)
 
 
-def sealed(path: Path) -> Path:
+def sealed(path):
     """A bundle whose checksum is made right, after it was changed."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     path.with_suffix(SUM).write_text(f"{digest}  {path.name}\n")
@@ -71,12 +69,12 @@ def sealed(path: Path) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     """A store with everything."""
     return family(tmp_path / "state.db")
 
 
-def test_a_bundle_is_private_and_holds_what_it_says(store: Path) -> None:
+def test_a_bundle_is_private_and_holds_what_it_says(store):
     """Folder 0700, files 0600; names say nothing of what is in it."""
     made = written(store)
     assert stat.S_IMODE(made.path.parent.stat().st_mode) == 0o700
@@ -93,7 +91,7 @@ def test_a_bundle_is_private_and_holds_what_it_says(store: Path) -> None:
     assert rows(made.path, "PRAGMA integrity_check") == [("ok",)]
 
 
-def test_names_are_of_time_and_chance(store: Path) -> None:
+def test_names_are_of_time_and_chance(store):
     """Two at once differ."""
     names = {written(store).facts.name for _ in range(3)}
     assert len(names) == 3 and all(
@@ -101,7 +99,7 @@ def test_names_are_of_time_and_chance(store: Path) -> None:
     )
 
 
-def test_a_bundle_can_be_read_with_ordinary_tools(store: Path) -> None:
+def test_a_bundle_can_be_read_with_ordinary_tools(store):
     """The commands of docs/safety.md do what they say."""
     for tool in ("sha256sum", "sqlite3"):
         if shutil.which(tool) is None:
@@ -129,7 +127,7 @@ def test_a_bundle_can_be_read_with_ordinary_tools(store: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".db", SUM])
 @pytest.mark.parametrize("how", ["flip", "cut", "gone"])
-def test_damage_is_noticed(store: Path, suffix: str, how: str) -> None:
+def test_damage_is_noticed(store, suffix, how):
     """In either file and however; nothing is put back."""
     bundle = remove(store, "tip").bundle.path
     gone, path = dump(store), bundle.with_suffix(suffix)
@@ -162,7 +160,7 @@ def test_damage_is_noticed(store: Path, suffix: str, how: str) -> None:
         "CREATE VIRTUAL TABLE more USING fts5(a)",
     ],
 )
-def test_a_bundle_of_another_making_is_refused(store: Path, statement: str) -> None:
+def test_a_bundle_of_another_making_is_refused(store, statement):
     """Nothing of it is believed unseen, whatever its sum."""
     path = written(store).path
     run(path, *statement.split("; ", 1) if "TRIGGER" in statement else (statement,))
@@ -170,7 +168,7 @@ def test_a_bundle_of_another_making_is_refused(store: Path, statement: str) -> N
         verify(sealed(path))
 
 
-def test_a_bundle_is_no_way_into_other_tables(store: Path) -> None:
+def test_a_bundle_is_no_way_into_other_tables(store):
     """Rows that belong to none of its sessions stay in it, though its sum is right."""
     before = dump(store)
     bundle = remove(store, "tip").bundle.path
@@ -189,7 +187,7 @@ def test_a_bundle_is_no_way_into_other_tables(store: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".db", SUM])
-def test_a_pipe_in_the_trash_is_not_waited_for(store: Path, name: str) -> None:
+def test_a_pipe_in_the_trash_is_not_waited_for(store, name):
     """Nor does it keep others from being listed, deleted or restored."""
     first, second = remove(store, "tip").bundle, remove(store, "other").bundle
     path = first.path.with_suffix(name)
@@ -201,7 +199,7 @@ def test_a_pipe_in_the_trash_is_not_waited_for(store: Path, name: str) -> None:
     assert remove(store, "branch").bundle.sessions == ("branch",)
 
 
-def test_an_endless_file_in_the_trash_is_not_read(store: Path) -> None:
+def test_an_endless_file_in_the_trash_is_not_read(store):
     """A device where the checksum or the links should be."""
     bundle = remove(store, "tip").bundle.path
     bundle.with_suffix(SUM).unlink()
@@ -214,7 +212,7 @@ def test_an_endless_file_in_the_trash_is_not_read(store: Path) -> None:
         remove(store, "other")
 
 
-def test_an_unfinished_bundle_is_none(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unfinished_bundle_is_none(store, monkeypatch):
     """Stopped, out of room, or wrong when compared: no file is left, and nothing is deleted."""
     trash, before = store.parent / "trash", dump(store)
     with pytest.raises(QueryInterruptedError):
@@ -232,16 +230,14 @@ def test_an_unfinished_bundle_is_none(store: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("call", ["open", "mkdir", "fsync", "rename"])
-def test_what_the_system_refuses_is_a_sentence(
-    store: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
+def test_what_the_system_refuses_is_a_sentence(store, monkeypatch, call):
     """With a code for scripts; nothing of it stays."""
     trash, before = store.parent / "trash", dump(store)
     if call != "mkdir":
         trash.mkdir()
     real = getattr(os, call)
 
-    def refuse(*arguments: object, **rest: object) -> object:
+    def refuse(*arguments, **rest):
         if call == "fsync" or "trash" in str(arguments[0]):
             raise PermissionError(13, "Permission denied")
         return real(*arguments, **rest)
@@ -255,27 +251,25 @@ def test_what_the_system_refuses_is_a_sentence(
     assert differences(before, dump(store)) == {}
 
 
-def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bundle_that_cannot_be_taken_back_is_a_whole_one(store, monkeypatch):
     """It has its name, then the folder cannot be flushed and the file not be removed: all of it
     stays, and is listed as sound."""
-    before = dump(store)
+    with as_before(store):
 
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(5, "Input/output error")
+        def refuse(*_, **__):
+            raise OSError(5, "Input/output error")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(copying, "sync_folder", refuse)
-        patch.setattr(Path, "unlink", refuse)
-        with pytest.raises(TrashError):
-            remove(store, "tip")
-    (bundle,) = list_bundles(store.parent / "trash")
-    assert not bundle.damage and verify(bundle.path).messages == 24 and dump(store) == before
+        with monkeypatch.context() as patch:
+            patch.setattr(copying, "sync_folder", refuse)
+            patch.setattr(Path, "unlink", refuse)
+            with pytest.raises(TrashError):
+                remove(store, "tip")
+        (bundle,) = list_bundles(store.parent / "trash")
+        assert not bundle.damage and verify(bundle.path).messages == 24
     assert put_back(store, bundle.name).there == FAMILY
 
 
-def test_a_trash_that_is_a_file_is_a_sentence(store: Path) -> None:
+def test_a_trash_that_is_a_file_is_a_sentence(store):
     """A path in the way is not removed."""
     (store.parent / "trash").write_text("mine")
     with pytest.raises(TrashError):
@@ -283,11 +277,11 @@ def test_a_trash_that_is_a_file_is_a_sentence(store: Path) -> None:
     assert (store.parent / "trash").read_text() == "mine"
 
 
-def said(path: Path) -> Said:
+def said(path):
     """Role, text and reasoning of each conversation's messages, by its root."""
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
-        found: Said = {}
+        found = {}
         for root in catalog.order(View.ALL):
             lines = read_outline(reader, catalog.conversation(root).segments).rows
             found[root] = [
@@ -297,7 +291,7 @@ def said(path: Path) -> Said:
 
 
 @pytest.mark.parametrize("shape", ["6", "11", "14", "22", "26", "31", "31-migrated"])
-def test_what_was_deleted_reads_as_before(tmp_path: Path, shape: str) -> None:
+def test_what_was_deleted_reads_as_before(tmp_path, shape):
     """A bundle opens as the store it is from; reading leaves it, and nothing beside it."""
     path = family(tmp_path / "state.db", shape)
     before = said(path)
@@ -310,33 +304,29 @@ def test_what_was_deleted_reads_as_before(tmp_path: Path, shape: str) -> None:
     assert files == {each: each.read_bytes() for each in bundle.parent.iterdir()}
 
 
-def test_written_in_one_language_and_put_back_in_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_written_in_one_language_and_put_back_in_another(path, monkeypatch):
     """What it says to people is shown in the language of who looks; nothing of that is in its
     files."""
-    path = family(tmp_path / "state.db")
-    before = dump(path)
-    with monkeypatch.context() as patch:
-        speak_brackets(patch)
-        done = remove(path, "tip", now=NOW)
-        count = len(done.bundle.sessions)
-        assert done.sentence == f"‹deleted ‹{count} sessions›, ‹24 messages› to the trash›"
-    for file in done.bundle.path.parent.iterdir():
-        assert "‹".encode() not in file.read_bytes()
-    back = put_back(path, done.bundle.name)
-    assert back.verified and back.messages == 24 and dump(path) == before
+    with as_before(path):
+        with monkeypatch.context() as patch:
+            speak_brackets(patch)
+            done = remove(path, "tip", now=NOW)
+            count = len(done.bundle.sessions)
+            assert done.sentence == f"‹deleted ‹{count} sessions›, ‹24 messages› to the trash›"
+        for file in done.bundle.path.parent.iterdir():
+            assert "‹".encode() not in file.read_bytes()
+        back = put_back(path, done.bundle.name)
+        assert back.verified and back.messages == 24
 
 
-def test_statements_that_copy_are_short(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_statements_that_copy_are_short(store, monkeypatch):
     """However many rows there are, in portions that take some fifty milliseconds each; every row is
     copied once."""
     monkeypatch.setattr(copying, "_STATEMENT_SECONDS", 0.0)
     monkeypatch.setattr(copying, "_SESSIONS_AT_ONCE", 2)
-    before = dump(store)
-    done = remove(store, "tip")
-    with opened(done.bundle.path, "ro") as connection:
-        ids = connection.execute("SELECT id FROM messages ORDER BY rowid").fetchall()
-    assert [id for (id,) in ids] == [*range(1, 25)]
-    put_back(store, done.bundle.name)
-    assert dump(store) == before
+    with as_before(store):
+        done = remove(store, "tip")
+        with opened(done.bundle.path, "ro") as connection:
+            ids = connection.execute("SELECT id FROM messages ORDER BY rowid").fetchall()
+        assert [id for (id,) in ids] == [*range(1, 25)]
+        put_back(store, done.bundle.name)

@@ -1,15 +1,11 @@
 """Files of Hermes beside the store: what goes along with a session, and what no id can reach."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import HOSTILE_IDS, make_store
 from effort import slow_but
-from trashing import NOW, dump, family, opened, put_back, remove
+from trashing import NOW, as_before, dump, family, put_back, remove, run
 
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.trash.session_files import find_files, owners
@@ -36,7 +32,7 @@ OTHERS = (
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Path:
+def store(tmp_path):
     """A store, and a folder with files of its sessions and of others."""
     folder = tmp_path / "sessions"
     folder.mkdir()
@@ -47,7 +43,7 @@ def store(tmp_path: Path) -> Path:
     return family(tmp_path / "state.db")
 
 
-def state(folder: Path) -> dict[str, tuple[bytes, int, int]]:
+def state(folder):
     """Names, bytes, modes and times of all files."""
     return {
         each.name: (each.read_bytes(), each.stat().st_mode, each.stat().st_mtime_ns)
@@ -55,7 +51,7 @@ def state(folder: Path) -> dict[str, tuple[bytes, int, int]]:
     }
 
 
-def test_files_go_along_and_come_back(store: Path) -> None:
+def test_files_go_along_and_come_back(store):
     """With bytes, permissions and times; nobody else's are touched."""
     folder = store.parent / "sessions"
     before = state(folder)
@@ -70,12 +66,10 @@ def test_files_go_along_and_come_back(store: Path) -> None:
     assert back.files == len(MINE) and state(folder) == before
 
 
-def test_files_come_back_on_a_file_system_without_permissions(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_come_back_on_a_file_system_without_permissions(store, monkeypatch):
     """Such as FAT, where the system refuses to change them."""
 
-    def refuse(path: Path, mode: int) -> None:
+    def refuse(path, mode):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "chmod", refuse)
@@ -84,7 +78,7 @@ def test_files_come_back_on_a_file_system_without_permissions(
     assert put_back(store, done.bundle.name, sessions_folder=folder).files == len(MINE)
 
 
-def test_without_a_folder_of_files_rows_are_all(store: Path) -> None:
+def test_without_a_folder_of_files_rows_are_all(store):
     """A loose store file belongs to no home; files in the bundle stay there and are named."""
     folder = store.parent / "sessions"
     done = remove(store, "root")
@@ -95,7 +89,7 @@ def test_without_a_folder_of_files_rows_are_all(store: Path) -> None:
     assert back.files == 0 and any("5 files stay in the trash" in each for each in back.notes)
 
 
-def test_nothing_is_overwritten(store: Path) -> None:
+def test_nothing_is_overwritten(store):
     """What is there again stays as it is; the rest comes back."""
     folder = store.parent / "sessions"
     done = remove(store, "tip", sessions_folder=folder)
@@ -106,7 +100,7 @@ def test_nothing_is_overwritten(store: Path) -> None:
     assert (folder / "tip.json").read_text() == "newer" and not (folder / "nowhere").exists()
 
 
-def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
+def test_a_restore_that_was_cut_after_its_rows(store):
     """Rows are back, files are not: a second one brings them, and a half-written one is no
     hindrance."""
     folder = store.parent / "sessions"
@@ -120,14 +114,13 @@ def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
     assert put_back(store, name, sessions_folder=folder) == back and state(folder) == files
 
 
-def test_files_of_a_conversation_that_went_on_since(store: Path) -> None:
+def test_files_of_a_conversation_that_went_on_since(store):
     """The rows stay as they are by now; the files are brought, and that the rest is not is said."""
     folder = store.parent / "sessions"
     files = state(folder)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     put_back(store, name)
-    with opened(store) as connection:
-        connection.execute("UPDATE sessions SET archived = 1")
+    run(store, "UPDATE sessions SET archived = 1")
     rows = dump(store)
     back = put_back(store, name, sessions_folder=folder)
     assert (back.sessions, back.files, back.verified) == ((), len(MINE), False)
@@ -137,16 +130,14 @@ def test_files_of_a_conversation_that_went_on_since(store: Path) -> None:
     assert state(folder) == files and dump(store) == rows
 
 
-def test_a_file_that_cannot_be_written_is_not_called_verified(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_written_is_not_called_verified(store, monkeypatch):
     """It is named, nothing is left in its place, and a second try ends well."""
     folder = store.parent / "sessions"
     files = state(folder)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
     real = os.fsync
 
-    def fail(descriptor: int) -> None:
+    def fail(descriptor):
         if os.readlink(f"/proc/self/fd/{descriptor}").endswith("restoring"):
             raise OSError(5, "Input/output error")
         real(descriptor)
@@ -163,7 +154,7 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(
     assert put_back(store, name, sessions_folder=folder).verified and state(folder) == files
 
 
-def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
+def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path):
     """Hermes removes it with the shorter one (0.19); a bundle takes what belongs to its
     sessions."""
     names = [f"request_dump_{each}_20260101_090000_000001.json" for each in ("a", "a_b", "a_c")]
@@ -173,7 +164,7 @@ def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
         assert [each.path.name for each in find_files(tmp_path, ids)] == found
 
 
-def test_only_plain_files_with_one_name(store: Path) -> None:
+def test_only_plain_files_with_one_name(store):
     """A link would lead elsewhere, and a second name may be that of the store itself."""
     folder = store.parent / "sessions"
     for name in MINE:
@@ -189,7 +180,7 @@ def test_only_plain_files_with_one_name(store: Path) -> None:
     assert outside.read_text() == "kept" and len(state_names(folder) & {*MINE}) == 4
 
 
-def state_names(folder: Path) -> set[str]:
+def state_names(folder):
     """Names of all that is in a folder."""
     return {each.name for each in folder.iterdir()}
 
@@ -200,7 +191,7 @@ _PATHS = ["..", ".", "../state", "/etc/passwd", "a/b", "a\x00b"]
 @pytest.mark.parametrize(
     "session", slow_but([*HOSTILE_IDS[::4], *_PATHS[::2]], [*HOSTILE_IDS, *_PATHS])
 )
-def test_ids_that_are_paths_touch_their_rows_alone(tmp_path: Path, session: str) -> None:
+def test_ids_that_are_paths_touch_their_rows_alone(tmp_path, session):
     """Whatever the id, nothing outside its rows goes, and it comes back."""
     home = tmp_path / "home"
     (home / "sessions").mkdir(parents=True)
@@ -212,23 +203,20 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path: Path, session: str)
         home / "state.db", "31", [{"id": session}, {"id": "kept"}],
         [{"session_id": session, "content": "lantern"}, {"session_id": "kept", "content": "quay"}],
     )  # fmt: skip
-    before = dump(path)
-    done = remove(path, session, sessions_folder=home / "sessions")
-    assert done.bundle.sessions == (session,) and done.files == ()
-    assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
-    assert {file: file.read_text() for file in kept} == kept
-    assert put_back(path, done.bundle.name).sessions == (session,)
-    assert dump(path) == before
+    with as_before(path):
+        done = remove(path, session, sessions_folder=home / "sessions")
+        assert done.bundle.sessions == (session,) and done.files == ()
+        assert [row[2] for row in dump(path)["sessions"]] == [b"kept"]
+        assert {file: file.read_text() for file in kept} == kept
+        assert put_back(path, done.bundle.name).sessions == (session,)
 
 
-def test_a_file_that_is_written_meanwhile_stays(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_is_written_meanwhile_stays(store, monkeypatch):
     """What is not what was copied is not removed."""
     folder = store.parent / "sessions"
     real = deleting.write_bundle
 
-    def write_bundle(*arguments: Any, **rest: Any) -> Any:
+    def write_bundle(*arguments, **rest):
         made = real(*arguments, **rest)
         (folder / "tip.json").write_text("another word")
         (folder / "tip.jsonl").unlink()
@@ -243,7 +231,7 @@ def test_a_file_that_is_written_meanwhile_stays(
 
 
 @pytest.mark.parametrize(
-    ("name", "session", "fits"),
+    "name, session, fits",
     [
         ("a.json", "a", True),
         ("session_a.json", "a", True),
@@ -257,6 +245,6 @@ def test_a_file_that_is_written_meanwhile_stays(
         ("state.db", "state", False),
     ],
 )
-def test_names_in_a_manifest_are_data_too(name: str, session: str, fits: bool) -> None:
+def test_names_in_a_manifest_are_data_too(name, session, fits):
     """A changed manifest writes no other file."""
     assert (session in owners(name)) is fits

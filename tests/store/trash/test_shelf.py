@@ -1,7 +1,5 @@
 """The trash is listed, and only what is asked for is removed from it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path
@@ -20,7 +18,7 @@ from hermes_browse.store.trash.bundle import (
 
 
 @pytest.fixture
-def trash(tmp_path: Path) -> Path:
+def trash(tmp_path):
     """A trash with two bundles."""
     path = family(tmp_path / "state.db")
     remove(path, "tip", now=NOW)
@@ -28,7 +26,7 @@ def trash(tmp_path: Path) -> Path:
     return tmp_path / "trash"
 
 
-def test_bundles_are_listed_newest_first(trash: Path) -> None:
+def test_bundles_are_listed_newest_first(trash):
     """With what is in them, and their bytes on disk."""
     newer, older = shelf.list_bundles(trash)
     assert set(older.sessions) == FAMILY and older.messages == 24 and older.title == "Harbour #3"
@@ -41,13 +39,13 @@ def test_bundles_are_listed_newest_first(trash: Path) -> None:
         assert verify(each.path).name == each.name
 
 
-def test_no_trash_is_an_empty_one(tmp_path: Path) -> None:
+def test_no_trash_is_an_empty_one(tmp_path):
     """Until something has been deleted there is none."""
     shelf.sweep(tmp_path / "none", NOW)
     assert shelf.list_bundles(tmp_path / "none") == []
 
 
-def test_a_damaged_bundle_is_one_line_with_its_reason(trash: Path) -> None:
+def test_a_damaged_bundle_is_one_line_with_its_reason(trash):
     """The others are as sound as before; it can still be dropped."""
     bundle = shelf.list_bundles(trash)[0]
     bundle.path.write_bytes(b"{")
@@ -65,14 +63,14 @@ def test_a_damaged_bundle_is_one_line_with_its_reason(trash: Path) -> None:
     ]
 
 
-def test_a_renamed_bundle_is_not_believed(trash: Path) -> None:
+def test_a_renamed_bundle_is_not_believed(trash):
     """It says another name."""
     bundle = shelf.list_bundles(trash)[0]
     os.rename(bundle.path, trash / "20200101-000000-00000000.db")
     assert [each.damage for each in shelf.list_bundles(trash)].count("It has been renamed.") == 1
 
 
-def test_a_bundle_is_found_by_its_beginning(trash: Path) -> None:
+def test_a_bundle_is_found_by_its_beginning(trash):
     """Where only one begins so."""
     newer, older = shelf.list_bundles(trash)
     assert (
@@ -84,7 +82,7 @@ def test_a_bundle_is_found_by_its_beginning(trash: Path) -> None:
             shelf.find(trash, name)
 
 
-def test_dropping_removes_that_bundle_and_nothing_else(trash: Path, tmp_path: Path) -> None:
+def test_dropping_removes_that_bundle_and_nothing_else(trash, tmp_path):
     """What stands beside it too; links and other things in the folder are no bundles."""
     newer, older = shelf.list_bundles(trash)
     shelf.mark_restored(older.path, read_bundle_facts(older.path), NOW, older.sessions)
@@ -106,7 +104,7 @@ def test_dropping_removes_that_bundle_and_nothing_else(trash: Path, tmp_path: Pa
         shelf.drop(trash, older.name)
 
 
-def test_folders_of_older_versions_are_named_and_stay(trash: Path) -> None:
+def test_folders_of_older_versions_are_named_and_stay(trash):
     """Which version restores them is said; nothing removes them."""
     folder = trash / "20200101-000000-00000000"
     folder.mkdir()
@@ -121,7 +119,7 @@ def test_folders_of_older_versions_are_named_and_stay(trash: Path) -> None:
     assert (folder / "manifest.json").exists()
 
 
-def test_what_is_old_goes_when_an_age_is_set(trash: Path) -> None:
+def test_what_is_old_goes_when_an_age_is_set(trash):
     """A damaged bundle stays however old it is: somebody has to look at it."""
     newer, older = shelf.list_bundles(trash)
     now = newer.created_at + 50.0
@@ -133,11 +131,11 @@ def test_what_is_old_goes_when_an_age_is_set(trash: Path) -> None:
     assert shelf.expire(trash, 0.0, now + 1e9) == [] and newer.path.exists()
 
 
-def test_what_cannot_be_removed_is_a_sentence(trash: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_removed_is_a_sentence(trash, monkeypatch):
     """And the bundle is still there."""
     bundle = shelf.list_bundles(trash)[0]
 
-    def refuse(*_: object) -> None:
+    def refuse(*_):
         raise PermissionError(13, "Permission denied", "there")
 
     monkeypatch.setattr(Path, "unlink", refuse)
@@ -146,7 +144,7 @@ def test_what_cannot_be_removed_is_a_sentence(trash: Path, monkeypatch: pytest.M
     assert verify(bundle.path)
 
 
-def test_only_old_leftovers_are_swept(trash: Path) -> None:
+def test_only_old_leftovers_are_swept(trash):
     """An unfinished bundle may be another process' that is still writing."""
     gone = shelf.list_bundles(trash)[0].path
     gone.unlink()
@@ -163,7 +161,7 @@ def test_only_old_leftovers_are_swept(trash: Path) -> None:
     assert len(shelf.list_bundles(trash)) == 1 and f"{gone.stem}.sha256" not in left
 
 
-def test_a_restored_bundle_says_so(trash: Path) -> None:
+def test_a_restored_bundle_says_so(trash):
     """It stays sound: the mark is not part of what is summed."""
     bundle = shelf.list_bundles(trash)[0]
     assert bundle.restored_at is None
@@ -180,7 +178,7 @@ def test_a_restored_bundle_says_so(trash: Path) -> None:
         assert shelf.describe(bundle.path).restored_at is None
 
 
-def test_what_a_killed_delete_left_in_the_store_is_not_listed(trash: Path) -> None:
+def test_what_a_killed_delete_left_in_the_store_is_not_listed(trash):
     """The process is gone: what it had not come to is marked, once the store says so."""
     bundle = shelf.list_bundles(trash)[0]
     facts = read_bundle_facts(bundle.path)

@@ -1,19 +1,15 @@
 """What belongs to a session is found in the store: by foreign keys, and by the names of columns."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 import shapes
-from trashing import FAMILY, dump, family, opened, put_back, remove, rows
+from trashing import FAMILY, as_before, family, opened, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.trash.tables import Layout, find_layout
+from hermes_browse.store.trash.tables import find_layout
 
 
-def layout_of(path: Path, *statements: str) -> Layout:
+def layout_of(path, *statements):
     """The layout of a store after some statements."""
     with opened(path) as connection:
         for each in statements:
@@ -22,7 +18,7 @@ def layout_of(path: Path, *statements: str) -> Layout:
         return find_layout(reader.rows)
 
 
-def rows_of(path: Path, *ids: str) -> dict[str, int]:
+def rows_of(path, *ids):
     """How many rows of each table belong to sessions."""
     chosen = f"WITH chosen(id) AS (VALUES {','.join(['(?)'] * len(ids))})"
     with Store(path).reader() as reader:
@@ -37,9 +33,8 @@ def rows_of(path: Path, *ids: str) -> dict[str, int]:
     return {table: count for table, count in counted.items() if count}
 
 
-def test_all_tables_of_hermes_are_found(tmp_path: Path) -> None:
+def test_all_tables_of_hermes_are_found(path):
     """One row in each, and what is another session's is not among them."""
-    path = family(tmp_path / "state.db")
     found = rows_of(path, *sorted(FAMILY))
     assert found == {
         "system_prompts": 2, "sessions": 6, "messages": 24, "session_model_usage": 1, "state_meta": 1,
@@ -49,7 +44,7 @@ def test_all_tables_of_hermes_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", shapes.NAMES)
-def test_no_search_table_is_taken_for_one_of_rows(tmp_path: Path, shape: str) -> None:
+def test_no_search_table_is_taken_for_one_of_rows(tmp_path, shape):
     """Nor are their shadows; triggers keep them."""
     layout = layout_of(family(tmp_path / "state.db", shape))
     tables = [part.table.name for part in layout.parts]
@@ -65,9 +60,8 @@ UNKNOWN = (
 )
 
 
-def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
+def test_tables_nobody_knows_are_found_and_brought_back(path):
     """By foreign key to sessions or messages, of any shape; those that only name a session stay."""
-    path = family(tmp_path / "state.db")
     with opened(path) as connection:
         for each in UNKNOWN:
             connection.execute(each)
@@ -77,16 +71,15 @@ def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
         connection.execute("INSERT INTO stars VALUES (1, 'x'), (1, 'y'), (29, 'z')")
         connection.execute("INSERT INTO remarks VALUES (5, 'tip')")
         connection.execute("INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')")
-    before = dump(path)
-    found = rows_of(path, *sorted(FAMILY))
-    assert (found["notes"], found["stars"], found['odd " name']) == (2, 2, 1)
-    done = remove(path, "root")
-    with opened(path, "ro") as connection:
-        assert connection.execute("SELECT note FROM notes").fetchall() == [("b",)]
-        assert connection.execute("SELECT n FROM stars").fetchall() == [("z",)]
-        assert connection.execute("SELECT id FROM remarks").fetchall() == [(5,)]
-    put_back(path, done.bundle.name)
-    assert dump(path) == before
+    with as_before(path):
+        found = rows_of(path, *sorted(FAMILY))
+        assert (found["notes"], found["stars"], found['odd " name']) == (2, 2, 1)
+        done = remove(path, "root")
+        with opened(path, "ro") as connection:
+            assert connection.execute("SELECT note FROM notes").fetchall() == [("b",)]
+            assert connection.execute("SELECT n FROM stars").fetchall() == [("z",)]
+            assert connection.execute("SELECT id FROM remarks").fetchall() == [(5,)]
+        put_back(path, done.bundle.name)
 
 
 @pytest.mark.parametrize(
@@ -99,20 +92,17 @@ def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
         "ALTER TABLE sessions ADD COLUMN a TEXT REFERENCES sessions(id)",
     ],
 )
-def test_what_cannot_be_undone_is_refused(tmp_path: Path, statement: str) -> None:
+def test_what_cannot_be_undone_is_refused(path, tmp_path, statement):
     """Before anything is written."""
-    path = family(tmp_path / "state.db")
-    with opened(path) as connection:
-        connection.execute(statement)
-    before = dump(path)
-    with pytest.raises(RefusedError):
-        remove(path, "tip")
-    assert dump(path) == before and not list((tmp_path / "trash").glob("*"))
+    run(path, statement)
+    with as_before(path):
+        with pytest.raises(RefusedError):
+            remove(path, "tip")
+        assert not list((tmp_path / "trash").glob("*"))
 
 
-def test_links_leave_out_what_goes_itself(tmp_path: Path) -> None:
+def test_links_leave_out_what_goes_itself(path):
     """Only rows that stay need their reference back."""
-    path = family(tmp_path / "state.db")
     bundle = remove(path, "tip").bundle.path
     record = '"cleared sessions.parent_session_id"'
     assert rows(bundle, f"SELECT * FROM {record}") == [("branch", "tip")]

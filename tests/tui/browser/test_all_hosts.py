@@ -1,17 +1,13 @@
 """Profiles and hosts as one list: own rows at once, others when they come, nothing waits for a host
 that is away."""
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, open_app
+from browsing import NOW, browsing, open_app, rows_of
 from builders import make_store
 from fake_hosts import FakeLease, FakeLink, FakeLinks
 from store_builder import T0
@@ -19,16 +15,14 @@ from store_builder import T0
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
-from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.places.hosts_card import HostsCard
 from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
-from hermes_browse.tui.widgets.list_rows import ListRow
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 
 
-def fill(path: Path, ages: dict[str, float], said: str) -> Path:
+def fill(path, ages, said):
     """A store of conversations by id, each with one message; ages are in seconds before `T0`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return make_store(
@@ -45,20 +39,20 @@ def fill(path: Path, ages: dict[str, float], said: str) -> Path:
 
 
 @pytest.fixture
-def vps(tmp_path: Path) -> FakeLink:
+def vps(tmp_path):
     """A host with three conversations, one older and two newer than all here."""
     ages = {"v1": -50.0, "v2": -40.0, "v3": 5_000.0}
     return FakeLink(VPS, fill(tmp_path / "vps" / "state.db", ages, "the lighthouse there"))
 
 
 @pytest.fixture
-def nas(tmp_path: Path) -> FakeLink:
+def nas(tmp_path):
     """A host with one conversation between those here, whose id is also one here."""
     return FakeLink(NAS, fill(tmp_path / "nas" / "state.db", {"s15": 151.0}, "a lighthouse far"))
 
 
 @pytest.fixture
-def app(tmp_path: Path, vps: FakeLink, nas: FakeLink, monkeypatch: pytest.MonkeyPatch) -> BrowseApp:
+def app(tmp_path, vps, nas, monkeypatch):
     """The browser on a root with forty conversations, ten seconds apart, and with two hosts."""
     ages = {f"s{number:02}": 10.0 * number for number in range(40)}
     fill(tmp_path / "hermes" / "state.db", ages, "fog")
@@ -70,7 +64,7 @@ def app(tmp_path: Path, vps: FakeLink, nas: FakeLink, monkeypatch: pytest.Monkey
     return made
 
 
-def with_hosts(app: BrowseApp, *links: FakeLink) -> None:
+def with_hosts(app, *links):
     """Configure hosts, and the connections to them."""
     options = app.start.options._replace(hosts=tuple(each.host for each in links))
     app.start = app.start._replace(options=options)
@@ -78,7 +72,7 @@ def with_hosts(app: BrowseApp, *links: FakeLink) -> None:
 
 
 @asynccontextmanager
-async def everything(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Browser]:
+async def everything(app, size=(120, 36)):
     """The browser with the list of all profiles and hosts, as far as it has come."""
     async with browsing(app, size) as browser:
         await browser.send("0")
@@ -89,14 +83,7 @@ async def everything(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> Async
         yield browser
 
 
-def rows_of(browser: Browser) -> list[ListRow]:
-    """What the list shows."""
-    screen = browser.app.screen
-    assert isinstance(screen, PlacesScreen)
-    return [screen.rows.source.row(index) for index in range(len(screen.rows))]
-
-
-def names(browser: Browser) -> list[str]:
+def names(browser):
     """The names of the conversations in the list, those of others than the profile with it."""
     rows = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
     return [
@@ -105,7 +92,7 @@ def names(browser: Browser) -> list[str]:
     ]
 
 
-def lines(browser: Browser) -> list[str]:
+def lines(browser):
     """The lines of places that are away."""
     return [
         f"{row.place.name}: {row.reason}" for row in rows_of(browser) if isinstance(row, AwayRow)
@@ -113,11 +100,11 @@ def lines(browser: Browser) -> list[str]:
 
 
 async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    app, vps, nas, monkeypatch
+):
     """A line each: asking, figures, or why it is away and since when; a host is chosen like a
     profile."""
-    chosen: list[Host] = []
+    chosen = []
     monkeypatch.setattr(
         "hermes_browse.tui.browser.places.switching.Switching.to_host",
         lambda self, host: chosen.append(host),
@@ -143,16 +130,14 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
         assert chosen == [VPS], "the cursor begins on the first that is not on screen"
 
 
-async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_cursor(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink
-) -> None:
+async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_cursor(app, vps, nas):
     """Merged by the last activity, with the place of each; ids that are alike are kept apart."""
     vps.gate.clear()
     nas.gate.clear()
     async with everything(app) as browser:
         rows = browser.screen.rows
 
-        def under_cursor() -> tuple[str, int]:
+        def under_cursor():
             assert rows.current is not None
             return rows.current.key, rows.cursor - rows.scroll_offset.y
 
@@ -181,27 +166,7 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
 
 
 @pytest.mark.slow
-async def test_a_conversation_of_a_host_is_read_and_opened_there(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink
-) -> None:
-    """The real transcript beside the list; `o` opens its own store at it."""
-    async with everything(app) as browser:
-        await browser.wait_until(lambda: len(names(browser)) == 44)
-        await browser.press("home")
-        await browser.wait_until(
-            lambda: "the lighthouse there of v1" in browser.text("#transcript")
-        )
-        await browser.press("o")
-        await browser.wait_until(lambda: browser.screen.location.host == VPS)
-        await browser.wait_until(
-            lambda: "the lighthouse there of v1" in browser.text("#transcript")
-        )
-
-
-@pytest.mark.slow
-async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink
-) -> None:
+async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(app, vps, nas):
     """With the reason, since when, and what to do; one that goes away later loses its rows until it
     is back."""
     nas.fail("host-login", since=NOW)
@@ -211,10 +176,10 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         assert lines(browser) == [told] and "Chat s15@nas" not in names(browser)
         await browser.wait_until(lambda: "without @nas" in browser.text("#header"))
         await browser.press("home")
-        assert "Enter asks it again" in browser.text("#status")
-        assert "`hermes-browse hosts check nas` says more" in browser.text("#status")
+        assert "Enter asks it again" in browser.status
+        assert "`hermes-browse hosts check nas` says more" in browser.status
         await browser.press("down")
-        assert "Enter reads it" in browser.text("#status")
+        assert "Enter reads it" in browser.status
         nas.come_back()
         await browser.wait_until(lambda: "Chat s15@nas" in names(browser))
         assert lines(browser) == []
@@ -225,9 +190,7 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         assert "Chat v1@vps" not in names(browser) and "Chat s15@nas" in names(browser)
 
 
-async def test_enter_asks_a_host_again_that_is_away(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink
-) -> None:
+async def test_enter_asks_a_host_again_that_is_away(app, vps, nas):
     """Without waiting for the next time."""
     nas.fail(since=NOW)
     async with everything(app) as browser:
@@ -240,9 +203,7 @@ async def test_enter_asks_a_host_again_that_is_away(
 
 
 @pytest.mark.slow
-async def test_a_search_goes_to_all_at_once_and_shows_hits_as_they_come(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink
-) -> None:
+async def test_a_search_goes_to_all_at_once_and_shows_hits_as_they_come(app, vps, nas):
     """Newest first; a place that is away is named in the status."""
     async with everything(app) as browser:
         await browser.wait_until(lambda: len(names(browser)) == 44)
@@ -252,19 +213,17 @@ async def test_a_search_goes_to_all_at_once_and_shows_hits_as_they_come(
         vps.gate.set()
         everywhere = ["Chat v1@vps", "Chat v2@vps", "Chat s15@nas", "Chat v3@vps"]
         await browser.wait_until(lambda: names(browser) == everywhere)
-        await browser.wait_until(lambda: "4 hits" in browser.text("#status"))
+        await browser.wait_until(lambda: "4 hits" in browser.status)
         await browser.press("enter")
         assert "a lighthouse far of s15" in browser.text("#transcript"), "the cursor stays"
         nas.fail(since=NOW)
         await browser.send("slash", "backspace")
-        await browser.wait_until(lambda: "@nas: it cannot be reached" in browser.text("#status"))
+        await browser.wait_until(lambda: "@nas: it cannot be reached" in browser.status)
         assert "Chat s15@nas" not in names(browser)
 
 
 @pytest.mark.slow
-async def test_a_newer_search_drops_the_answers_to_older_ones(
-    app: BrowseApp, vps: FakeLink, nas: FakeLink
-) -> None:
+async def test_a_newer_search_drops_the_answers_to_older_ones(app, vps, nas):
     """Those that are still asked are given up."""
     async with everything(app) as browser:
         await browser.wait_until(lambda: len(names(browser)) == 44)
@@ -282,19 +241,17 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(
         assert names(browser) == there
 
 
-async def test_what_is_about_one_store_says_how_to_get_there(app: BrowseApp) -> None:
+async def test_what_is_about_one_store_says_how_to_get_there(app):
     """Nothing is changed from here."""
     async with everything(app) as browser:
         for key in ("a", "D", "f", "f2", "P", "X", "W", "I", "H", "u"):
             await browser.press(key)
             assert isinstance(app.screen, PlacesScreen), key
-            assert "o opens the one of this conversation" in browser.text("#status"), key
+            assert "o opens the one of this conversation" in browser.status, key
 
 
 @pytest.mark.slow
-async def test_a_store_without_a_root_has_hosts_all_the_same(
-    app: BrowseApp, tmp_path: Path, vps: FakeLink
-) -> None:
+async def test_a_store_without_a_root_has_hosts_all_the_same(app, tmp_path, vps):
     """The card shows them, and the list their conversations."""
     copy = make_store(tmp_path / "copy.db", sessions=[{"id": "a", "started_at": T0}])
     own = open_app(locate_file(copy))
@@ -314,7 +271,7 @@ exec sh -c "$line"
 
 
 @pytest.fixture
-def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+def far(tmp_path, monkeypatch):
     """A host that a stand-in for ssh reaches: a chat, and a long run of a job that has no title."""
     programs, home = tmp_path / "programs", tmp_path / "far home"
     programs.mkdir()
@@ -350,9 +307,7 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
 
 
 @pytest.mark.slow
-async def test_conversations_of_a_host_are_read_named_and_found(
-    app: BrowseApp, far: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_conversations_of_a_host_are_read_named_and_found(app, far, monkeypatch):
     """Through the program there, as typed calls."""
     monkeypatch.undo()
     monkeypatch.setenv(
@@ -364,8 +319,7 @@ async def test_conversations_of_a_host_are_read_named_and_found(
         await browser.wait_until(lambda: names(browser)[0] == "Far chat@far")
         await browser.press("home")
         await browser.wait_until(lambda: "a boat far away" in browser.text("#transcript"))
-        await browser.press("slash")
-        await browser.type("lighthouse")
+        await browser.search("lighthouse")
         await browser.wait_until(lambda: "what the job was told" in browser.text("#list"))
         (row,) = (row for row in rows_of(browser) if isinstance(row, ConversationRow))
         ids = [each.id for each in row.conversation.segments]
@@ -377,7 +331,7 @@ async def test_conversations_of_a_host_are_read_named_and_found(
         await browser.wait_until(lambda: "it saw a lighthouse" in browser.text("#transcript"))
 
 
-async def test_the_end_of_the_browser_ends_the_connections(app: BrowseApp, vps: FakeLink) -> None:
+async def test_the_end_of_the_browser_ends_the_connections(app, vps):
     """Also while one is asked; nothing waits for it."""
     vps.gate.clear()
     links = app.links

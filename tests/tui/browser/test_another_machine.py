@@ -1,16 +1,12 @@
 """The browser on another machine's store, through the real ssh client: read, change, undo, resume,
 what it refuses."""
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
-from server import ThrowAwayServer
+from browsing import on_demo
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hosts.faults import HostError
@@ -18,28 +14,27 @@ from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
-from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.work.application import Arrival
 
 NOW = 1_800_000_000.0
 
 
 @pytest.fixture
-def machine(ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path) -> ThrowAwayServer:
+def machine(ssh_server, hermes_home):
     """A machine with a recorded store of Hermes 0.19."""
     return ssh_server(hermes_home)
 
 
 @pytest.fixture
-async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
+async def browser(tmp_path):
     """The browser on the sample store."""
     folder = tmp_path / "demo"
     folder.mkdir()
-    async with browsing(demo_app(folder)) as browser:
+    async with on_demo(folder) as browser:
         yield browser
 
 
-async def _go(browser: Browser, machine: ThrowAwayServer) -> MainScreen:
+async def _go(browser, machine):
     """Open the store of a machine; return its screen."""
     browser.screen.switching.to_host(machine.host)
     await browser.settle()
@@ -47,13 +42,13 @@ async def _go(browser: Browser, machine: ThrowAwayServer) -> MainScreen:
     return browser.screen
 
 
-def _tip(browser: Browser) -> str:
+def _tip(browser):
     row = browser.row
     assert isinstance(row, ConversationRow)
     return row.conversation.id
 
 
-def _conversations(machine: ThrowAwayServer) -> dict[str, tuple[str | None, bool]]:
+def _conversations(machine):
     """Title and archive flag of each conversation, from the file itself."""
     with Store(machine.home / "state.db").reader() as reader:
         catalog = read_catalog(reader, NOW)
@@ -61,23 +56,18 @@ def _conversations(machine: ThrowAwayServer) -> dict[str, tuple[str | None, bool
         return {each.id: (each.title, each.archived) for each in every}
 
 
-async def test_a_conversation_is_read_there_as_here(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_a_conversation_is_read_there_as_here(browser, machine):
     screen = await _go(browser, machine)
     assert "vps" in browser.text("#header")
     await browser.press("4", "down")
     row = browser.row
     assert isinstance(row, ConversationRow) and len(screen.transcript.page)
-    await browser.press("slash")
-    await browser.type("the")
+    await browser.search("the")
     assert screen.results
 
 
 @pytest.mark.slow
-async def test_changes_and_the_run_are_read_there(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_changes_and_the_run_are_read_there(browser, machine):
     await _go(browser, machine)
     await browser.press("F")
     assert "No edit of a file is stored" in browser.text("#files")
@@ -85,47 +75,38 @@ async def test_changes_and_the_run_are_read_there(
     assert "1 turn" in browser.text("#facts") and "parts" in browser.text("#axis")
 
 
-async def test_archive_rename_delete_and_their_undo_happen_there(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_archive_rename_delete_and_their_undo_happen_there(browser, machine):
     before = _conversations(machine)
     await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("a")
-    said = browser.text("#status")
+    said = browser.status
     assert _conversations(machine)[tip][1]
     assert "archived “" in said and "on vps · u undoes" in said
     await browser.press("u")
     assert _conversations(machine) == before
     tip = _tip(browser)
-    await browser.press("D")
-    await browser.press("y")
-    assert tip not in _conversations(machine), browser.text("#status")
+    await browser.press("D", "y")
+    assert tip not in _conversations(machine), browser.status
     await browser.press("u")
-    assert _conversations(machine) == before and "restored 1 conversation" in browser.text(
-        "#status"
-    )
+    assert _conversations(machine) == before and "restored 1 conversation" in browser.status
 
 
 @pytest.mark.slow
-async def test_a_change_there_that_waits_for_another_writer_says_so(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_a_change_there_that_waits_for_another_writer_says_so(browser, machine):
     """Soon, as it would here; and what was done takes its place."""
     await _go(browser, machine)
     with closing(sqlite3.connect(machine.home / "state.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         await browser.send("a")
-        await browser.wait_until(lambda: "waiting for the store" in browser.text("#status"))
+        await browser.wait_until(lambda: "waiting for the store" in browser.status)
         other.execute("ROLLBACK")
     await browser.settle()
-    assert "archived" in browser.text("#status")
+    assert "archived" in browser.status
 
 
 @pytest.mark.slow
-async def test_a_message_that_is_longer_than_a_line_is_read_in_windows(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_a_message_that_is_longer_than_a_line_is_read_in_windows(browser, machine):
     """Whole, and the conversation with it."""
     with closing(sqlite3.connect(machine.home / "state.db")) as store, store:
         for (name,) in store.execute(
@@ -152,22 +133,18 @@ async def test_a_message_that_is_longer_than_a_line_is_read_in_windows(
 
 
 @pytest.mark.slow
-async def test_a_resume_ends_the_browser_with_the_command_of_ssh(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_a_resume_ends_the_browser_with_the_command_of_ssh(browser, machine):
     await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("R")
     plan = browser.app.return_value
-    assert plan is not None and Path(plan.executable or "").name == "ssh"
+    assert Path(plan.executable or "").name == "ssh"
     line = f"hermes-browse resume --yes -- {tip}"
     assert plan.argv == ("ssh", "-t", *machine.host.ssh_words(), line)
 
 
 @pytest.mark.slow
-async def test_a_risky_resume_shows_its_card_first(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_a_risky_resume_shows_its_card_first(browser, machine):
     """The warnings are those of the machine, and the command can be copied."""
     screen = await _go(browser, machine)
     await browser.press("2", "R")
@@ -180,18 +157,14 @@ async def test_a_risky_resume_shows_its_card_first(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["X", "H", "W", "5"])
-async def test_what_is_in_files_there_is_named_with_its_command(
-    browser: Browser, machine: ThrowAwayServer, key: str
-) -> None:
+async def test_what_is_in_files_there_is_named_with_its_command(browser, machine, key):
     screen = await _go(browser, machine)
     await browser.press(key)
-    assert browser.app.screen is screen and "kept on vps" in browser.text("#status")
+    assert browser.app.screen is screen and "kept on vps" in browser.status
 
 
 @pytest.mark.slow
-async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
-    browser: Browser, machine: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(browser, machine, monkeypatch):
     """What is on screen stays, a sentence says why nothing more comes, and the list goes on when it
     is there again."""
     monkeypatch.setattr("hermes_browse.store.hosts.link.POLL_SECONDS", 0.1)
@@ -199,7 +172,7 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
     screen = await _go(browser, machine)
     rows = len(screen.rows)
     machine.stop()
-    await browser.wait_until(lambda: "vps: " in browser.text("#status"))
+    await browser.wait_until(lambda: "vps: " in browser.status)
     assert len(screen.rows) == rows
     with sqlite3.connect(machine.home / "state.db") as connection:
         connection.execute(
@@ -211,9 +184,7 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
 
 
 @pytest.mark.slow
-async def test_the_way_home_is_open_while_a_machine_is_away(
-    browser: Browser, machine: ThrowAwayServer
-) -> None:
+async def test_the_way_home_is_open_while_a_machine_is_away(browser, machine):
     screen = await _go(browser, machine)
     machine.stop()
     here = browser.app.here
@@ -223,7 +194,7 @@ async def test_the_way_home_is_open_while_a_machine_is_away(
 
 
 @pytest.mark.slow
-def test_an_older_program_there_is_named_as_such(machine: ThrowAwayServer) -> None:
+def test_an_older_program_there_is_named_as_such(machine):
     """One that does not know what this one starts there, such as 0.1."""
     script = machine.folder / "old"
     script.write_text(

@@ -1,40 +1,24 @@
 """What the screens say holds at the moment it is read: keys, names, counts, titles, sentences."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, on_demo, on_store, open_app, rows_of
 from builders import make_store
 from textual.geometry import Offset
-from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
-from hermes_browse.tui.browser.edit.change_cards import RenameCard
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow
 from hermes_browse.tui.browser.list.list_model import RowDetails
-from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.help import HelpCard
 
-
-def _rows(browser: Browser, widget: str) -> list[object]:
-    source = browser.app.screen.query_one(widget, ConversationList).source
-    return [source.row(index) for index in range(len(source))]
-
-
 # Names
 
 
-async def test_retention_names_the_untitled_as_the_list_does(
-    fixture_store: Callable[[str], Path], tmp_path: Path
-) -> None:
+async def test_retention_names_the_untitled_as_the_list_does(fixture_store, tmp_path):
     """W calls a conversation without a title by how it begins."""
     folder = tmp_path / "home"
     folder.mkdir()
@@ -46,30 +30,32 @@ async def test_retention_names_the_untitled_as_the_list_does(
         await browser.press("4")
         listed = {
             row.conversation.root_id: row.conversation.preview
-            for row in _rows(browser, "#list")
+            for row in rows_of(browser)
             if isinstance(row, ConversationRow)
         }
         await browser.press("W")
         forecasts = [
-            row.conversation for row in _rows(browser, "#forecasts") if isinstance(row, ForecastRow)
+            row.conversation
+            for row in rows_of(browser, "#forecasts")
+            if isinstance(row, ForecastRow)
         ]
         untitled = [each for each in forecasts if not each.title and listed.get(each.root_id)]
         assert untitled and all(each.preview for each in untitled[:20])
         assert untitled[0].preview[:20] in browser.text("#forecasts")
 
 
-async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str], Path]) -> None:
+async def test_a_spared_row_is_named_as_in_the_list(fixture_store):
     """P reads how a spared conversation without a title begins, also where the list has not shown
     it."""
     path = fixture_store("state-v31")
-    async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
+    async with on_store(path, 1_900_000_000.0, (120, 14)) as browser:
         browser.screen.edits.choices.rules = "older:0d"
         browser.screen.details = RowDetails()
         await browser.press("P")
         plan = browser.app.screen.query_one("#plan", ConversationList)
         spared = [
             index
-            for index, row in enumerate(_rows(browser, "#plan"))
+            for index, row in enumerate(rows_of(browser, "#plan"))
             if isinstance(row, SparedRow)
             and not row.conversation.title
             and row.conversation.status is not Status.EMPTY
@@ -84,20 +70,9 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
 # Keys
 
 
-async def test_the_line_of_keys_says_what_enter_does_here(tmp_path: Path) -> None:
-    """In list and tree it reads; in the transcript it unfolds; R resumes everywhere."""
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
-        assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
-        await browser.press("tab")
-        keys = browser.text("#keys")
-        assert "Enter read" not in keys and keys.count("Enter fold") == 1 and "R resume" in keys
-        await browser.press("tab")
-        assert browser.screen.lineage.has_focus and "Enter read" in browser.text("#keys")
-
-
-async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
+async def test_help_goes_where_lists_go(tmp_path):
     """End, Home, g, G, Ctrl+D and Ctrl+U move in it."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("question_mark")
         page = browser.app.screen.query_one("#help")
         for keys, where in (
@@ -114,7 +89,7 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "enter"),
+    "key, enter",
     [
         ("W", "Read this"),
         pytest.param("P", "Read this", marks=pytest.mark.slow),
@@ -123,11 +98,9 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
         ("H", None),
     ],
 )
-async def test_help_says_what_enter_does_on_a_screen(
-    key: str, enter: str | None, tmp_path: Path
-) -> None:
+async def test_help_says_what_enter_does_on_a_screen(key, enter, tmp_path):
     """Nowhere over the main screen Enter resumes, and help does not say so."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.press(key, "question_mark")
         assert isinstance(browser.app.screen, HelpCard)
         told = browser.card()
@@ -140,12 +113,12 @@ async def test_help_says_what_enter_does_on_a_screen(
 
 
 @pytest.mark.slow
-async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
+async def test_a_click_on_a_view_shows_it(tmp_path):
     """Tabs are for the mouse as well, in each form that fits."""
     for size in ((120, 36), (60, 24)):
         folder = tmp_path / str(size[0])
         folder.mkdir()
-        async with browsing(demo_app(folder), size) as browser:
+        async with on_demo(folder, size) as browser:
             line = browser.text("#views")
             await browser.pilot.click("#views", offset=Offset(line.index(" 2 ") + 1, 0))
             await browser.settle()
@@ -158,39 +131,15 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
 # Titles and counts
 
 
-async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> None:
-    """The reason stands whole in the card, and what was typed can be changed; then the header has
-    the new title."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
-        taken = next(
-            row.conversation.title
-            for row in _rows(browser, "#list")[1:]
-            if isinstance(row, ConversationRow)
-            and row.conversation.title
-            and "#" not in row.conversation.title
-        )
-        await browser.press("f2")
-        box = browser.app.screen.query_one(Input)
-        box.value = taken
-        await browser.press("enter")
-        assert isinstance(browser.app.screen, RenameCard) and box.value == taken
-        assert "Nothing was changed" in browser.text("#verdict")
-        box.value = "Quite another name"
-        await browser.press("enter")
-        assert isinstance(browser.app.screen, MainScreen)
-        assert "Quite another name" in browser.text("#title")
-        assert "Quite another name" in browser.text("#list")
-
-
 @pytest.mark.slow
-async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
+async def test_everything_marked_is_accounted_for(tmp_path):
     """Of all that is marked, what goes, what is spared and what goes along with its parent come to
     the whole."""
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+    async with on_demo(tmp_path, (200, 60)) as browser:
         await browser.press("4", "asterisk")
         marked = len(browser.screen.marks)
         await browser.press("P")
-        view, planned = browser.app.screen.view, browser.app.screen.planned  # type: ignore[attr-defined]  # of PruneScreen
+        view, planned = browser.app.screen.view, browser.app.screen.planned
         along = {each.id for one in planned.plan.selected for each in one.subagents}
         count = sum(each.id in along for each in browser.screen.marks.conversations)
         assert count and view.totals.conversations + len(planned.plan.spared) + count == marked
@@ -202,70 +151,64 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
 # Sentences
 
 
-async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
+async def test_the_status_line_knows_who_writes(tmp_path):
     """Where a row is live it says so from the first frame; our own change makes nobody a writer."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        rows = [row for row in _rows(browser, "#list") if isinstance(row, ConversationRow)]
+    async with on_demo(tmp_path) as browser:
+        rows = [row for row in rows_of(browser) if isinstance(row, ConversationRow)]
         assert any(row.conversation.status is Status.LIVE for row in rows)
-        assert "Hermes is writing" in browser.text("#status")
+        assert "Hermes is writing" in browser.status
         store = browser.screen.location.path
-    async with browsing(open_app(loose(store), NOW + 86_400)) as browser:
-        assert "no one is writing" in browser.text("#status")
-        await browser.press("a")
-        await browser.press("u")
+    async with on_store(store, NOW + 86_400) as browser:
+        assert "no one is writing" in browser.status
+        await browser.press("a", "u")
         browser.screen.listing.changed()
         await browser.press("f5")
-        assert "no one is writing" in browser.text("#status")
+        assert "no one is writing" in browser.status
 
 
 @pytest.mark.slow
-async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None:
+async def test_a_sentence_of_the_page_goes_with_the_page(browser):
     """The way back from the recap is told while there is one."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("p")
-        assert "p back to the transcript" in browser.text("#status")
-        await browser.press("p")
-        assert "p back to the transcript" not in browser.text("#status")
-        await browser.press("p", "down")
-        assert "p back to the transcript" not in browser.text("#status")
-        await browser.press("f5")
-        assert "reading the store again" not in browser.text("#status")
-        await browser.press("V")
-        assert "a range begins here" in browser.text("#status")
-        await browser.press("down", "V")
-        assert "a range begins here" not in browser.text("#status")
+    await browser.press("p")
+    assert "p back to the transcript" in browser.status
+    await browser.press("p")
+    assert "p back to the transcript" not in browser.status
+    await browser.press("p", "down")
+    assert "p back to the transcript" not in browser.status
+    await browser.press("f5")
+    assert "reading the store again" not in browser.status
+    await browser.press("V")
+    assert "a range begins here" in browser.status
+    await browser.press("down", "V")
+    assert "a range begins here" not in browser.status
 
 
 @pytest.mark.slow
-async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> None:
+async def test_leaving_a_search_stays_with_what_was_found(browser):
     """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing
     changes nothing."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("down", "down")
-        before = browser.row
-        assert before is not None
-        await browser.press("slash")
-        await browser.type("cookie")
-        await browser.press("enter", *"nnnnnn")
-        hit = browser.row
-        assert isinstance(hit, HitRow) and hit.conversation is not None
-        root = hit.conversation.root_id
-        listed = any(each == root for each in browser.screen.catalog.order(browser.screen.view))
-        await browser.press("escape", "escape")
-        await browser.press(*["escape"] * (1 if browser.screen.searched else 0))
-        assert browser.screen.searched is None
-        assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
-        at = browser.row.key
-        await browser.press("slash")
-        await browser.type("auth")
-        await browser.press(*["backspace"] * 4)
-        assert browser.row is not None and browser.row.key == at
+    await browser.press("down", "down")
+    before = browser.row
+    assert before is not None
+    await browser.search("cookie")
+    await browser.press("enter", *"nnnnnn")
+    hit = browser.row
+    assert isinstance(hit, HitRow) and hit.conversation is not None
+    root = hit.conversation.root_id
+    listed = any(each == root for each in browser.screen.catalog.order(browser.screen.view))
+    await browser.press("escape", "escape", *["escape"] * (1 if browser.screen.searched else 0))
+    assert browser.screen.searched is None
+    assert browser.row.key == (f"c{root}" if listed else before.key)
+    at = browser.row.key
+    await browser.search("auth")
+    await browser.press(*["backspace"] * 4)
+    assert browser.row.key == at
 
 
 # Nothing there
 
 
-async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
+async def test_an_empty_store_says_what_to_do(tmp_path):
     """A sentence, whole, without numbers that read as counts; and one about what Hermes deletes,
     not two."""
     home = tmp_path / "home"
@@ -283,12 +226,12 @@ async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
         assert browser.text("#forecasts").strip() == "No conversation of this store would go."
 
 
-async def test_a_view_without_rows_says_where_the_others_are(tmp_path: Path) -> None:
+async def test_a_view_without_rows_says_where_the_others_are(tmp_path):
     """In the cells there are beside the transcript."""
     path = make_store(
         tmp_path / "state.db", "22", [{"id": "cron_a_20260101_000000", "source": "cron"}], []
     )
-    async with browsing(open_app(loose(path)), (120, 30)) as browser:
+    async with on_store(path, size=(120, 30)) as browser:
         assert browser.text("#list").strip() == "No chats here: press 4 for everything"
         await browser.press("3")
         assert browser.text("#list").strip() == "Nothing is archived"

@@ -1,13 +1,10 @@
 """What each kind of block looks like: one picture for what is said, one for tools, one for states
 and rules."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Sequence
 
 import pytest
-from textual.app import App, ComposeResult
+from textual.app import App
 from transcripts import SHEET, START
 
 from hermes_browse.store.messages.chat_message import (
@@ -23,8 +20,6 @@ from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.settings.themes import DARK
-
-Compare = Callable[..., bool]
 
 MARKDOWN = """\
 # Heading one
@@ -88,7 +83,7 @@ SAID = (
     ChatMessage(6, "s", "assistant", "", START + 5),
     ChatMessage(7, "s", "assistant", "cut off in the mid", START + 6, finish_reason="length"),
 )
-RESULTS: Sequence[tuple[str, dict[str, object], object]] = (
+RESULTS = (
     (
         "terminal",
         {"command": "git diff"},
@@ -127,7 +122,7 @@ RESULTS: Sequence[tuple[str, dict[str, object], object]] = (
 )
 
 
-def rows_of(messages: Sequence[ChatMessage], segments: int = 1) -> tuple[RowInfo, ...]:
+def rows_of(messages, segments=1):
     """Their rows; each row of the last half in the last segment."""
     half = len(messages) // 2 if segments > 1 else len(messages)
     return tuple(
@@ -136,21 +131,21 @@ def rows_of(messages: Sequence[ChatMessage], segments: int = 1) -> tuple[RowInfo
     )
 
 
-def model(messages: Sequence[ChatMessage], segments: int = 1, **more: object) -> TranscriptModel:
+def model(messages, segments=1, **more):
     """They as a conversation."""
     sessions = tuple(
         Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments)
     )
     chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
     names = tuple(each.id for each in sessions)
-    made = TranscriptModel(chat, Outline(names, rows_of(messages, segments), **more))  # type: ignore[arg-type]  # fields by name
+    made = TranscriptModel(chat, Outline(names, rows_of(messages, segments), **more))
     made.add(messages)
     return made
 
 
-def tools() -> TranscriptModel:
+def tools():
     """A call for each kind of result, one that failed and one without any."""
-    messages: list[ChatMessage] = []
+    messages = []
     for number, (name, arguments, result) in enumerate(RESULTS):
         text = result if isinstance(result, str) else json.dumps(result)
         call = ToolCall(f"c{number}", name, json.dumps(arguments))
@@ -177,7 +172,7 @@ def tools() -> TranscriptModel:
     return model(messages)
 
 
-def states() -> TranscriptModel:
+def states():
     """Every state of a message, and every rule between them."""
     messages = (
         ChatMessage(1, "s0", "session_meta", "{}", START, is_hidden=True),
@@ -204,16 +199,16 @@ class BlockApp(App[None]):
 
     CSS = SHEET.read_text()
 
-    def __init__(self, shown: TranscriptModel, look: Look, is_open: bool) -> None:
+    def __init__(self, shown, look, is_open):
         super().__init__()
         self._shown, self._look, self._is_open = shown, look, is_open
         self.register_theme(DARK)
         self.theme = DARK.name
 
-    def compose(self) -> ComposeResult:
+    def compose(self):
         yield TranscriptView()
 
-    def on_mount(self) -> None:
+    def on_mount(self):
         """Show it from its beginning."""
         view = self.query_one(TranscriptView)
         view.page.look = self._look
@@ -223,7 +218,7 @@ class BlockApp(App[None]):
         view.action_to_start()
 
 
-BLOCKS: dict[str, tuple[Callable[[], TranscriptModel], Look, bool]] = {
+BLOCKS = {
     "said-folded": (lambda: model(SAID), Look(), False),
     "said-open": (lambda: model(SAID), Look(reasoning=True), True),
     "tools-short": (tools, Look(), False),
@@ -233,7 +228,7 @@ BLOCKS: dict[str, tuple[Callable[[], TranscriptModel], Look, bool]] = {
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_block(name: str, snap_compare: Compare) -> None:
+def test_block(name, snap_compare):
     """Each kind as it is drawn, in one long page."""
     made, look, is_open = BLOCKS[name]
     height = {

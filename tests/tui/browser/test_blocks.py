@@ -1,7 +1,5 @@
 """A block of a message is described once, and every output that tells messages draws from that."""
 
-from __future__ import annotations
-
 import pytest
 from transcripts import lines_of, model_of
 
@@ -15,16 +13,16 @@ from hermes_browse.tui.text.styled import line_text
 SUMMARY = "[CONTEXT COMPACTION] what came before"
 
 
-def _screen(message: ChatMessage, *, is_open: bool) -> str:
+def _screen(message, *, is_open):
     model = model_of(1)
     return "\n".join(map(line_text, lines_of(message, model, 60, Look(), is_open=is_open)))
 
 
-def _shown(message: ChatMessage) -> str:
+def _shown(message):
     return "\n".join(line.text for line in as_lines(model_of(1).conversation, [message]))
 
 
-def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch):
     """Folded on the screen until it is opened, found, and said by `show` and in `--plain`."""
     note = block_kinds.BlockKind(
         "note",
@@ -50,14 +48,14 @@ def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     "text", [f"{SUMMARY}\nof a log", "<memory-context>kept</memory-context> of a log"]
 )
-def test_the_output_of_a_tool_is_told_whatever_it_begins_with(text: str) -> None:
+def test_the_output_of_a_tool_is_told_whatever_it_begins_with(text):
     """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
     message = ChatMessage(0, "s", "tool", text, tool_call_id="none")
     for told in (_screen(message, is_open=True), _shown(message)):
         assert text.split("\n")[0] in told and "of a log" in told
 
 
-def test_a_summary_that_is_only_flagged_is_one_everywhere() -> None:
+def test_a_summary_that_is_only_flagged_is_one_everywhere():
     """Hermes 0.22 marks it in a column, and it begins like any text."""
     message = ChatMessage(0, "s", "user", "what came before", is_flagged=True)
     assert "compaction summary" in _screen(message, is_open=False)

@@ -1,62 +1,34 @@
 """The browser as a person uses it, by keyboard alone, on the demo store and on stores of the real
 Hermes."""
 
-from __future__ import annotations
-
-import os
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, demo_app, on_demo, on_store, open_app
 from effort import slow_but
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
-from hermes_browse.tui.browser.list.hit_rows import HitRow
+from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.resume.preflight import (
     PreflightCard,
     max_uncached_cost,
     place_and_cost,
 )
-from hermes_browse.tui.text.family import SessionEntry
-from hermes_browse.tui.widgets.list_rows import NoteRow
-
-
-async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:
-    """The newest conversation is under the cursor and in the transcript; hidden ones are
-    counted."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        row = browser.row
-        assert isinstance(row, ConversationRow) and row.conversation.title == "Fix auth bug #3"
-        header = browser.text("#header")
-        catalog = browser.screen.catalog
-        counts = catalog.counts()
-        assert f"{counts[View.CHATS]} of {counts[View.ALL]} shown" in header
-        assert f"{counts[View.AUTOMATION]} automation" in header and "archived" in header
-        model = browser.screen.transcript.model
-        assert model is not None and model.conversation.id == row.conversation.id
-        assert browser.screen.transcript.at_end
-        assert "▶" in browser.text("#lineage")
 
 
 @pytest.mark.parametrize("name", slow_but((), ["state-v11", "state-v14", "state-v22", "state-v31"]))
-async def test_every_fixture_opens_and_every_row_can_be_looked_at(
-    name: str, fixture_store: Callable[[str], Path]
-) -> None:
+async def test_every_fixture_opens_and_every_row_can_be_looked_at(name, fixture_store):
     """Each conversation of each fixture shows as many messages as the list says, and nothing
     fails."""
     path = fixture_store(name)
     before = path.read_bytes()
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await browser.press("4")
         rows = browser.screen.rows
         for index in range(len(rows)):
@@ -65,157 +37,22 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
             row = rows.current
             model = browser.screen.transcript.model
             if isinstance(row, ConversationRow):
-                assert model is not None and model.conversation.root_id == row.conversation.root_id
+                assert model.conversation.root_id == row.conversation.root_id
                 assert len(model.outline.rows) == row.conversation.message_count
     assert path.read_bytes() == before
 
 
-async def test_a_word_is_found_opened_at_its_place_and_walked(tmp_path: Path) -> None:
-    """Typing searches; Enter on a hit goes to it; n and N walk; Esc steps back to the list as it
-    was."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie")
-        rows = browser.screen.rows
-        hits = [row for row in map(rows.source.row, range(len(rows))) if isinstance(row, HitRow)]
-        assert len(hits) >= 2
-        assert all("cookie" in hit.hit.snippet.casefold() for hit in hits)
-        await browser.press("down")
-        while not isinstance(browser.row, HitRow):
-            await browser.press("down")
-        first = browser.row
-        await browser.press("enter")
-        assert browser.screen.transcript.has_focus
-        assert isinstance(first, HitRow)
-        current = browser.screen.transcript.current
-        assert current is not None and current.id == first.hit.message_id
-        await browser.press("n")
-        second = browser.row
-        assert isinstance(second, HitRow) and second.key != first.key
-        await browser.press("N")
-        assert browser.row is not None and browser.row.key == first.key
-        await browser.press("escape")
-        assert browser.screen.rows.has_focus
-        await browser.press("escape")
-        assert browser.screen.searched is None
-        row = browser.row
-        assert isinstance(row, ConversationRow)
-
-
-async def test_a_q_in_a_query_is_a_letter(tmp_path: Path) -> None:
-    """No key that commands elsewhere does so while a query is typed."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("query")
-        assert browser.screen.box.value == "query"
-        assert browser.app.is_running
+async def test_keys_of_the_transcript_tell_where_they_work(browser):
+    await browser.press("c")
+    assert "c (copy) is for messages: Tab goes to them" in browser.status
+    await browser.press("j")
+    assert "is for messages" not in browser.status
+    await browser.press("tab", "c")
+    assert "is for messages" not in browser.status and "clipboard" in browser.status
 
 
 @pytest.mark.slow
-async def test_nothing_found_says_so(tmp_path: Path) -> None:
-    """Zero hits is a sentence, not an empty list."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("zzzzqqqq")
-        assert isinstance(browser.row, NoteRow)
-        assert "Nothing contains this" in browser.text("#list")
-        assert "0 hits" in browser.text("#status")
-
-
-async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
-    """Views by digit, order by s; the runs of a job are one row until it is opened."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("2")
-        assert browser.screen.current_view is View.AUTOMATION
-        rows = browser.screen.rows
-        jobs = [index for index in range(len(rows)) if isinstance(rows.source.row(index), JobRow)]
-        assert len(jobs) == 3
-        before = len(rows)
-        rows.cursor = jobs[0]
-        await browser.settle()
-        await browser.press("enter")
-        job = rows.current
-        assert isinstance(job, JobRow) and job.expanded and len(rows) == before + len(job.runs)
-        await browser.press("1")
-        await browser.sort("started")
-        started = [rows.source.row(index) for index in range(len(rows))]
-        times = [
-            row.conversation.root.started_at for row in started if isinstance(row, ConversationRow)
-        ]
-        assert times == sorted(times, key=lambda moment: -(moment or 0))
-
-
-@pytest.mark.slow
-async def test_the_cursor_stays_when_the_list_is_read_again(tmp_path: Path) -> None:
-    """A reload moves neither the cursor nor the line it is on."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press(*["down"] * 7)
-        rows = browser.screen.rows
-        key, line = rows.current.key if rows.current else "", rows.cursor - rows.scroll_offset.y
-        await browser.press("f5")
-        assert rows.current is not None and rows.current.key == key
-        assert rows.cursor - rows.scroll_offset.y == line
-
-
-async def test_moving_in_the_tree_moves_the_transcript(tmp_path: Path) -> None:
-    """The lineage pane goes segment by segment, and to members of the family."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("l")
-        assert browser.screen.lineage.has_focus
-        await browser.press("home")
-        top = browser.screen.lineage.current
-        assert isinstance(top, SessionEntry)
-        current = browser.screen.transcript.current
-        assert current is not None and current.session_id == top.node.session.id
-        await browser.press("end")
-        last = browser.screen.lineage.current
-        assert isinstance(last, SessionEntry)
-        model = browser.screen.transcript.model
-        assert model is not None and last.node.session.id in model.outline.session_ids
-
-
-async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:
-    """The relation as a word, a subagent by its task, and lines that lead to it."""
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
-        lines = browser.text("#lineage").splitlines()
-        assert lines[0].split()[:5] == ["▾", "◆", "Fix", "auth", "bug"]
-        assert "└   ⊕ subagent: Run the whole te" in lines[1]
-        assert "⇣ 27 messages became a summary" in lines[2]
-        assert "≡ continued: Fix auth bug #2" in lines[3]
-        assert "≡ continued: Fix auth bug #3 ▶" in lines[5]
-        assert "newest of 3 parts" in browser.text("#lineage-title")
-
-
-async def test_keys_of_the_transcript_tell_where_they_work(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("c")
-        assert "c (copy) is for messages: Tab goes to them" in browser.text("#status")
-        await browser.press("j")
-        assert "is for messages" not in browser.text("#status")
-        await browser.press("tab", "c")
-        assert "is for messages" not in browser.text("#status") and "clipboard" in browser.text(
-            "#status"
-        )
-
-
-async def test_readings_and_folds(tmp_path: Path) -> None:
-    """v cycles what is shown, t the tools, r the reasoning; all said in words."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("v")
-        assert browser.screen.mode is Reading.LIVE
-        assert "what the model still sees" in browser.text("#facts")
-        await browser.press("v")
-        assert browser.screen.mode is Reading.EVERYTHING
-        await browser.press("tab", "home")
-        assert "system prompt" in browser.text("#transcript")
-        await browser.press("t")
-        assert "tools: full" in browser.text("#status")
-        await browser.press("r")
-        assert "reasoning shown" in browser.text("#status")
-
-
-@pytest.mark.slow
-async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path: Path) -> None:
+async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path):
     """In DELETE mode a writer locks readers out: the conversation is not left unread once the list
     is read again."""
     app = demo_app(tmp_path)
@@ -227,7 +64,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             await browser.press("down")
             row = browser.row
             assert isinstance(row, ConversationRow)
-            assert "is locked by another process" in " ".join(browser.text("#status").split())
+            assert "is locked by another process" in " ".join(browser.status.split())
             title = (row.conversation.title or "")[:16]
             assert browser.screen.transcript.model is None and title in browser.text(
                 "#title"
@@ -235,69 +72,24 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             writer.execute("ROLLBACK")
             await browser.press("f5")
             model = browser.screen.transcript.model
-            assert model is not None and model.conversation.root_id == row.conversation.root_id
+            assert model.conversation.root_id == row.conversation.root_id
             writer.execute("BEGIN EXCLUSIVE")
-            await browser.press("slash")
-            await browser.type("auth")
-            assert "is locked by another process" in " ".join(browser.text("#status").split())
+            await browser.search("auth")
+            assert "is locked by another process" in " ".join(browser.status.split())
             writer.execute("ROLLBACK")
             await browser.press("f5")
             assert isinstance(browser.row, ConversationRow) and browser.row.hits
 
 
 @pytest.mark.slow
-async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:
-    """A second or two after the last key no connection is open (Hermes 0.22 counts holders)."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("boat")
-        await browser.pilot.pause(2.6)
-        assert not browser.screen.reads.holds_store
-        held = [
-            os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_link(fd)
-        ]
-        assert not [name for name in held if name.startswith(str(tmp_path / "state.db"))]
-
-
-def _is_link(descriptor: str) -> bool:
-    return os.path.islink(f"/proc/self/fd/{descriptor}") and os.path.exists(
-        f"/proc/self/fd/{descriptor}"
-    )
-
-
-async def test_without_a_terminal_to_lend_r_ends_with_the_plan(
-    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A harmless target needs no second key: the application ends with what to run."""
-    monkeypatch.setattr(
-        "hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes"
-    )
-    app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
-    async with browsing(app) as browser:
-        row = browser.row
-        assert isinstance(row, ConversationRow)
-        tip = row.conversation.id
-        await browser.press("enter")
-        assert browser.screen.transcript.has_focus and app.return_value is None, "Enter reads"
-        await browser.pilot.press("R")
-        await browser.pilot.pause(0.5)
-    plan = app.return_value
-    assert plan is not None and plan.argv == ("/usr/bin/hermes", "-p", "default", f"--resume={tip}")
-    assert plan.env == {"HERMES_HOME": str(hermes_home)}
-
-
-@pytest.mark.slow
-async def test_a_risky_resume_wants_another_key(
-    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_risky_resume_wants_another_key(hermes_home, monkeypatch):
     """A gateway chat brings up the card with the recap; Enter does nothing there, y resumes."""
     monkeypatch.setattr(
         "hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes"
     )
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
-        await browser.press("slash")
-        await browser.type("salut")
+        await browser.search("salut")
         await browser.press("enter", "R")
         assert isinstance(app.screen, PreflightCard)
         card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
@@ -316,12 +108,10 @@ async def test_a_risky_resume_wants_another_key(
 
 
 @pytest.mark.parametrize("size", slow_but([(60, 15)], [(120, 36), (80, 24), (60, 15)]))
-async def test_the_sample_store_shows_the_card_and_resumes_nothing(
-    size: tuple[int, int], tmp_path: Path
-) -> None:
+async def test_the_sample_store_shows_the_card_and_resumes_nothing(size, tmp_path):
     """It says why, and what R would run; the keys below are in sight however much the card has
     to say."""
-    async with browsing(demo_app(tmp_path), size) as browser:
+    async with on_demo(tmp_path, size) as browser:
         row = browser.row
         assert isinstance(row, ConversationRow)
         await browser.press("R")
@@ -342,13 +132,11 @@ async def test_the_sample_store_shows_the_card_and_resumes_nothing(
         assert str(answer.render()).startswith("The sample store has nothing to resume")
         await browser.press("escape", "Y")
         assert isinstance(browser.app.screen, MainScreen)
-        assert browser.app.clipboard == "" and "sample store" in browser.text("#status")
+        assert browser.app.clipboard == "" and "sample store" in browser.status
         assert browser.app.return_value is None
 
 
-def test_the_card_tells_where_it_goes_on_and_with_what(
-    fixture_store: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store, tmp_path):
     """Directory and whether it is there, branch, model, provider, context."""
     store = Store(fixture_store("state-v22"))
     with store.reader() as reader:
@@ -382,27 +170,12 @@ def test_the_card_tells_where_it_goes_on_and_with_what(
     assert list(place_and_cost(bare, None)) == []
 
 
-@pytest.mark.parametrize(
-    "size", slow_but([(80, 24), (40, 12)], [(80, 24), (120, 36), (200, 60), (40, 12)])
-)
-async def test_sizes(tmp_path: Path, size: tuple[int, int]) -> None:
-    """Every size shows the list and, where there is room, the transcript; resizing back and forth
-    is fine."""
-    async with browsing(demo_app(tmp_path), size) as browser:
-        assert "Fix auth bug #3" in browser.text("#list")
-        await browser.pilot.resize_terminal(200, 60)
-        await browser.settle()
-        await browser.pilot.resize_terminal(*size)
-        await browser.settle()
-        assert "Fix auth bug #3" in browser.text("#list")
-
-
 @pytest.mark.slow
-async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
+async def test_new_sessions_appear_by_themselves(tmp_path):
     """What another process writes shows up without moving the cursor."""
     import sqlite3
 
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("down", "down")
         key = browser.row.key if browser.row else ""
         writer = sqlite3.connect(tmp_path / "state.db")
@@ -421,19 +194,6 @@ async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
             lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None
         )
         assert browser.screen.rows.source.index_of("c20260528_202640_fresh1") == 0
-        assert browser.row is not None and browser.row.key == key
+        assert browser.row.key == key
         await browser.settle()
         assert "a brand new question" in browser.text("#list")
-
-
-async def test_the_last_column_is_what_the_list_is_sorted_by(tmp_path: Path) -> None:
-    """What is sorted by is shown, in a list that had no room for it before."""
-    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
-        before = browser.text("#list").splitlines()[0]
-        assert "$" not in before
-        await browser.sort("cost")
-        lines = [line for line in browser.text("#list").splitlines() if "$" in line]
-        costs = [float(line.rpartition("$")[2].split()[0]) for line in lines]
-        assert len(costs) > 3 and costs == sorted(costs, reverse=True)
-        await browser.sort("activity")
-        assert browser.text("#list").splitlines()[0] == before

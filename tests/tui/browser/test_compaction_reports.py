@@ -1,14 +1,11 @@
 """Seven reports about compression, each as a store, which the real Hermes wrote where it could:
 what is shown."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import browsing, on_store, open_app
 from builders import DAY, T0, make_store
 from compressed import case, store_of
 
@@ -22,23 +19,23 @@ from hermes_browse.store.compression.model_context import (
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.screens.compactions.screen import CompactionsScreen
 
 NOW = T0 + 400 * DAY
 
 
-def _recorded(name: str, folder: Path) -> Path:
+def _recorded(name, folder):
     return store_of(folder / "state.db", case(f"{name}.json"))
 
 
-def _conversation(store: Path) -> Conversation:
+def _conversation(store):
     with Store(store).reader() as reader:
         (found,) = read_catalog(reader, NOW).select(View.ALL)
     return found
 
 
-async def _inspect(browser: Browser, number: int) -> CompactionsScreen:
+async def _inspect(browser, number):
     """Open the inspector at a compaction, counted from 0."""
     await browser.press("4", "M", "g", *["j"] * number)
     screen = browser.app.screen
@@ -46,7 +43,7 @@ async def _inspect(browser: Browser, number: int) -> CompactionsScreen:
     return screen
 
 
-async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
+async def test_104099_what_the_agent_knew_at_a_turn(tmp_path):
     """Hermes records no context; it is the rows from the summary on, and each says why it was
     sent."""
     store = _recorded("0.19.0-place-twice", tmp_path)
@@ -63,14 +60,14 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
         RowOrigin.KEPT: 4,
         RowOrigin.SINCE: 1,
     }
-    async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
+    async with on_store(store, NOW, (120, 50)) as browser:
         await browser.press("4", "tab", ".")
-        assert "the model had: a summary of" in browser.text("#status")
+        assert "the model had: a summary of" in browser.status
 
 
-async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path: Path) -> None:
+async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path):
     store = _recorded("0.19.0-place-twice", tmp_path)
-    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+    async with on_store(store, NOW, (160, 50)) as browser:
         await _inspect(browser, 0)
         assert "question 3: what about the tide?" in browser.text("#replaced")
         assert "compaction summary" in browser.text("#instead")
@@ -80,24 +77,22 @@ async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path:
 
 
 async def test_45117_the_history_before_each_compression_is_found_and_given_back(
-    tmp_path: Path, clipboard: list[str]
-) -> None:
+    tmp_path, clipboard
+):
     """Hermes opens the newest session whichever is named: what an older one said is copied from the
     inspector."""
     store = _recorded("0.19.0-rotation-twice", tmp_path)
-    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+    async with on_store(store, NOW, (160, 50)) as browser:
         screen = await _inspect(browser, 1)
         assert len(screen.overview) == 3
         one = screen._compaction
-        assert one is not None and one.kind is CompactionKind.ROTATION
+        assert one.kind is CompactionKind.ROTATION
         assert f"{one.session_id} → {one.into_session_id}" in browser.text("#about")
         await browser.press("c")
         assert "question 2: what about the quay?" in clipboard[-1]
 
 
-async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
-    tmp_path: Path, clipboard: list[str]
-) -> None:
+async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path, clipboard):
     """Five of its thirteen sessions are empty, and what follows them knows nothing of before:
     Hermes 0.18 wrote it."""
     store = _recorded("0.18.2-rotation-resumed", tmp_path)
@@ -106,7 +101,7 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
     with Store(store).reader() as reader:
         memory = read_memory(reader, conversation.segments)
     assert not memory.has_summary and len(memory.forgotten) > 20
-    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+    async with on_store(store, NOW, (160, 50)) as browser:
         screen = await _inspect(browser, 6)
         rows = browser.text("#compactions").splitlines()
         assert [row.strip("▌▏ ")[0] for row in rows[3:7]] == ["!", "?", "!", "!"]
@@ -119,13 +114,13 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
         await browser.press("c")
         assert "question 13: what about the harbour?" in clipboard[-1]
         await browser.press("n")
-        assert "lost 1 of" in browser.text("#status")
+        assert "lost 1 of" in browser.status
         await browser.press("k", "k", "k")
-        assert screen._compaction is not None and len(screen._compaction.empty_sessions) == 2
+        assert len(screen._compaction.empty_sessions) == 2
         assert "Empty sessions stand between the two." in browser.text("#about")
 
 
-def _aborted(path: Path, with_shell: bool) -> Path:
+def _aborted(path, with_shell):
     """Six messages in a session that was ended to be compressed, and perhaps an empty session after
     it."""
     sessions = [{"id": "full", "end_reason": "compression", "ended_at": T0 + 9}, {"id": "empty"}]
@@ -143,9 +138,7 @@ def _aborted(path: Path, with_shell: bool) -> Path:
 
 
 @pytest.mark.parametrize("with_shell", [False, True])
-def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(
-    tmp_path: Path, with_shell: bool
-) -> None:
+def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(tmp_path, with_shell):
     hermes = pytest.importorskip("hermes_state").SessionDB(
         _aborted(tmp_path / "state.db", with_shell)
     )
@@ -157,8 +150,8 @@ def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(
 
 @pytest.mark.parametrize("with_shell", [False, True])
 async def test_an_aborted_compression_offers_what_helps(
-    tmp_path: Path, with_shell: bool, clipboard: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, with_shell, clipboard, monkeypatch
+):
     """Without a session after it, a resume has everything; with an empty one Hermes starts fresh
     there (0.19)."""
     monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: None)
@@ -183,7 +176,7 @@ async def test_an_aborted_compression_offers_what_helps(
         assert ("The model no longer has 6 of 6 messages, nor a summary" in card) is with_shell
 
 
-def _interrupted(path: Path) -> Path:
+def _interrupted(path):
     """Rows 1 to 6, then 57 ids of nothing, no summary, and a conversation that goes on."""
     ids = [*range(1, 7), *range(64, 70)]
     messages = [
@@ -199,20 +192,20 @@ def _interrupted(path: Path) -> Path:
     return make_store(path, "22", [{"id": "a", "title": "Interrupted"}], messages)
 
 
-async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path: Path) -> None:
+async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path):
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:
         segments = _conversation(store).segments
         context = context_of(reader, Contexts(read_history(reader, segments), segments), None)
     assert CompactionNote.GAP in context.notes and not context.is_certain
-    async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
+    async with on_store(store, NOW, (120, 50)) as browser:
         await browser.press("M")
         assert "the ids 7 to 63 are in no row: messages of this or of" in browser.text(
             "#compactions"
         )
 
 
-def test_86366_a_tail_that_was_written_again_counts_once(tmp_path: Path) -> None:
+def test_86366_a_tail_that_was_written_again_counts_once(tmp_path):
     """Some rows were carried over several times: all lead to one original, and a context has each
     text once."""
     store = _recorded("0.18.2-place-often", tmp_path)
@@ -234,7 +227,7 @@ def test_86366_a_tail_that_was_written_again_counts_once(tmp_path: Path) -> None
     assert len(asked) > 10 and max(asked.values()) == 1
 
 
-async def test_86234_a_summary_is_no_message(tmp_path: Path) -> None:
+async def test_86234_a_summary_is_no_message(tmp_path):
     """It is a folded line in the transcript, is not counted, and names no conversation."""
     store = _recorded("0.19.0-place-twice", tmp_path)
     conversation = _conversation(store)
@@ -242,7 +235,7 @@ async def test_86234_a_summary_is_no_message(tmp_path: Path) -> None:
         memory = read_memory(reader, conversation.segments)
         summaries = {one.summary for one in read_history(reader, conversation.segments).compactions}
     assert memory.has_summary and not summaries & {*memory.forgotten}
-    async with browsing(open_app(loose(store), NOW), (120, 60)) as browser:
+    async with on_store(store, NOW, (120, 60)) as browser:
         await browser.press("4", "tab")
         page = browser.text("#transcript")
         assert "compaction summary · " in page and "REFERENCE ONLY" not in page

@@ -1,11 +1,7 @@
 """Typing a query: filters lit, mistakes underlined with their reason, what can be typed next."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import NOW, Browser, browsing, demo_app
+from browsing import NOW
 
 from hermes_browse.store.search.filters import Vocabulary
 from hermes_browse.store.search.query import parse, unknown_filters
@@ -17,7 +13,7 @@ KNOWN = Vocabulary(
 
 
 @pytest.mark.parametrize(
-    ("text", "offer"),
+    "text, offer",
     [
         ("boat sou", Offer(5, "", ("source:",))),
         ("boat -sou", Offer(6, "", ("source:",))),
@@ -38,7 +34,7 @@ KNOWN = Vocabulary(
         ("", None),
     ],
 )
-def test_what_can_come_next(text: str, offer: Offer | None) -> None:
+def test_what_can_come_next(text, offer):
     found = complete(text, KNOWN, NOW)
     if text == "on:2026-05":
         assert found is None or found.choices[0].startswith("2026-05")
@@ -47,7 +43,7 @@ def test_what_can_come_next(text: str, offer: Offer | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    "text, reason",
     [
         ("sorce:cli", "is source: meant?"),
         ("since:3d", "is after: meant?"),
@@ -56,7 +52,7 @@ def test_what_can_come_next(text: str, offer: Offer | None) -> None:
         ("source>cli", "is source: meant?"),
     ],
 )
-def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:
+def test_what_looks_like_a_filter_is_told(text, reason):
     problems = unknown_filters(parse(f"boat {text} x"))
     assert [(each.start, each.end) for each in problems] == [(5, 5 + len(text))]
     assert reason in problems[0].text
@@ -76,91 +72,79 @@ def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:
         "C:\\x",
     ],
 )
-def test_words_with_a_colon_stay_words(text: str) -> None:
+def test_words_with_a_colon_stay_words(text):
     assert unknown_filters(parse(text)) == ()
 
 
-def _marks(browser: Browser) -> list[tuple[str, str]]:
+def _marks(browser):
     box = browser.screen.box
     return [(name, box.value[start:end]) for name, start, end in box.marks]
 
 
 @pytest.mark.slow
-async def test_mistakes_are_underlined_and_nothing_is_searched(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie source:cli after:never ")
-        assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
-        status = browser.text("#status")
-        assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" not in status
-        assert "Nothing is looked for" in browser.text("#list")
-        assert not browser.screen.matchers
-        line = browser.screen.box.render_line(0)
-        looks = {segment.text: segment.style for segment in line}
-        style = looks["after:never"]
-        assert style is not None and style.underline
-        plain = looks["cookie "]
-        assert plain is not None and not plain.underline
+async def test_mistakes_are_underlined_and_nothing_is_searched(browser):
+    await browser.search("cookie source:cli after:never ")
+    assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
+    status = browser.status
+    assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" not in status
+    assert "Nothing is looked for" in browser.text("#list")
+    assert not browser.screen.matchers
+    line = browser.screen.box.render_line(0)
+    looks = {segment.text: segment.style for segment in line}
+    style = looks["after:never"]
+    assert style.underline
+    plain = looks["cookie "]
+    assert not plain.underline
 
 
 @pytest.mark.slow
-async def test_a_wrong_value_is_refused_until_it_is_right(tmp_path: Path) -> None:
+async def test_a_wrong_value_is_refused_until_it_is_right(browser):
     """First and in colour, with a word beside it or alone; no hits of a query without the
     filter."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("msgs>few ")
-        assert browser.text("#status").strip().startswith("msgs> needs a number")
-        await browser.type("ferry")
-        assert (
-            browser.text("#status").strip().startswith("msgs> needs a number")
-            and browser.screen.results is None
-        )
-        browser.screen.search.run()
-        await browser.settle()
-        assert browser.screen.results is None and "Nothing is looked for" in browser.text("#list")
-        await browser.press("escape")
-        await browser.press("slash")
-        await browser.type("msgs>2 ferry ")
-        assert browser.screen.results is not None and "hits in" in browser.text("#status")
+    await browser.search("msgs>few ")
+    assert browser.status.strip().startswith("msgs> needs a number")
+    await browser.type("ferry")
+    assert (
+        browser.status.strip().startswith("msgs> needs a number") and browser.screen.results is None
+    )
+    browser.screen.search.run()
+    await browser.settle()
+    assert browser.screen.results is None and "Nothing is looked for" in browser.text("#list")
+    await browser.press("escape")
+    await browser.search("msgs>2 ferry ")
+    assert browser.screen.results is not None and "hits in" in browser.status
 
 
 @pytest.mark.slow
-async def test_an_unfinished_filter_is_no_mistake_yet(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("title:")
-        assert _marks(browser) == [] and "wants a value" not in browser.text("#status")
-        await browser.type(" ")
-        assert _marks(browser) == [("problem", "title:")]
-        await browser.press("escape")
-        await browser.type("is:arc")
-        assert _marks(browser) == [] and "knows" not in browser.text("#status")
-        await browser.type("x")
-        assert _marks(browser) == [("problem", "is:arcx")]
-        assert "is: knows live" in browser.text("#status")
+async def test_an_unfinished_filter_is_no_mistake_yet(browser):
+    await browser.search("title:")
+    assert _marks(browser) == [] and "wants a value" not in browser.status
+    await browser.type(" ")
+    assert _marks(browser) == [("problem", "title:")]
+    await browser.press("escape")
+    await browser.type("is:arc")
+    assert _marks(browser) == [] and "knows" not in browser.status
+    await browser.type("x")
+    assert _marks(browser) == [("problem", "is:arcx")]
+    assert "is: knows live" in browser.status
 
 
-async def test_tab_takes_what_is_offered_and_else_moves_on(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("sou")
-        await browser.press("tab")
-        assert browser.screen.box.value == "source:" and browser.screen.box.has_focus
-        assert "Tab takes" in browser.text("#views") and "telegram" in browser.text("#views")
-        await browser.type("tel")
-        await browser.press("right")
-        assert browser.screen.box.value == "source:telegram "
-        assert "Tab takes" not in browser.text("#views")
-        sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}  # type: ignore[union-attr]  # rows of conversations
-        assert sources == {"telegram"}
-        await browser.press("tab")
-        assert not browser.screen.box.has_focus
+async def test_tab_takes_what_is_offered_and_else_moves_on(browser):
+    await browser.search("sou")
+    await browser.press("tab")
+    assert browser.screen.box.value == "source:" and browser.screen.box.has_focus
+    assert "Tab takes" in browser.text("#views") and "telegram" in browser.text("#views")
+    await browser.type("tel")
+    await browser.press("right")
+    assert browser.screen.box.value == "source:telegram "
+    assert "Tab takes" not in browser.text("#views")
+    sources = {row.conversation.source for row in map(browser.screen.rows.source.row, range(3))}
+    assert sources == {"telegram"}
+    await browser.press("tab")
+    assert not browser.screen.box.has_focus
 
 
 @pytest.mark.slow
-async def test_tools_of_the_store_are_offered(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("tool:ter")
-        assert "terminal" in browser.text("#views")
+async def test_tools_of_the_store_are_offered(browser):
+    await browser.search("tool:ter")
+    assert "terminal" in browser.text("#views")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from textual.app import App, ComposeResult
+from textual.app import App
 
 import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import Hit
@@ -19,40 +19,40 @@ from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow
-from hermes_browse.tui.widgets.list_rows import FixedRows, ListRow, NoteRow
+from hermes_browse.tui.widgets.list_rows import FixedRows, NoteRow
 
 NOW = 1_700_000_000.0
 SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"
 HOSTILE = "[bold] [/] [@click=app.quit]x[/] \x1b]0;owned\x07 \u202eevil \x00"
 
 
-def conversation(number: int, title: str | None = None, **more: object) -> Conversation:
+def conversation(number, title=None, **more):
     """A chat with an id of its own."""
     session = Session(f"s{number}", "cli", message_count=142, cost_usd=1.24)
-    fields: dict[str, object] = {
+    fields = {
         "title": title or f"Chat {number}",
         "last_active": NOW - number * 60,
         **more,
     }
-    return Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, **fields)  # type: ignore[arg-type]  # mixed fields
+    return Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, **fields)
 
 
 class Counted:
     """Many rows, none of them held; counts how often one is asked for."""
 
-    def __init__(self, count: int, shift: int = 0) -> None:
+    def __init__(self, count, shift=0):
         self.count, self.shift, self.asked = count, shift, 0
 
-    def __len__(self) -> int:
+    def __len__(self):
         return self.count
 
-    def row(self, index: int) -> ListRow:
+    def row(self, index):
         """The row at an index."""
         assert 0 <= index < self.count
         self.asked += 1
         return ConversationRow(conversation(index - self.shift))
 
-    def index_of(self, key: str) -> int | None:
+    def index_of(self, key):
         """Where the row with a key is."""
         return int(key.removeprefix("cs")) + self.shift
 
@@ -62,35 +62,35 @@ class ListApp(App[None]):
 
     CSS = SHEET.read_text()
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.said: list[tuple[str, str]] = []
+        self.said = []
 
-    def compose(self) -> ComposeResult:
+    def compose(self):
         yield ConversationList()
 
     @property
-    def list(self) -> ConversationList:
+    def list(self):
         """The list, with a clock that stands still."""
         found = self.query_one(ConversationList)
         found.clock = lambda: NOW
         return found
 
-    def on_conversation_list_highlighted(self, message: ConversationList.Highlighted) -> None:
+    def on_conversation_list_highlighted(self, message):
         """Keep it."""
         self.said.append(("highlighted", message.row.key))
 
-    def on_conversation_list_selected(self, message: ConversationList.Selected) -> None:
+    def on_conversation_list_selected(self, message):
         """Keep it."""
         self.said.append(("selected", message.row.key))
 
 
-def screen_lines(view: ConversationList) -> list[str]:
+def screen_lines(view):
     """What is on screen."""
     return [view.render_line(y).text for y in range(view.size.height)]
 
 
-async def test_rows_off_screen_are_never_asked_for() -> None:
+async def test_rows_off_screen_are_never_asked_for():
     """A frame over 100,000 rows costs a screen of rows, at the top, at the end and for a step."""
     app = ListApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -107,7 +107,7 @@ async def test_rows_off_screen_are_never_asked_for() -> None:
         assert app.list.cursor == 100_000 - 1 - 23 - 1
 
 
-async def test_new_rows_above_move_nothing() -> None:
+async def test_new_rows_above_move_nothing():
     """The cursor stays on its conversation, on the same line of the screen, and says nothing."""
     app = ListApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -125,7 +125,7 @@ async def test_new_rows_above_move_nothing() -> None:
         assert app.said == []
 
 
-async def test_keys_and_mouse() -> None:
+async def test_keys_and_mouse():
     """Arrows and vim keys move, Enter and a double click take the row; a single click does not."""
     app = ListApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -144,7 +144,7 @@ async def test_keys_and_mouse() -> None:
         assert app.said[-1] == ("selected", "cs6")
 
 
-async def test_stored_text_is_neither_markup_nor_control() -> None:
+async def test_stored_text_is_neither_markup_nor_control():
     """A title from a store stands there letter by letter, and cannot act on the terminal."""
     app = ListApp()
     async with app.run_test(size=(160, 10)) as pilot:
@@ -155,7 +155,7 @@ async def test_stored_text_is_neither_markup_nor_control() -> None:
         assert printable(line) == line
 
 
-async def test_dim_is_dimmer_than_titles() -> None:
+async def test_dim_is_dimmer_than_titles():
     """Hierarchy by dimness: what is beside the title is painted fainter than the title."""
     app = ListApp()
     async with app.run_test(size=(80, 10)) as pilot:
@@ -168,7 +168,7 @@ async def test_dim_is_dimmer_than_titles() -> None:
         assert age.dim or age.color != title.color
 
 
-async def test_the_ages_of_all_rows_are_of_one_moment() -> None:
+async def test_the_ages_of_all_rows_are_of_one_moment():
     """A row drawn again, as the cursor leaves it, is not ahead of the others; later all are."""
     app = ListApp()
     async with app.run_test(size=(80, 10)) as pilot:
@@ -187,7 +187,7 @@ async def test_the_ages_of_all_rows_are_of_one_moment() -> None:
         assert all(f"{n + 4}m" in rows.render_line(n - 1).text for n in range(1, 4))
 
 
-async def test_the_quiet_cursor_shows_in_ansi_themes() -> None:
+async def test_the_quiet_cursor_shows_in_ansi_themes():
     """The row the cursor is on differs from the others while another pane has the keys."""
     app = ListApp()
     async with app.run_test(size=(80, 10)) as pilot:
@@ -204,12 +204,12 @@ async def test_the_quiet_cursor_shows_in_ansi_themes() -> None:
 class _BarRow(NamedTuple):
     key: str = "bar"
 
-    def spans(self, width: int, now: float) -> list[tuple[str, str]]:
+    def spans(self, width, now):
         """A name and a bar."""
         return [(" · name", "dim"), ("██▌  ", "dim"), (" " * (width - 12), "plain")]
 
 
-async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes() -> None:
+async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes():
     """Words stay legible on it, and a bar keeps its length."""
     app = ListApp()
     async with app.run_test(size=(80, 10)) as pilot:
@@ -224,7 +224,7 @@ async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes() -> None:
             for part in app.list.render_line(0)
             if not part.text.strip() and part.style
         )
-        assert name is not None and name.reverse and bar is not None and not bar.reverse
+        assert name.reverse and not bar.reverse
 
 
 @given(
@@ -232,11 +232,11 @@ async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes() -> None:
     st.integers(38, 160),
     st.sampled_from(["conversation", "job", "note"]),
 )
-def test_rows_are_exactly_as_wide_as_asked(text: str, width: int, kind: str) -> None:
+def test_rows_are_exactly_as_wide_as_asked(text, width, kind):
     """Every row fills its width and nothing more, whatever it is called."""
     text = text.replace("\u200d", "")
     chat = conversation(1, text, branches=2, subagents=11, note="possibly a subagent")
-    rows: dict[str, ListRow] = {
+    rows = {
         "conversation": ConversationRow(chat),
         "job": JobRow(text or "job", (chat,) * 412, chat),
         "note": NoteRow(text),
@@ -247,7 +247,7 @@ def test_rows_are_exactly_as_wide_as_asked(text: str, width: int, kind: str) -> 
 
 
 @pytest.mark.parametrize("width", [38, 60, 120])
-def test_a_match_is_on_screen_and_lit(width: int) -> None:
+def test_a_match_is_on_screen_and_lit(width):
     """However narrow the line and however late the match."""
     snippet = "a long beginning " * 6 + "needle and the rest"
     start = snippet.index("needle")

@@ -1,17 +1,14 @@
 """Taking things out: the clipboard's routes and what they claim, messages, code blocks and tool
 outputs."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-import sys
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import on_demo
+from platforms import posix_only
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
@@ -29,10 +26,8 @@ from hermes_browse.tui.terminal.programs import private_file
 REAL_TOOLS = clipboard.tools
 """Before the fixture takes it away."""
 
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 
-
-def script(folder: Path, name: str, body: str) -> Path:
+def script(folder, name, body):
     """A program of that name, first on the path."""
     path = folder / name
     path.write_text(f"#!/bin/sh\n{body}\n")
@@ -40,12 +35,12 @@ def script(folder: Path, name: str, body: str) -> Path:
     return path
 
 
-def names(environment: dict[str, str], platform: str = "linux") -> list[str]:
+def names(environment, platform="linux"):
     """The programs that would be tried."""
     return [tool.argv[0] for tool in REAL_TOOLS(environment, platform)]
 
 
-def test_the_tool_of_the_desktop_comes_first_and_tmux_after() -> None:
+def test_the_tool_of_the_desktop_comes_first_and_tmux_after():
     assert names({"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0", "TMUX": "x"})[:4] == [
         "wl-copy",
         "xclip",
@@ -56,7 +51,7 @@ def test_the_tool_of_the_desktop_comes_first_and_tmux_after() -> None:
     assert names({}, "win32") == ["clip"]
 
 
-def test_over_ssh_the_far_desktop_is_left_alone() -> None:
+def test_over_ssh_the_far_desktop_is_left_alone():
     """What the far machine keeps on its clipboard is of no use here; tmux passes on to this
     terminal."""
     far = {"SSH_CONNECTION": "1 2 3 4", "WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}
@@ -65,10 +60,8 @@ def test_over_ssh_the_far_desktop_is_left_alone() -> None:
     assert set(names(far | {"TMUX": "x"})) == {"tmux"}
 
 
-@POSIX
-def test_the_first_tool_that_takes_the_text_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@posix_only
+def test_the_first_tool_that_takes_the_text_is_named(tmp_path, monkeypatch):
     """One that is missing and one that fails are passed over; nothing is claimed for them."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     script(tmp_path, "fails", "exit 1")
@@ -83,15 +76,15 @@ def test_the_first_tool_that_takes_the_text_is_named(
     assert run_tool("x", candidates[:2]) is None
 
 
-def test_without_a_tool_the_terminal_is_told_and_nothing_is_claimed() -> None:
-    sent: list[str] = []
+def test_without_a_tool_the_terminal_is_told_and_nothing_is_claimed():
+    sent = []
     route = asyncio.run(clipboard.copy("words", sent.append))
     assert sent == ["words"]
     assert "OSC 52" in route and "sent" in route and "copied" not in route
     assert "more than some terminals take" in asyncio.run(clipboard.copy("x" * 80_000, sent.append))
 
 
-def test_what_is_pasted_cannot_act() -> None:
+def test_what_is_pasted_cannot_act():
     """The end of a bracketed paste, inside a paste, would let the rest be typed."""
     assert "\x1b" not in harmless("a\x1b[201~rm -rf\r")
     assert harmless("a\x1b[201~") == "a␛[201~"
@@ -101,14 +94,14 @@ def test_what_is_pasted_cannot_act() -> None:
     )
 
 
-def test_code_blocks_are_found_where_they_are_nested() -> None:
+def test_code_blocks_are_found_where_they_are_nested():
     text = "one\n\n```python\nprint(1)\n```\n\n- item\n\n  ```\n  plain\n  two\n  ```\n"
     blocks = code_blocks(ChatMessage(1, "s", "assistant", text))
     assert [block.text for block in blocks] == ["print(1)", "plain\ntwo"]
     assert "python" in blocks[0].name and "2 lines" in blocks[1].name
 
 
-def test_a_message_is_taken_without_what_was_injected() -> None:
+def test_a_message_is_taken_without_what_was_injected():
     recalled = "<memory-context>secret</memory-context>\n"
     assert (
         message_text(ChatMessage(1, "s", "user", recalled + "plain question")).text
@@ -121,7 +114,7 @@ def test_a_message_is_taken_without_what_was_injected() -> None:
     )
 
 
-async def _copied(browser: Browser, key: str) -> str:
+async def _copied(browser, key):
     """Press a key and give what the terminal was sent."""
     browser.app._clipboard = ""
     await browser.press(key)
@@ -130,46 +123,39 @@ async def _copied(browser: Browser, key: str) -> str:
     return browser.app.clipboard
 
 
-async def test_keys_copy_the_message_and_say_by_which_way(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("tab", "K")
-        current = browser.screen.transcript.current
-        assert current is not None and current.role == "user"
-        assert await _copied(browser, "c") == current.text
-        assert "OSC 52" in browser.text("#status") and f"message {current.id}" in browser.text(
-            "#status"
-        )
-        assert await _copied(browser, "y") == browser.screen.current.id  # type: ignore[union-attr]  # one is open
-        assert "OSC 52" in browser.text("#status")
+async def test_keys_copy_the_message_and_say_by_which_way(browser):
+    await browser.press("tab", "K")
+    current = browser.screen.transcript.current
+    assert current.role == "user"
+    assert await _copied(browser, "c") == current.text
+    assert "OSC 52" in browser.status and f"message {current.id}" in browser.status
+    assert await _copied(browser, "y") == browser.screen.current.id
+    assert "OSC 52" in browser.status
 
 
-async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("tab", "home")
-        view = browser.screen.transcript
-        assert view.model is not None
-        while view.current is None or not view.current.tool_calls:
-            await browser.press("right_curly_bracket")
-        results = [view.model.result(call.id) for call in view.current.tool_calls]
-        texts = [output_text(each.text) for each in results if each is not None]
-        assert texts
-        taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
-        assert taken == [*map(harmless, texts), harmless(texts[0])], (
-            "after the last one the first again"
-        )
+async def test_tool_outputs_are_taken_one_after_the_other(browser):
+    await browser.press("tab", "home")
+    view = browser.screen.transcript
+    assert view.model is not None
+    while view.current is None or not view.current.tool_calls:
+        await browser.press("right_curly_bracket")
+    results = [view.model.result(call.id) for call in view.current.tool_calls]
+    texts = [output_text(each.text) for each in results if each is not None]
+    assert texts
+    taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
+    assert taken == [*map(harmless, texts), harmless(texts[0])], (
+        "after the last one the first again"
+    )
 
 
-async def test_where_there_is_nothing_to_take_it_is_said(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("tab", "K")
-        assert await _copied(browser, "C") == ""
-        assert "no code block" in browser.text("#status")
+async def test_where_there_is_nothing_to_take_it_is_said(browser):
+    await browser.press("tab", "K")
+    assert await _copied(browser, "C") == ""
+    assert "no code block" in browser.status
 
 
-@POSIX
-async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@posix_only
+async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, monkeypatch):
     """0600 while it is there, harmless to the terminal, and the browser goes on."""
     notes = tmp_path / "notes"
     script(
@@ -178,7 +164,7 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
         f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text',
     )
     monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         monkeypatch.setattr(browser.app, "suspend", nullcontext)
         await browser.press("tab", "home")
         view = browser.screen.transcript
@@ -189,7 +175,6 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
         mode, name = notes.read_text().split()
         assert mode == "600" and name.endswith(".md")
         assert not Path(name).exists() and not Path(name).parent.exists()
-        assert view.model is not None
         result = view.model.result(view.current.tool_calls[0].id)
         assert result is not None
         paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
@@ -197,29 +182,27 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
         assert browser.app.is_running
 
 
-@POSIX
-async def test_what_goes_wrong_with_an_editor_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
+@posix_only
+async def test_what_goes_wrong_with_an_editor_is_said(tmp_path, monkeypatch):
+    async with on_demo(tmp_path) as browser:
         await browser.press("tab")
         monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
         await browser.press("E")
         await browser.settle()
-        assert "cannot be handed over" in browser.text("#status"), "this terminal is none"
+        assert "cannot be handed over" in browser.status, "this terminal is none"
         monkeypatch.setattr(browser.app, "suspend", nullcontext)
         await browser.press("E")
         await browser.settle()
-        assert "could not be started" in browser.text("#status")
+        assert "could not be started" in browser.status
 
 
-def test_a_paged_text_cannot_act() -> None:
+def test_a_paged_text_cannot_act():
     with private_file("a\x1b[2Jb\u202e", ".txt") as path:
         assert path.read_text(encoding="utf-8") == "a␛[2Jb\ufffd"
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v31"])
-def test_raw_is_what_is_stored(name: str, fixture_store: Callable[[str], Path]) -> None:
+def test_raw_is_what_is_stored(name, fixture_store):
     """Every column, undecoded: also the prefix of multimodal content."""
     store = Store(fixture_store(name))
     with store.reader() as reader:
@@ -235,7 +218,7 @@ def test_raw_is_what_is_stored(name: str, fixture_store: Callable[[str], Path]) 
         assert read_raw(reader, 10**9) is None
 
 
-def test_raw_takes_salvaged_bytes(tmp_path: Path) -> None:
+def test_raw_takes_salvaged_bytes(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
     number = builder.message("s", "user", b"\xff\x00")
@@ -244,52 +227,47 @@ def test_raw_takes_salvaged_bytes(tmp_path: Path) -> None:
         assert text is not None and json.loads(text)["content"] == {"bytes": 2, "hex": "ff00"}
 
 
-async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("tab", "K")
-        current = browser.screen.transcript.current
-        assert current is not None
-        await browser.press("ampersand")
-        assert isinstance(browser.app.screen, RawCard)
-        lines = browser.app.screen.query_one("#raw").render_lines(
-            browser.app.screen.query_one("#raw").size.region
-        )
-        assert any(f'"id": {current.id},' in line.text for line in lines)
-        await browser.press("escape")
-        assert browser.app.screen is browser.screen
+async def test_the_raw_row_is_looked_at_and_left(browser):
+    await browser.press("tab", "K")
+    current = browser.screen.transcript.current
+    assert current is not None
+    await browser.press("ampersand")
+    assert isinstance(browser.app.screen, RawCard)
+    lines = browser.app.screen.query_one("#raw").render_lines(
+        browser.app.screen.query_one("#raw").size.region
+    )
+    assert any(f'"id": {current.id},' in line.text for line in lines)
+    await browser.press("escape")
+    assert browser.app.screen is browser.screen
 
 
-async def test_the_raw_row_needs_no_text_that_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_raw_row_needs_no_text_that_is_read(browser, monkeypatch):
     """Beside a busy writer a message is on its way when the key comes: its number is known."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("tab", "K")
-        current = browser.screen.transcript.current
-        assert current is not None and browser.screen.transcript.current_id == current.id
-        monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
-        assert browser.screen.transcript.current is None
-        await browser.press("ampersand")
-        assert isinstance(browser.app.screen, RawCard)
+    await browser.press("tab", "K")
+    current = browser.screen.transcript.current
+    assert browser.screen.transcript.current_id == current.id
+    monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
+    assert browser.screen.transcript.current is None
+    await browser.press("ampersand")
+    assert isinstance(browser.app.screen, RawCard)
 
 
-async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:
+async def test_the_palette_offers_what_keys_of_the_transcript_do(browser):
     """By name, from any pane, and it works from there."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
-        assert {
-            "Copy",
-            "Copy code",
-            "Copy output",
-            "Pager",
-            "Editor",
-            "Raw",
-            "Find here",
-            "Go to",
-        } <= set(commands)
-        browser.app._clipboard = ""
-        commands["Copy"].run()
-        await browser.settle()
-        await browser.settle()
-        current = browser.screen.transcript.current
-        assert current is not None and browser.app.clipboard == harmless(current.text)
+    commands = {each.choice.title: each for each in entries(browser.app, browser.screen, {})}
+    assert {
+        "Copy",
+        "Copy code",
+        "Copy output",
+        "Pager",
+        "Editor",
+        "Raw",
+        "Find here",
+        "Go to",
+    } <= set(commands)
+    browser.app._clipboard = ""
+    commands["Copy"].run()
+    await browser.settle()
+    await browser.settle()
+    current = browser.screen.transcript.current
+    assert browser.app.clipboard == harmless(current.text)

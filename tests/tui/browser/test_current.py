@@ -5,37 +5,25 @@ about the same one.
 with these seeds.
 """
 
-from __future__ import annotations
-
 import os
 import random
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from browsing import (
-    Browser,
     HeldAnswers,
-    browsing,
-    demo_app,
     drawn_row,
     of_row,
-    open_app,
+    on_demo,
     sessions_of_tree,
 )
 from effort import slow_but
 
-from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui.browser.edit.change_cards import RenameCard
-from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.transcript import cards
-from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.exporting import ExportCard
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 from hermes_browse.tui.text import formats
@@ -88,7 +76,7 @@ INSIDE = ("down", "down", "up", "enter", "enter", "7", "tab", "escape")
 CALLS = {command.id: command.does for command in MAIN}
 
 
-def _roots(conversations: tuple[Conversation, ...]) -> set[str]:
+def _roots(conversations):
     return {each.root_id for each in conversations}
 
 
@@ -96,19 +84,19 @@ class Meant:
     """What keys would act on: whoever does something is replaced by a note of what it was asked
     for."""
 
-    def __init__(self, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, browser, monkeypatch):
         self.browser = browser
         screen = browser.screen
-        self.notes: list[set[str]] = []
-        self.resumed: list[str] = []
+        self.notes = []
+        self.resumed = []
         monkeypatch.setattr(screen, "start", self._start(screen.start))
         monkeypatch.setattr(screen, "start_write", self._start(screen.start_write))
         monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
 
-    def _start(self, start: Callable[..., object]) -> Callable[..., object]:
-        def started(*given: Any) -> object:
+    def _start(self, start):
+        def started(*given):
             group = given[:1] if isinstance(given[0], str) else ()
             work, *meant = given[len(group) :]
             match work.__name__:
@@ -124,12 +112,12 @@ class Meant:
 
         return started
 
-    def _root(self, session_id: str) -> set[str]:
+    def _root(self, session_id):
         found = self.browser.screen.catalog.of_session(session_id)
         return {found.root_id} if found is not None else set()
 
-    def _details(self, show: Callable[..., None]) -> Callable[..., None]:
-        def shown(main: MainScreen, conversation: Conversation) -> None:
+    def _details(self, show):
+        def shown(main, conversation):
             if self._is_asking:
                 self.notes.append({conversation.root_id})
             else:
@@ -137,8 +125,8 @@ class Meant:
 
         return shown
 
-    def _screen(self, push: Callable[..., Any]) -> Callable[..., Any]:
-        def pushed(screen: object, *given: object) -> Any:
+    def _screen(self, push):
+        def pushed(screen, *given):
             if isinstance(screen, RenameCard):
                 self.notes.append({screen._conversation.root_id})
                 return None
@@ -149,7 +137,7 @@ class Meant:
 
         return pushed
 
-    def by(self, action: str) -> set[str]:
+    def by(self, action):
         """The roots a key would be about; none where it says that there is nothing."""
         self.notes.clear()
         self._is_asking = True
@@ -157,7 +145,7 @@ class Meant:
         self._is_asking = False
         return self.notes[0] if self.notes else set()
 
-    def by_resume(self) -> set[str]:
+    def by_resume(self):
         """The root that R would resume."""
         self.resumed.clear()
         self.browser.screen.action_do(CALLS["resume"])
@@ -166,7 +154,7 @@ class Meant:
         return resumed[0] if resumed else set()
 
 
-def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
+def compare(browser, meant, *, is_late):
     """All that shows or names a conversation agrees.
 
     Args:
@@ -225,7 +213,7 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
             )
 
 
-def burst(chance: random.Random, browser: Browser) -> list[str]:
+def burst(chance, browser):
     """Some keys, pressed without a pause."""
     if not isinstance(browser.app.screen, MainScreen):
         return [chance.choice(INSIDE)]
@@ -242,16 +230,14 @@ def burst(chance: random.Random, browser: Browser) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", slow_but(SEEDS[:1], SEEDS))
-async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
-    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_random_keys_never_part_what_is_shown_from_what_is_meant(seed, tmp_path, monkeypatch):
     """Random keys, searches and screens among them; after each, with answers held back and with all
     given."""
     chance = random.Random(seed)
     answers = HeldAnswers(monkeypatch)
-    pressed: list[str] = []
+    pressed = []
     sizes = [(120, 36), (80, 24), (200, 60)]
-    async with browsing(demo_app(tmp_path), sizes[seed % 3]) as browser:
+    async with on_demo(tmp_path, sizes[seed % 3]) as browser:
         meant = Meant(browser, monkeypatch)
         for _ in range(COUNT):
             keys = burst(chance, browser)
@@ -274,60 +260,11 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
                 ) from error
 
 
-@pytest.mark.parametrize("back", slow_but((), ["left", "escape"]))
-async def test_back_from_what_hermes_deletes(
-    back: str, fixture_store: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was opened in W, listed or not, is what all panes show and all keys mean, also one step
-    back."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    fixture_store("state-v31").rename(folder / "state.db")
-    (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
-    location = Location(folder / "state.db", root=folder, profile="default")
-    places: set[bool] = set()
-    async with browsing(
-        open_app(location, 1_900_000_000.0)
-    ) as browser:  # years later: all of it is old
-        meant, screen = Meant(browser, monkeypatch), browser.screen
-        await browser.press("W")
-        count = len(browser.app.screen.query_one("#forecasts", ConversationList))
-        for number in range(0, count, max(1, count // 6)):
-            if number:
-                await browser.press("W")
-            forecasts = browser.app.screen.query_one("#forecasts", ConversationList)
-            forecasts.cursor = number
-            await browser.settle()
-            forecast = forecasts.current
-            assert isinstance(forecast, ForecastRow)
-            await browser.press("enter")
-            assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
-            opened = screen.transcript.model
-            assert (
-                opened is not None and opened.conversation.root_id == forecast.conversation.root_id
-            )
-            assert meant.by("details") == {forecast.conversation.root_id}
-            compare(browser, meant, is_late=False)
-            places.add(drawn_row(browser) is not None)
-            await browser.press(back)
-            if back == "escape":  # first to the screen it was opened from, as it was left
-                assert (
-                    browser.app.screen.query_one("#forecasts") is forecasts
-                    and forecasts.cursor == number
-                )
-                await browser.press("escape", "escape")
-            assert screen.rows.has_focus
-            compare(browser, meant, is_late=False)
-    assert places == {True, False}, "some are in the list, some are not"
-
-
-async def test_a_member_that_the_list_has_not_read_is_looked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_member_that_the_list_has_not_read_is_looked_for(tmp_path, monkeypatch):
     """As right after the start: until it is found keys are about nothing, and the tree stays as it
     is."""
     answers = HeldAnswers(monkeypatch)
-    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+    async with on_demo(tmp_path, (120, 40)) as browser:
         screen = browser.screen
         meant = Meant(browser, monkeypatch)
         await browser.press("l", "home")

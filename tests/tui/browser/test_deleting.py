@@ -1,17 +1,13 @@
 """Deleting on the main screen: what the card asks and spares, and the undo."""
 
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from browsing import browsing, go_to, listed, loose, open_app
+from browsing import go_to, listed, on_store
 from builders import make_store
 from effort import slow_but
 from pruning import NOW
-from trashing import column_of, differences, dump, health
+from trashing import as_before, column_of, differences, dump, is_sound
 
 from hermes_browse.store.edit import portions, titles
 from hermes_browse.store.edit.restore import restore
@@ -22,10 +18,10 @@ from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.settings.store_paths import trash_folder
 
 
-async def test_delete_one_and_undo(path: Path) -> None:
+async def test_delete_one_and_undo(path):
     """After a different key; with its subagents; u brings back every row."""
     before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await go_to(browser, "boss")
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteCard)
@@ -39,51 +35,51 @@ async def test_delete_one_and_undo(path: Path) -> None:
         assert isinstance(browser.app.screen, DeleteCard), "what asks is not what answers"
         await browser.press("escape")
         assert not differences(before, dump(path))
-        await browser.press("D")
-        await browser.press("y")
+        await browser.press("D", "y")
         assert "boss" not in listed(browser) and "boss" not in column_of(path, "id")
-        assert "moved to the trash" in browser.text("#status")
+        assert "moved to the trash" in browser.status
         await browser.press("u")
         assert "boss" in listed(browser)
-    assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
+    assert not differences(before, dump(path)) and is_sound(path)
 
 
-async def test_delete_several_asks_for_their_number(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_delete_several_asks_for_their_number(path, monkeypatch):
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
     monkeypatch.setattr(bulk, "_FEW_CONVERSATIONS", 0)
-    seen: list[str] = []
-    told: set[str] = set()
+    seen = []
+    told = set()
     show = ProgressCard.show
 
-    def spy(self: ProgressCard, share: float, words: str) -> None:
+    def spy(self, share, words):
         show(self, share, words)
         seen.append(words)
         told.add(browser.screen.progress)
 
     monkeypatch.setattr(ProgressCard, "show", spy)
-    before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        for root in ("old", "new", "pinned"):
-            await go_to(browser, root)
-            await browser.press("space")
-        await browser.press("D")
-        card = browser.card()
-        assert "2 conversations" in card and "1 protected: 1 pinned" in card and "Old plans" in card
-        await browser.press("y", "enter")
-        assert isinstance(browser.app.screen, DeleteCard) and "not 2" in browser.text("#answer")
-        await browser.press("backspace", "2", "enter")
-        assert isinstance(browser.app.screen, MainScreen) and seen and "2 of 2" in seen[-1]
-        assert all(text.startswith("Moving 2 conversations to the trash · ") for text in told)
-        assert not browser.screen.progress, "it is over"
-        assert column_of(path, "id").keys() & {"old", "new", "pinned"} == {"pinned"}
-        await browser.press("u")
-        assert ": 2 sessions" in browser.text("#status")
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            for root in ("old", "new", "pinned"):
+                await go_to(browser, root)
+                await browser.press("space")
+            await browser.press("D")
+            card = browser.card()
+            assert (
+                "2 conversations" in card
+                and "1 protected: 1 pinned" in card
+                and "Old plans" in card
+            )
+            await browser.press("y", "enter")
+            assert isinstance(browser.app.screen, DeleteCard) and "not 2" in browser.text("#answer")
+            await browser.press("backspace", "2", "enter")
+            assert isinstance(browser.app.screen, MainScreen) and seen and "2 of 2" in seen[-1]
+            assert all(text.startswith("Moving 2 conversations to the trash · ") for text in told)
+            assert not browser.screen.progress, "it is over"
+            assert column_of(path, "id").keys() & {"old", "new", "pinned"} == {"pinned"}
+            await browser.press("u")
+            assert ": 2 sessions" in browser.status
 
 
-async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
+async def test_the_card_makes_ids_of_the_store_harmless(path):
     """A reason names the subagent that stays by its id, and ids are as hostile as any text of a
     store."""
     evil = "help\x1b]0;owned\x07er"
@@ -95,7 +91,7 @@ async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
             "UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'", [evil]
         )
     connection.close()
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         for root in ("old", "boss"):
             await go_to(browser, root)
             await browser.press("space")
@@ -104,7 +100,7 @@ async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
         assert "its subagent help" in card and "\x1b" not in card and "\x07" not in card
 
 
-async def test_what_is_live_is_not_deleted(path: Path) -> None:
+async def test_what_is_live_is_not_deleted(path):
     """The reason stands in the status line."""
     connection = sqlite3.connect(path)
     with connection:
@@ -113,27 +109,25 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
             [NOW - 5],
         )
     connection.close()
-    before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await go_to(browser, "old")
-        await browser.press("D")
-        assert isinstance(browser.app.screen, MainScreen)
-        assert "protected: Old plans" in browser.text(
-            "#status"
-        ) and "last write 5 seconds ago" in browser.text("#status")
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await go_to(browser, "old")
+            await browser.press("D")
+            assert isinstance(browser.app.screen, MainScreen)
+            assert (
+                "protected: Old plans" in browser.status
+                and "last write 5 seconds ago" in browser.status
+            )
 
 
 @pytest.mark.slow
-async def test_from_the_results_of_a_search(path: Path) -> None:
+async def test_from_the_results_of_a_search(path):
     """A hit stands for its conversation; what was deleted is found no more."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("slash")
-        await browser.type("hello")
+    async with on_store(path, NOW) as browser:
+        await browser.search("hello")
         await browser.press("enter")
         await go_to(browser, "old")
-        await browser.press("D")
-        await browser.press("y")
+        await browser.press("D", "y")
         assert "old" not in listed(browser)
         assert browser.screen.searched
 
@@ -141,16 +135,12 @@ async def test_from_the_results_of_a_search(path: Path) -> None:
 @pytest.mark.parametrize(
     "name", slow_but(["state-v22"], ["state-v11", "state-v14", "state-v22", "state-v31"])
 )
-async def test_every_schema_archives_deletes_and_undoes(
-    name: str, fixture_store: Callable[[str], Path]
-) -> None:
+async def test_every_schema_archives_deletes_and_undoes(name, fixture_store):
     """On a store of each Hermes: all that is listed, away and back, and it is what it was."""
     path = fixture_store(name)
-    async with browsing(open_app(loose(path), NOW + 400 * 86_400)) as browser:
+    async with on_store(path, NOW + 400 * 86_400) as browser:
         before = dump(path)
-        await browser.press("4")
-        await browser.press("asterisk")
-        await browser.press("D")
+        await browser.press("4", "asterisk", "D")
         assert isinstance(browser.app.screen, DeleteCard)
         count = browser.app.screen._plan.totals().conversations
         for letter in str(count):
@@ -158,16 +148,14 @@ async def test_every_schema_archives_deletes_and_undoes(
         await browser.press("enter")
         assert len(column_of(path, "id")) < len(before["sessions"])
         await browser.press("u")
-        assert "restored" in browser.text("#status"), browser.text("#status")
+        assert "restored" in browser.status, browser.status
     changed = differences(before, dump(path))
     # A parent that is in no store cannot be put back: foreign keys are on while we write.
     assert changed.keys() <= {"sessions"} and changed.get("sessions", (0, 0)) in ((0, 0), (1, 1))
 
 
 @pytest.mark.slow
-async def test_the_undo_of_several_goes_on_past_one_that_is_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_undo_of_several_goes_on_past_one_that_is_back(tmp_path, monkeypatch):
     """One was put back by other means and has changed since: the others come back too, and it is
     said."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
@@ -176,9 +164,8 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         {"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)
     ]
     path = make_store(tmp_path / "other.db", "22", sessions, messages)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("4", "asterisk", "D")
-        await browser.press("3", "enter")
+    async with on_store(path, NOW) as browser:
+        await browser.press("4", "asterisk", "D", "3", "enter")
         assert column_of(path, "id") == {}
         trash = trash_folder(browser.app.location)
         one = next(each for each in list_bundles(trash) if "b" in each.sessions)
@@ -186,6 +173,4 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         titles.rename(browser.screen.store, "b", "another")
         await browser.press("u")
         assert set(column_of(path, "id")) == set("abc")
-        assert ": 2 sessions" in browser.text(
-            "#status"
-        ) and "Session b was not restored" in browser.text("#status")
+        assert ": 2 sessions" in browser.status and "Session b was not restored" in browser.status

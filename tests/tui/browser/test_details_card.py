@@ -1,11 +1,7 @@
 """The card of a conversation: in words, whole, and harmless whatever is stored."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import NOW, browsing, demo_app
+from browsing import NOW, demo_app, on_demo
 from builders import hostile_store
 
 from hermes_browse.store.connection.connect import Store
@@ -18,7 +14,7 @@ from hermes_browse.tui.text.styled import line_text
 from hermes_browse.tui.widgets.lines import LinesView
 
 
-def cards(path: Path) -> dict[str, str]:
+def cards(path):
     """The card of every conversation of a store, by its tip."""
     found = {}
     with Store(path).reader() as reader:
@@ -30,7 +26,7 @@ def cards(path: Path) -> dict[str, str]:
     return found
 
 
-def test_no_card_can_act(tmp_path: Path) -> None:
+def test_no_card_can_act(tmp_path):
     texts = cards(hostile_store(tmp_path / "state.db"))
     assert texts
     for text in texts.values():
@@ -39,18 +35,15 @@ def test_no_card_can_act(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
-async def test_the_card_tells_of_the_conversation_on_screen(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
-    async with browsing(demo_app(tmp_path), size) as browser:
+async def test_the_card_tells_of_the_conversation_on_screen(tmp_path, size):
+    async with on_demo(tmp_path, size) as browser:
         conversation = browser.screen.current
-        assert conversation is not None
         expected = cards(browser.app.store.path)[conversation.id]
         await browser.press("i")
         screen = browser.app.screen
         assert isinstance(screen, DetailsCard)
         view = screen.query_one(LinesView)
-        seen: list[str] = []
+        seen = []
         for _ in range(200):
             seen += [strip.text.rstrip() for strip in view.render_lines(view.size.region)]
             before = view.scroll_offset
@@ -70,7 +63,7 @@ async def test_the_card_tells_of_the_conversation_on_screen(
         assert browser.app.screen is browser.screen
 
 
-def test_an_end_is_told_in_words_and_as_stored(tmp_path: Path) -> None:
+def test_an_end_is_told_in_words_and_as_stored(tmp_path):
     demo_app(tmp_path)
     texts = cards(tmp_path / "state.db")
     assert any("reset in the chat (session_reset)" in text for text in texts.values())

@@ -1,21 +1,17 @@
 """Find in the transcript: slices, folds, results, steps around the ends; and going to an id."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
-from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from browsing import NOW, PATIENCE, Browser, browsing, loose, open_app
+from browsing import NOW, PATIENCE, on_store
 from effort import slow_but
 from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader, Row
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript import find as finding
@@ -23,11 +19,9 @@ from hermes_browse.tui.browser.transcript.ask_line import AskInput
 from hermes_browse.tui.browser.transcript.find import FindResults, contains, needle, scan
 
 COUNT = 600
-PLACES = (100, 150, 400)
-"""Messages that hold the needle: two in long texts, one in a tool's result."""
 
 
-def long_store(path: Path) -> Path:
+def long_store(path):
     """One conversation in which a word stands at a few places, one of them folded away."""
     builder = StoreBuilder(path)
     builder.session("s", title="Long")
@@ -57,14 +51,14 @@ def long_store(path: Path) -> Path:
     return builder.write()
 
 
-def needed(text: str) -> finding.Matcher:
+def needed(text):
     """A needle that is one."""
     found = needle(text)
     assert found is not None
     return found
 
 
-def test_letters_are_taken_as_they_stand() -> None:
+def test_letters_are_taken_as_they_stand():
     """Any case, with or without accents, inside words; signs of the query language mean nothing."""
     for text in ("xNEEDLEx", "néedle", "ne\u0301edle"):
         assert contains(ChatMessage(1, "s", "user", text), needed("needle"))
@@ -72,7 +66,7 @@ def test_letters_are_taken_as_they_stand() -> None:
     assert needle("   ") is None
 
 
-def test_what_is_looked_through_is_what_can_be_shown() -> None:
+def test_what_is_looked_through_is_what_can_be_shown():
     """Escapes of JSON are letters on the screen; what is folded counts."""
     assert contains(ChatMessage(1, "s", "tool", '{"output": "\\u65e5\\u672c"}'), needed("日本"))
     call = ToolCall("c", "terminal", '{"command": "say \\"hi\\""}')
@@ -87,7 +81,7 @@ def test_what_is_looked_through_is_what_can_be_shown() -> None:
     assert not contains(ChatMessage(1, "s", "user", "x", tool_call_id="tea"), needed("tea"))
 
 
-def test_signs_of_markdown_that_are_not_shown_part_no_words() -> None:
+def test_signs_of_markdown_that_are_not_shown_part_no_words():
     """What is on the screen can be typed as it is read there."""
     text = "the **bold** words, `some code` here and [a link](https://example.org) to_see 2 * 3 * 4"
     message = ChatMessage(1, "s", "assistant", text)
@@ -97,7 +91,7 @@ def test_signs_of_markdown_that_are_not_shown_part_no_words() -> None:
         assert not contains(message, needed(each)), each
 
 
-def broken(tmp_path: Path) -> Path:
+def broken(tmp_path):
     """Texts that are wrapped in the middle of what is looked for: a phrase, a word, one without
     spaces, code."""
     builder = StoreBuilder(tmp_path / "state.db")
@@ -114,12 +108,10 @@ def broken(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("size", slow_but([(93, 30)], [(80, 24), (93, 30), (120, 36)]))
-async def test_what_is_broken_over_two_lines_is_lit_on_both(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
     """However a line is broken: as many letters are lit as stand in the text, and `n` stops at each
     once."""
-    async with browsing(open_app(loose(broken(tmp_path))), size) as browser:
+    async with on_store(broken(tmp_path), size=size) as browser:
         await browser.press("tab", "z", "home")
         for text, count in (
             ("needle in the haystack", 9),
@@ -148,9 +140,7 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(
             await browser.press("escape")
 
 
-def test_slices_give_together_what_one_look_would(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slices_give_together_what_one_look_would(tmp_path, monkeypatch):
     """However little a slice is given, each message is looked at once, from the origin around the
     end."""
     monkeypatch.setattr(finding, "_SECONDS", 0.0)
@@ -165,19 +155,19 @@ def test_slices_give_together_what_one_look_would(
         assert slices > COUNT // 50
 
 
-def test_a_result_is_found_with_its_call_across_slices(tmp_path: Path) -> None:
+def test_a_result_is_found_with_its_call_across_slices(tmp_path):
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
         rows = store.outline([Session("s", "cli")]).rows
         assert scan(store, rows, 399, 401, needed("needle")).found == (399,)
 
 
-async def find(browser: Browser, text: str) -> None:
+async def find(browser, text):
     """Open the box in the transcript and type."""
     await browser.press("backslash")
     await browser.type(text)
 
 
-def lit(browser: Browser) -> list[str]:
+def lit(browser):
     """Lines of the transcript in which something is lit as the current find."""
     page = browser.screen.transcript.page
     return [
@@ -187,8 +177,8 @@ def lit(browser: Browser) -> list[str]:
     ]
 
 
-async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         await find(browser, "needle")
         assert lit(browser) == ["a NEEDLE deep down"]
@@ -210,11 +200,11 @@ async def test_finds_are_walked_line_by_line_and_around_the_ends(tmp_path: Path)
         assert lit(browser) == []
         assert browser.screen.transcript.has_focus
         await browser.press("n")
-        assert "no search" in browser.text("#status"), "n is about the search again"
+        assert "no search" in browser.status, "n is about the search again"
 
 
-async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         await find(browser, "needle")
         await browser.press("enter", "end", "N")
@@ -224,9 +214,9 @@ async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_
 
 
 @pytest.mark.slow
-async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -> None:
+async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path):
     path = long_store(tmp_path / "state.db")
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await browser.press("tab", "home")
         await find(browser, "needle")
         await browser.press("enter")
@@ -237,16 +227,15 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -
             )
         browser.screen.loader.changed()
         await browser.settle()
-        assert "1 new" in browser.text("#status"), "news of the conversation are not talked over"
+        assert "1 new" in browser.status, "news of the conversation are not talked over"
         await browser.press("end", "N")
         assert lit(browser) == ["a new needle"]
 
 
 @pytest.mark.slow
-async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab", "home")
-        await browser.press("pagedown")
+async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home", "pagedown")
         before = browser.text("#transcript")
         await find(browser, "needle")
         assert browser.text("#transcript") != before
@@ -255,27 +244,22 @@ async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path: Path
         assert browser.screen.transcript.has_focus
 
 
-async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab")
-        await browser.press("backslash", "slash", "q", "n")
+async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "backslash", "slash", "q", "n")
         assert browser.app.is_running
         assert "not in this conversation" in browser.text("#ask-answer")
 
 
-async def test_the_screen_reads_nothing_while_it_finds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    threads: set[str] = set()
+async def test_the_screen_reads_nothing_while_it_finds(tmp_path, monkeypatch):
+    threads = set()
     original = Reader.rows
 
-    def rows(
-        self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-    ) -> list[Row]:
+    def rows(self, sql, parameters=()):
         threads.add(threading.current_thread().name)
         return original(self, sql, parameters)
 
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         monkeypatch.setattr(Reader, "rows", rows)
         await find(browser, "needle")
@@ -284,41 +268,38 @@ async def test_the_screen_reads_nothing_while_it_finds(
     assert threading.main_thread().name not in threads
 
 
-async def test_go_to_a_message_by_its_id_and_back(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab", "home")
-        await browser.press("pagedown")
+async def test_go_to_a_message_by_its_id_and_back(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home", "pagedown")
         before = browser.text("#transcript")
         await browser.press("number_sign", *"250", "enter")
         current = browser.screen.transcript.current
-        assert current is not None and current.id == 250
+        assert current.id == 250
         await browser.press("apostrophe")
         assert browser.text("#transcript") == before
         await browser.press("number_sign", *"99999", "enter")
-        assert "not part of this conversation" in " ".join(browser.text("#status").split())
+        assert "not part of this conversation" in " ".join(browser.status.split())
         box = browser.screen.query_one(AskInput)
         assert box.has_focus and box.value == "99999", "what was typed can be changed"
 
 
-async def test_a_hit_of_the_search_that_is_folded_away_is_unfolded(tmp_path: Path) -> None:
+async def test_a_hit_of_the_search_that_is_folded_away_is_unfolded(tmp_path):
     """A result stands below its call, and a hit in it is of no use when it cannot be seen."""
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("slash")
-        await browser.type("here")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.search("here")
         await browser.press("enter", "down")
         assert any("needlé here" in line for line in lit(browser))
 
 
-async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("slash")
-        await browser.type("deep")
+async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.search("deep")
         await browser.press("enter", "down")
         assert lit(browser) == ["a NEEDLE deep down"]
 
 
 @pytest.mark.slow
-async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None:
+async def test_at_another_width_the_same_find_stands_out(tmp_path):
     """Lines above it are wrapped anew; what was gone to is what is lit."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
@@ -327,7 +308,7 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None
         "user",
         "words and words " * 12 + "\n\nneedle one\n\n" + "more words " * 12 + "\n\nneedle two",
     )
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         await browser.press("tab")
         await find(browser, "needle")
         await browser.press("enter", "n")
@@ -343,8 +324,8 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None
         assert styles and not any(style.dim for style in styles)
 
 
-async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
+async def test_a_find_in_dim_output_is_not_dim(tmp_path):
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "home")
         await find(browser, "needlé here")
         view = browser.screen.transcript
@@ -357,22 +338,19 @@ async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
         assert parts and all(part.style is not None and not part.style.dim for part in parts)
 
 
-async def test_letters_typed_while_a_place_is_being_read_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_letters_typed_while_a_place_is_being_read_are_found(tmp_path, monkeypatch):
     """The messages around a find of fewer letters may come late; they are no longer wanted then."""
     asked, may_answer = threading.Event(), threading.Event()
 
     messages = OpenStore.messages
 
-    def read_late(store: OpenStore, ids: Sequence[int]) -> list[ChatMessage]:
+    def read_late(store, ids):
         asked.set()
         assert may_answer.wait(PATIENCE)
         return messages(store, ids)
 
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("tab", "home")
-        await browser.press("backslash")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.press("tab", "home", "backslash")
         monkeypatch.setattr(OpenStore, "messages", read_late)
         await browser.send("d")
         await browser.wait_until(asked.is_set)
@@ -383,11 +361,10 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(
 
 
 @pytest.mark.slow
-async def test_a_hit_of_the_search_ends_finding(tmp_path: Path) -> None:
+async def test_a_hit_of_the_search_ends_finding(tmp_path):
     """What is lit and what n walks are always about the same words."""
-    async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
-        await browser.press("slash")
-        await browser.type("deep")
+    async with on_store(long_store(tmp_path / "state.db")) as browser:
+        await browser.search("deep")
         await browser.press("enter")
         await find(browser, "haystack")
         await browser.press("enter")
@@ -399,7 +376,7 @@ async def test_a_hit_of_the_search_ends_finding(tmp_path: Path) -> None:
         assert lit(browser) == ["a NEEDLE deep down"]
 
 
-async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path: Path) -> None:
+async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path):
     """Of very many calls of a message the first hundred are laid out; the pager has the others."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", title="Many")
@@ -409,7 +386,7 @@ async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path: Path
     ]
     builder.message("s", "user", "list them")
     builder.message("s", "assistant", None, tool_calls=calls)
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         await browser.press("tab", "home")
         await find(browser, "n40z")
         assert "1 of 1 message" in browser.text("#ask-answer") and " O " not in browser.text(
@@ -419,4 +396,4 @@ async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path: Path
         await find(browser, "n940z")
         assert "O opens all of it" in browser.text("#ask-answer")
         await browser.press("enter")
-        assert "O opens all of it" in browser.text("#status")
+        assert "O opens all of it" in browser.status

@@ -1,9 +1,6 @@
 """The line of views tells what matters most in the cells there are."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
 from builders import make_store
@@ -19,33 +16,33 @@ MARKS = header.marked(1_204, 72_008)
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Catalog:
+def catalog(tmp_path):
     """1,204 chats."""
     sessions = [{"id": f"s{number}"} for number in range(1204)]
     with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
         return read_catalog(reader, 1e9)
 
 
-def _line(catalog: Catalog, width: int, marks: str = "", old: int = 0) -> str:
+def _line(catalog, width, marks="", old=0):
     return str(header.views(catalog, View.ALL, Sort.ACTIVITY, False, "", marks, old, width=width))
 
 
 @pytest.mark.parametrize("width", [80, 100, 120])
 @pytest.mark.parametrize("old", [0, 1_234])
-def test_what_is_marked_is_never_cut(catalog: Catalog, width: int, old: int) -> None:
+def test_what_is_marked_is_never_cut(catalog, width, old):
     line = _line(catalog, width, MARKS, old)
     assert line.endswith(MARKS) and len(line) <= width
     assert "4 All 1.2k" in line or "4 All 1,204" in line
 
 
-def test_counts_are_exact_where_there_is_room(catalog: Catalog) -> None:
+def test_counts_are_exact_where_there_is_room(catalog):
     assert "4 All 1,204" in _line(catalog, 120, MARKS)
     assert "1   2   3   4 All 1.2k" in _line(catalog, 60, MARKS)
     assert _line(catalog, 0, MARKS, 7) == _line(catalog, 200, MARKS, 7)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80])
-def test_views_are_painted_ahead_as_they_are_shown(catalog: Catalog, width: int) -> None:
+def test_views_are_painted_ahead_as_they_are_shown(catalog, width):
     """A narrow terminal showed counts first that the line had no room for."""
     first = Catalog(catalog.sessions.values(), catalog.now, exact=False)
     painted = _view_line(first, PALETTES["hermes-dark"], width)
@@ -53,7 +50,7 @@ def test_views_are_painted_ahead_as_they_are_shown(catalog: Catalog, width: int)
     assert re.sub(r"\x1b\[[\d;]*m", "", painted) == str(shown)
 
 
-def test_function_keys_are_printed_as_on_a_keyboard() -> None:
+def test_function_keys_are_printed_as_on_a_keyboard():
     assert key_names("T,f2") == "T F2" and key_names("f5") == "F5"
     assert (
         key_names("ctrl+r,f12,space,enter,escape,shift+tab,q,G")

@@ -1,25 +1,21 @@
 """Searches of the past: a private file of what was typed, walked with Up, kept and listed."""
 
-from __future__ import annotations
-
 import os
 import stat
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import on_store
 
 from hermes_browse.tui.browser.search.history import QueryHistory
 from hermes_browse.tui.browser.search.searches import SearchesCard
 from hermes_browse.tui.settings.folders import history_path
 
 
-def _silent(text: str) -> None:
+def _silent(text):
     raise AssertionError(text)
 
 
-def test_the_file_is_private_and_small(tmp_path: Path) -> None:
+def test_the_file_is_private_and_small(tmp_path):
     path = tmp_path / "state" / "searches.jsonl"
     history = QueryHistory(path, _silent)
     for number in range(230):
@@ -32,7 +28,7 @@ def test_the_file_is_private_and_small(tmp_path: Path) -> None:
     assert again.kept == ("kept one",)
 
 
-def test_walking(tmp_path: Path) -> None:
+def test_walking(tmp_path):
     history = QueryHistory(tmp_path / "h", _silent)
     for text in ("one", "two", "one", "  ", "three\n"):
         history.add(text)
@@ -56,7 +52,7 @@ def test_walking(tmp_path: Path) -> None:
     ]
 
 
-def test_two_browsers_do_not_take_from_each_other(tmp_path: Path) -> None:
+def test_two_browsers_do_not_take_from_each_other(tmp_path):
     path = tmp_path / "h"
     one, other = QueryHistory(path, _silent), QueryHistory(path, _silent)
     one.add("of one")
@@ -67,14 +63,14 @@ def test_two_browsers_do_not_take_from_each_other(tmp_path: Path) -> None:
     assert third.past == ("of the other",)
 
 
-def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    said: list[str] = []
+    said = []
     QueryHistory(tmp_path / "file" / "h", said.append).add("x")
     assert len(said) == 1 and "cannot be remembered" in said[0]
 
 
-def test_lines_that_are_none_are_left_out(tmp_path: Path) -> None:
+def test_lines_that_are_none_are_left_out(tmp_path):
     (tmp_path / "h").write_bytes(b'"a"\nnonsense\n\xff\n*"k"\n{}\n3\n""\n')
     history = QueryHistory(tmp_path / "h", _silent)
     history.load()
@@ -82,13 +78,13 @@ def test_lines_that_are_none_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def store(fixture_store: Callable[[str], Path]) -> Path:
+def store(fixture_store):
     return fixture_store("state-v22")
 
 
 @pytest.mark.slow
-async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
-    async with browsing(open_app(loose(store))) as browser:
+async def test_up_brings_back_what_was_searched_for(store):
+    async with on_store(store) as browser:
         box = browser.screen.box
         await browser.press("slash")
         for text in ("auth", "docker"):
@@ -98,11 +94,11 @@ async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
         await browser.type("dra")
         await browser.press("up")
         assert box.value == "docker" and box.cursor_position == 6
-        assert "hit" in browser.text("#status")
+        assert "hit" in browser.status
         await browser.press("up")
         assert box.value == "auth"
         await browser.press("up")
-        assert box.value == "auth" and "no earlier search" in browser.text("#status")
+        assert box.value == "auth" and "no earlier search" in browser.status
         await browser.press("down", "down")
         assert box.value == "dra"
         await browser.press("escape", "up", "x")
@@ -110,32 +106,30 @@ async def test_up_brings_back_what_was_searched_for(store: Path) -> None:
         await browser.press("up")
         assert box.value == "docker", "typing begins the walk anew"
     assert history_path().is_file()
-    async with browsing(open_app(loose(store))) as browser:
+    async with on_store(store) as browser:
         await browser.press("slash", "up")
         assert browser.screen.box.value == "docker"
 
 
-async def test_up_moves_in_the_list_below_its_first_row(store: Path) -> None:
-    async with browsing(open_app(loose(store))) as browser:
-        await browser.press("slash")
-        await browser.type("the")
+async def test_up_moves_in_the_list_below_its_first_row(store):
+    async with on_store(store) as browser:
+        await browser.search("the")
         await browser.press("down", "down", "up")
         assert browser.screen.rows.cursor == 2 and browser.screen.box.value == "the"
 
 
 @pytest.mark.slow
-async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
-    async with browsing(open_app(loose(store))) as browser:
-        await browser.press("slash")
-        await browser.type("auth")
+async def test_a_search_is_kept_and_taken_again(store):
+    async with on_store(store) as browser:
+        await browser.search("auth")
         await browser.press("ctrl+s")
-        assert "search kept" in browser.text("#status")
+        assert "search kept" in browser.status
         await browser.press("escape")
         await browser.type("docker")
         await browser.press("enter", "ctrl+r")
         screen = browser.app.screen
         assert isinstance(screen, SearchesCard)
-        prompts = [str(option.prompt) for option in screen.query_one("#searches").options]  # type: ignore[attr-defined]  # an OptionList
+        prompts = [str(option.prompt) for option in screen.query_one("#searches").options]
         assert prompts == ["★ auth", "  docker"]
         await browser.pilot.press("a", "u", "enter")
         await browser.settle()

@@ -1,14 +1,10 @@
 """Long texts are laid out on another thread: plain until then, and the same as if they had been
 laid out at once."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import on_store
 from builders import make_store
 
 from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
@@ -19,14 +15,13 @@ from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript.block_layout import Shown
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.browser.transcript.page import Page, lay_out, lay_out_message
-from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout
 from hermes_browse.tui.text.styled import line_text
 
 LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200
 SHORT = "The *ferry* is late."
 
 
-def model_of(texts: Sequence[str]) -> TranscriptModel:
+def model_of(texts):
     """A conversation of these messages."""
     session = Session("s", "cli", started_at=0.0)
     conversation = Conversation(
@@ -42,7 +37,7 @@ def model_of(texts: Sequence[str]) -> TranscriptModel:
     return model
 
 
-def page_of(model: TranscriptModel, *, defers: bool) -> Page:
+def page_of(model, *, defers):
     """Its end on a page."""
     page = Page()
     page.defers = defers
@@ -52,12 +47,12 @@ def page_of(model: TranscriptModel, *, defers: bool) -> Page:
     return page
 
 
-def texts_of(page: Page) -> list[str]:
+def texts_of(page):
     """What is on it."""
     return [line_text(line) for _, line in page.frame()]
 
 
-def test_a_page_is_plain_first_and_then_as_it_is() -> None:
+def test_a_page_is_plain_first_and_then_as_it_is():
     model = model_of([SHORT, LONG, SHORT])
     page, exact = page_of(model, defers=True), page_of(model, defers=False)
     assert page.deferred
@@ -70,7 +65,7 @@ def test_a_page_is_plain_first_and_then_as_it_is() -> None:
     assert page.heights.total == exact.heights.total
 
 
-def test_what_is_read_stays_near_the_top() -> None:
+def test_what_is_read_stays_near_the_top():
     """The line at the top of the page is about as far into its message as it was."""
     page = page_of(model_of([LONG * 2, SHORT * 300]), defers=True)
     index = page.model.entry_of(0) if page.model is not None else None
@@ -85,7 +80,7 @@ def test_what_is_read_stays_near_the_top() -> None:
     assert page.place[1] == pytest.approx(200 * page.heights[index] / plain, abs=1)
 
 
-def test_another_width_is_drawn_anew() -> None:
+def test_another_width_is_drawn_anew():
     page = page_of(model_of([LONG]), defers=True)
     page.take(lay_out(page.deferred))
     page.settle()
@@ -95,7 +90,7 @@ def test_another_width_is_drawn_anew() -> None:
     assert {shown.width for shown in page.deferred} == {40}
 
 
-def test_texts_near_the_page_are_drawn_ahead() -> None:
+def test_texts_near_the_page_are_drawn_ahead():
     page = page_of(
         model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]), defers=True
     )
@@ -103,7 +98,7 @@ def test_texts_near_the_page_are_drawn_ahead() -> None:
     assert len(page.deferred) < 9
 
 
-def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
+def test_a_hit_in_a_long_text_is_lit_at_once():
     model = model_of([SHORT, f"{LONG}\n\nThe needle.", SHORT])
     page = page_of(model, defers=True)
     page.deferred.clear()
@@ -116,7 +111,7 @@ def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
 
 
 @pytest.mark.parametrize("tools", list(Tools))
-def test_tools_and_reasoning_too(tools: Tools) -> None:
+def test_tools_and_reasoning_too(tools):
     """A message with everything in it comes out the same."""
     session = Session("s", "cli", started_at=0.0)
     conversation = Conversation(
@@ -149,9 +144,7 @@ def test_tools_and_reasoning_too(tools: Tools) -> None:
     assert shown[0] == shown[1]
 
 
-async def test_the_thread_of_the_screen_lays_out_no_long_text(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path, monkeypatch):
     """Neither when a conversation is opened, nor at another width, nor where everything of a result
     is asked for."""
     output = '{"output": "' + "2026-01-01 10:00:00 INFO the ferry left\\n" * 2000 + '"}'
@@ -168,24 +161,24 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(
             {"session_id": "a", "role": "tool", "content": output, "tool_name": "terminal"},
         ],
     )
-    threads: dict[str, set[threading.Thread]] = {"long": set(), "short": set()}
+    threads = {"long": set(), "short": set()}
 
     lay_out = Shown.lay_out
 
-    def noted(shown: Shown) -> MessageLayout:
+    def noted(shown):
         threads["long" if shown.is_heavy else "short"].add(threading.current_thread())
         return lay_out(shown)
 
     monkeypatch.setattr(Shown, "lay_out", noted)
-    async with browsing(open_app(loose(store)), size=(120, 36)) as browser:
+    async with on_store(store, size=(120, 36)) as browser:
         await browser.settle()
         assert "## Tides" not in browser.text("#transcript")
         await browser.press("tab", "end", "enter", "pageup", "home")
         assert "Tides" in browser.text("#transcript")
         browser.screen.query_one("#transcript").styles.width = 50
         await browser.settle()
-        await browser.press("escape", "slash")
-        await browser.type("lantern")
+        await browser.press("escape")
+        await browser.search("lantern")
         assert "lantern" in browser.text("#transcript")
     assert threads["long"] and threads["short"]
     assert threading.main_thread() not in threads["long"]

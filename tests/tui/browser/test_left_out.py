@@ -1,14 +1,11 @@
 """What a reading leaves out is told where it stands, and what Hermes put to a message can be looked
 at."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, on_demo, on_store
 from store_builder import T0, StoreBuilder
 from transcripts import lines_of, model_of
 
@@ -23,7 +20,7 @@ from hermes_browse.tui.text.styled import line_text
 MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
 
 
-def rewound_store(path: Path) -> Path:
+def rewound_store(path):
     """Two rewound rows in the middle and one at the end, compacted ones before, bookkeeping
     between."""
     builder = StoreBuilder(path)
@@ -38,7 +35,7 @@ def rewound_store(path: Path) -> Path:
     return builder.write()
 
 
-def test_gaps_count_what_was_said_and_is_left_out(tmp_path: Path) -> None:
+def test_gaps_count_what_was_said_and_is_left_out(tmp_path):
     with Store(rewound_store(tmp_path / "state.db")).reader() as reader:
         session = [Session("s", "cli")]
         assert read_outline(reader, session).gaps == {6: (2, 0), END: (1, 0)}
@@ -50,8 +47,8 @@ def test_gaps_count_what_was_said_and_is_left_out(tmp_path: Path) -> None:
         assert read_outline(reader, session, Reading.EVERYTHING).gaps == {}
 
 
-async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(rewound_store(tmp_path / "state.db")))) as browser:
+async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path):
+    async with on_store(rewound_store(tmp_path / "state.db")) as browser:
         shown = browser.text("#transcript")
         assert (
             "2 rewound messages left out here" in shown
@@ -69,7 +66,7 @@ async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_pat
         assert "wrong answer" in shown and "left out" not in shown
 
 
-async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path: Path) -> None:
+async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path):
     """Earlier segments are known to it by their summary; what is hidden from people it does see."""
     builder = StoreBuilder(tmp_path / "state.db", "31")
     builder.session("root", end_reason="compression", ended_at=T0 + 9, title="Long")
@@ -79,7 +76,7 @@ async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path: Path) -> 
     builder.message("tip", "user", "go on by yourself", display_kind="hidden")
     builder.message("tip", "session_meta", "{}")
     builder.message("tip", "assistant", "still there")
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         shown = browser.text("#transcript")
         assert "said long ago" in shown and "go on by yourself" not in shown
         await browser.press("tab", "z", "v", "home")
@@ -90,8 +87,8 @@ async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path: Path) -> 
 
 
 async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     """Shown once in what was said; each repetition is one line in everything, and opens."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
@@ -100,7 +97,7 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
         builder.message("s", role, text, active=0, compacted=1)
     for role, text in [("user", "[CONTEXT COMPACTION] summary"), *tail]:
         builder.message("s", role, text)
-    async with browsing(open_app(loose(builder.write()))) as browser:
+    async with on_store(builder.write()) as browser:
         await browser.press("tab", "z", "home")
         assert browser.text("#transcript").count("keep this question") == 1
         for key in ("v", "v", "home"):
@@ -115,23 +112,21 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
             < shown.index("repeated: the same as message 5")
             < shown.index("keep this question")
         )
-        await browser.press("right_curly_bracket")
-        await browser.press("enter")
+        await browser.press("right_curly_bracket", "enter")
         assert browser.text("#transcript").count("keep this question") == 2
         await browser.press("enter")
         assert browser.text("#transcript").count("keep this question") == 1
-        await browser.press("backslash", *"keep")
-        await browser.press("enter", "n", "n")
+        await browser.press("backslash", *"keep", "enter", "n", "n")
         assert browser.app.is_running
 
 
-async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -> None:
+async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
     for number in range(1, 81):
         builder.message("s", "user", f"message {number:03}")
     path = builder.write()
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await browser.press("tab", "home", "pagedown", "pagedown")
         top = browser.text("#transcript").split("\n")[0]
         with closing(sqlite3.connect(path)) as connection, connection:
@@ -143,11 +138,11 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
         browser.screen.loader.changed()
         await browser.settle()
         assert browser.text("#transcript").split("\n")[0] == top
-        assert "1 new" in browser.text("#status")
+        assert "1 new" in browser.status
 
 
 @pytest.mark.parametrize(
-    ("text", "sent", "added"),
+    "text, sent, added",
     [
         ("plan my week", None, ""),
         (MEMORY + "plan my week", None, MEMORY.strip()),
@@ -158,13 +153,11 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
         ("", "sent for nothing said", "sent for nothing said"),
     ],
 )
-def test_what_was_put_to_a_message_is_told_from_what_was_said(
-    text: str, sent: str | None, added: str
-) -> None:
+def test_what_was_put_to_a_message_is_told_from_what_was_said(text, sent, added):
     assert injected_context(text, sent) == added
 
 
-def test_it_is_one_line_until_it_is_opened() -> None:
+def test_it_is_one_line_until_it_is_opened():
     message = ChatMessage(0, "s", "user", "plan my week", api_content=MEMORY + "plan my week")
     model = model_of(1, text="plan my week")
     index = model.entry_of(message.id)
@@ -185,9 +178,9 @@ def test_it_is_one_line_until_it_is_opened() -> None:
     assert "Tova swims on Tuesdays." in opened and opened.count("plan my week") == 1
 
 
-async def test_title_and_facts_take_the_width_there_is(tmp_path: Path) -> None:
+async def test_title_and_facts_take_the_width_there_is(tmp_path):
     """Alone on the screen the pane has room for what was cut beside the list."""
-    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+    async with on_demo(tmp_path, (100, 30)) as browser:
         await browser.press("tab")
         cut = browser.text("#facts")
         assert "…" in cut
@@ -198,7 +191,7 @@ async def test_title_and_facts_take_the_width_there_is(tmp_path: Path) -> None:
         assert browser.text("#facts") == cut
 
 
-def test_a_summary_is_a_divider_said_by_nobody() -> None:
+def test_a_summary_is_a_divider_said_by_nobody():
     """Folded to a rule; opened its text stands below. One that is empty is a message like any
     other."""
     text = "[CONTEXT COMPACTION] what was said\n\nbefore"
@@ -219,34 +212,29 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     assert "you" in line_text(empty[0])
 
 
-async def test_escape_ends_a_recap(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("tab")
-        before = browser.text("#transcript")
-        await browser.press("p")
-        assert browser.text("#transcript") != before
-        await browser.press("escape")
-        assert (
-            browser.text("#transcript") == before
-            and browser.screen.focused is browser.screen.transcript
-        )
-        await browser.press("escape")
-        assert browser.screen.focused is browser.screen.rows
+async def test_escape_ends_a_recap(browser):
+    await browser.press("tab")
+    before = browser.text("#transcript")
+    await browser.press("p")
+    assert browser.text("#transcript") != before
+    await browser.press("escape")
+    assert (
+        browser.text("#transcript") == before
+        and browser.screen.focused is browser.screen.transcript
+    )
+    await browser.press("escape")
+    assert browser.screen.focused is browser.screen.rows
 
 
-async def test_another_reading_keeps_the_place(tmp_path: Path) -> None:
+async def test_another_reading_keeps_the_place(browser):
     """At a message that the model no longer sees the next one is shown; the reading that has it
     goes back to it."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        transcript = browser.screen.transcript
-        await browser.press("tab", "g", "right_curly_bracket")
-        before = transcript.current_id
-        await browser.press("v")
-        assert transcript.current_id not in (None, before) and not transcript.at_end
-        assert (
-            "what the model still sees · the message you were at is not part of it"
-            in browser.text("#status")
-        )
-        await browser.press("v", "v")
-        assert transcript.current_id == before
-        assert "what was said" in browser.text("#status")
+    transcript = browser.screen.transcript
+    await browser.press("tab", "g", "right_curly_bracket")
+    before = transcript.current_id
+    await browser.press("v")
+    assert transcript.current_id not in (None, before) and not transcript.at_end
+    assert "what the model still sees · the message you were at is not part of it" in browser.status
+    await browser.press("v", "v")
+    assert transcript.current_id == before
+    assert "what was said" in browser.status

@@ -1,22 +1,24 @@
 """The lineage tree: folding, keys, mouse, many nodes, and what is in its lines."""
 
-from __future__ import annotations
-
 import time
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app, sessions_of_tree, tree_of
+from browsing import (
+    on_demo,
+    on_store,
+    sessions_of_tree,
+    tree_of,
+)
 from builders import T0, make_store
 from rich.cells import cell_len
 
 from hermes_browse.tui.browser.lineage.tree import MOST, MoreEntry
-from hermes_browse.tui.text.family import CompactionEntry, SessionEntry
+from hermes_browse.tui.text.family import SessionEntry
 
 NOW = T0 + 86_400
 
 
-def _many(path: Path, count: int) -> Path:
+def _many(path, count):
     """A store with one conversation that sent many subagents."""
     child = {
         "source": "subagent",
@@ -28,13 +30,13 @@ def _many(path: Path, count: int) -> Path:
     return make_store(path, "22", sessions, [{"session_id": each["id"]} for each in sessions])
 
 
-def _lines(browser: Browser) -> list[str]:
+def _lines(browser):
     return browser.text("#lineage").splitlines()
 
 
-async def test_keys_fold_and_the_pane_stays(tmp_path: Path) -> None:
+async def test_keys_fold_and_the_pane_stays(tmp_path):
     """Space folds, the arrows go in and out, and Tab alone changes the pane."""
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+    async with on_demo(tmp_path, (160, 40)) as browser:
         tree = browser.screen.lineage
         await browser.press("l", "home")
         count = len(tree_of(browser))
@@ -53,21 +55,20 @@ async def test_keys_fold_and_the_pane_stays(tmp_path: Path) -> None:
         assert browser.screen.rows.has_focus
 
 
-async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+async def test_folds_and_the_cursor_stay_when_the_tree_is_read_again(tmp_path):
+    async with on_demo(tmp_path, (160, 40)) as browser:
         await browser.press("l", "home", "space", "down", "down")
         before, entry = _lines(browser), browser.screen.lineage.current
         assert isinstance(entry, SessionEntry)
         place, conversation = browser.screen.place, browser.screen.current
-        assert conversation is not None
         older = place._replace(conversation=conversation._replace(title="older"))
         browser.screen.family_loader.follow(older, place)
         await browser.settle()
         assert browser.screen.lineage.current == entry and _lines(browser) == before
 
 
-async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path):
+    async with on_demo(tmp_path, (200, 60)) as browser:
         assert "lost" not in browser.text("#lineage")
         await browser.press("l")
         assert "27 messages became a summary, ~1.7k → 198 tokens, 39 details lost" in browser.text(
@@ -75,22 +76,9 @@ async def test_what_was_lost_is_said_once_the_tree_has_the_focus(tmp_path: Path)
         )
 
 
-async def test_enter_reads_a_session_and_inspects_a_compression(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
-        await browser.press("l", "up")
-        assert isinstance(browser.screen.lineage.current, CompactionEntry)
-        assert "Enter open" in browser.text("#keys")
-        await browser.press("M")
-        assert browser.app.screen is not browser.screen
-        await browser.press("escape", "end")
-        assert "Enter read" in browser.text("#keys") and "Space fold" in browser.text("#keys")
-        await browser.press("enter")
-        assert browser.screen.transcript.has_focus
-
-
-async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:
+async def test_the_mouse_moves_folds_and_selects(tmp_path):
     """A click moves the cursor, one on the arrow folds too, two read."""
-    async with browsing(demo_app(tmp_path), (160, 40)) as browser:
+    async with on_demo(tmp_path, (160, 40)) as browser:
         tree = browser.screen.lineage
         await browser.press("l")
         await browser.pilot.click(tree, offset=(30, 3))
@@ -106,13 +94,13 @@ async def test_the_mouse_moves_folds_and_selects(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
+async def test_many_children_are_shown_in_parts(tmp_path):
     """Thousands neither block nor hide what is current; more are shown when they are asked."""
     count = 2_999
     path = _many(tmp_path / "state.db", count)
-    async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
+    async with on_store(path, NOW, (120, 40)) as browser:
         tree, family = browser.screen.lineage, browser.screen.family
-        assert family is not None and len(family.lineage.nodes) == count + 1
+        assert len(family.lineage.nodes) == count + 1
         begin = time.perf_counter()
         tree.show(family, stays=False)
         assert time.perf_counter() - begin < 0.1  # everything at once takes twice as long
@@ -135,9 +123,7 @@ async def test_many_children_are_shown_in_parts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
-async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(
-    tmp_path: Path, size: tuple[int, int]
-) -> None:
+async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(tmp_path, size):
     """However deep; escapes and markup are letters."""
     sessions = [
         {
@@ -151,7 +137,7 @@ async def test_lines_fill_the_pane_and_hostile_titles_are_only_shown(
     path = make_store(
         tmp_path / "state.db", "22", sessions, [{"session_id": each["id"]} for each in sessions]
     )
-    async with browsing(open_app(loose(path), NOW), size) as browser:
+    async with on_store(path, NOW, size) as browser:
         await browser.press("4", "end", "l", "home")
         tree = browser.screen.lineage
         assert len(sessions_of_tree(browser)) == 40

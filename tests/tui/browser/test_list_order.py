@@ -1,14 +1,11 @@
 """The list explains itself: its head, its order, what it measures, what a row is in words, and one
 count everywhere."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, open_app
+from browsing import NOW, browsing, demo_app, on_demo, open_app, rows_of
 from builders import make_store
 from pruning import chosen
 from rich.cells import cell_len
@@ -21,7 +18,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
+from hermes_browse.store.sessions.models import Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard
 from hermes_browse.tui.browser.header import conversation_title
@@ -35,7 +32,7 @@ from hermes_browse.tui.text import formats
 RESUME = "Enter resumes …{id}"
 
 
-def listed(browser: Browser) -> list[Conversation]:
+def listed(browser):
     """The conversations on screen, in order; of a job the run that stands for it."""
     source = browser.screen.rows.source
     rows = [source.row(index) for index in range(len(source))]
@@ -48,7 +45,7 @@ def listed(browser: Browser) -> list[Conversation]:
     ]
 
 
-async def click(browser: Browser, name: str) -> None:
+async def click(browser, name):
     """Click a name in the head."""
     await browser.pilot.click("#head", offset=(browser.text("#head").rindex(name) + 1, 0))
     await browser.settle()
@@ -58,9 +55,7 @@ async def click(browser: Browser, name: str) -> None:
 @pytest.mark.parametrize(
     "chosen", [(), ("size", "tokens"), ("branch", "directory", "model", "age")]
 )
-def test_the_head_is_as_wide_as_the_rows_in_every_order(
-    language: str, chosen: tuple[str, ...]
-) -> None:
+def test_the_head_is_as_wide_as_the_rows_in_every_order(language, chosen):
     """No name is cut, and the one with the arrow is there at every width."""
     speak(language)
     try:
@@ -79,7 +74,7 @@ def test_the_head_is_as_wide_as_the_rows_in_every_order(
 
 
 @pytest.mark.parametrize("width", [79, 91, 160])
-def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
+def test_names_stand_above_what_they_name(width, tmp_path):
     """Right above right, left above left, and what a list is sorted by is the last column."""
     sessions = [
         {
@@ -106,10 +101,10 @@ def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
+async def test_a_click_on_a_name_sorts_by_it(tmp_path):
     """Again turns it round; hits have an order of their own, and conversations that filters admit
     have the list's."""
-    async with browsing(demo_app(tmp_path), (200, 40)) as browser:
+    async with on_demo(tmp_path, (200, 40)) as browser:
         assert "when↓" in browser.text("#head")
         await click(browser, "cost")
         costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
@@ -125,41 +120,37 @@ async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
         )
         await click(browser, "title")
         assert "title↑" in browser.text("#head"), "A is first"
-        await browser.press("slash", *"source:telegram")
+        await browser.search("source:telegram")
         await click(browser, "msgs")
         counts = [each.message_count for each in listed(browser)]
         assert len(counts) > 2 and counts == sorted(counts, reverse=True)
         await browser.press("escape", "escape", "slash", *"boat")
         assert "↓" not in browser.text("#head") and "hits" in browser.text("#head")
         await click(browser, "cost")
-        assert "o changes it" in browser.text("#status")
+        assert "o changes it" in browser.status
 
 
 @pytest.mark.parametrize(
-    ("size", "has_head"),
+    "size, has_head",
     [((120, 12), True), ((120, 11), False), ((80, 18), True), ((80, 15), False)],
 )
-async def test_a_low_screen_has_no_head(
-    tmp_path: Path, size: tuple[int, int], has_head: bool
-) -> None:
-    async with browsing(demo_app(tmp_path), size) as browser:
+async def test_a_low_screen_has_no_head(tmp_path, size, has_head):
+    async with on_demo(tmp_path, size) as browser:
         assert browser.screen.head.display is has_head
         assert "Fix auth bug #3" in browser.text("#list").splitlines()[0]
 
 
-async def test_sizes_come_in_and_are_sorted_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_sizes_come_in_and_are_sorted_once(tmp_path, monkeypatch):
     """No row moves before all bytes are known, and the status line tells how far that is."""
     monkeypatch.setattr(measuring, "_MOST", 20)
-    orders: list[list[str]] = []
+    orders = []
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
         main, before = browser.screen, [each.id for each in listed(browser)]
-        told: list[str] = []
+        told = []
         watch_progress = main.watch_progress
 
-        def watched() -> None:
+        def watched():
             watch_progress()
             orders.append([each.id for each in listed(browser)])
             told.append(main.progress)
@@ -182,11 +173,11 @@ async def test_sizes_come_in_and_are_sorted_once(
 
 
 @pytest.mark.slow
-async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: Path) -> None:
+async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path):
     """Messages and bytes in the list, on the card of details, on that of a delete, and in the plan
     of a clean-up."""
     path = tmp_path / "state.db"
-    async with browsing(demo_app(tmp_path), (200, 60)) as browser:
+    async with on_demo(tmp_path, (200, 60)) as browser:
         with Store(path).reader() as reader:
             catalog = read_catalog(reader, NOW)
             plan = make_plan(reader, catalog, chosen("older:0d include:archived include:open"), NOW)
@@ -200,8 +191,7 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
         by_size = {each.root_id: each.size for each in listed(browser)}
         await browser.sort("messages")
         assert browser.screen.sort is Sort.MESSAGES
-        source = browser.screen.rows.source
-        rows = [source.row(index) for index in range(len(source))]
+        rows = rows_of(browser)
         totals = [row.total for row in rows if isinstance(row, JobRow)]
         counts = [
             row.total.message_count if isinstance(row, JobRow) else row.conversation.message_count
@@ -233,10 +223,10 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
             await browser.press("escape")
 
 
-def conversations(tmp_path: Path) -> dict[str, Conversation]:
+def conversations(tmp_path):
     """One of each kind, by its root."""
     old = {"started_at": NOW - 7200.0, "ended_at": NOW - 3600.0, "source": "cli"}
-    sessions: list[dict[str, object]] = [
+    sessions = [
         {"id": "chain1", **old, "end_reason": "compression", "ended_at": NOW - 7000.0},
         {
             "id": "chain2_a5d6cc",
@@ -262,7 +252,7 @@ def conversations(tmp_path: Path) -> dict[str, Conversation]:
         return {each.root_id: each for each in catalog.select(View.ALL)}
 
 
-def test_rows_in_words(tmp_path: Path) -> None:
+def test_rows_in_words(tmp_path):
     """Each sign of a row has its words, and the sentence ends with what Enter does."""
     found = conversations(tmp_path)
     told = {root: about(ConversationRow(each), NOW, RESUME, 200) for root, each in found.items()}
@@ -299,29 +289,29 @@ def test_rows_in_words(tmp_path: Path) -> None:
     assert about(None, NOW, RESUME, 200) == ""
 
 
-async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
+async def test_the_row_is_told_after_what_was_said(tmp_path):
     """A message stays until the cursor is moved; screens over this one do not tell of its rows."""
-    async with browsing(demo_app(tmp_path), (160, 36)) as browser:
-        assert "a sample store" in browser.text("#status")
+    async with on_demo(tmp_path, (160, 36)) as browser:
+        assert "a sample store" in browser.status
         await browser.press("down", "up")
         assert (
             "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter reads it"
-            in browser.text("#status")
+            in browser.status
         )
-        assert browser.text("#status").count("Hermes is writing") == 1
+        assert browser.status.count("Hermes is writing") == 1
         await browser.press("down", "a")
-        assert "u undoes" in browser.text("#status") or "archived" in browser.text("#status")
-        said = browser.text("#status")
+        assert "u undoes" in browser.status or "archived" in browser.status
+        said = browser.status
         browser.screen.listing.read()
         await browser.settle()
-        assert browser.text("#status") == said, "what is read behind it talks over nothing"
+        assert browser.status == said, "what is read behind it talks over nothing"
         await browser.press("down")
-        assert "Enter reads" in browser.text("#status")
+        assert "Enter reads" in browser.status
         await browser.press("X")
-        assert "Enter reads" not in browser.text("#status")
+        assert "Enter reads" not in browser.status
 
 
-async def test_jobs_have_names(tmp_path: Path) -> None:
+async def test_jobs_have_names(tmp_path):
     """By Hermes' own file, else by the titles it gives to runs, else by their task; in the list and
     in a plan."""
     path = tmp_path / "state.db"
@@ -359,7 +349,7 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
         for name in ("Nightly backup", "Morning paper", "check the disk"):
             assert name in browser.text("#list") and "cron aa11" not in browser.text("#list")
         await browser.press("down", "up")
-        assert "2 runs of a cron job" in browser.text("#status")
+        assert "2 runs of a cron job" in browser.status
         browser.screen.edits.choices.rules = "source:cron older:0d"
         await browser.press("P")
         for name in ("Nightly backup", "Morning paper", "check the disk"):
@@ -367,7 +357,7 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
         assert "cc33" not in browser.text("#plan")
 
 
-async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None:
+async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path):
     """Three runs of 2 dollars come before one conversation of 5, and show 6; the same for all that
     can be summed."""
     runs = {f"cron_aa11_2026052{day}_070000": (2.0, 20) for day in (1, 2, 3)}
@@ -402,7 +392,7 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
             assert [line.split()[-1] for line in lines] == list(told[name])[
                 :: -1 if name == "cost" else 1
             ]
-        await browser.press("slash", *"is:automation")
+        await browser.search("is:automation")
         assert "~" not in browser.text("#list") and browser.text("#list").splitlines()[0].endswith(
             "60"
         )
@@ -412,7 +402,7 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
             await browser.settle()
             rows = [browser.screen.rows.source.row(index) for index in range(3)]
             assert {row.key for row in rows} == {"cwebhook_large", "cwebhook_small", "jcron aa11"}
-            totals = [row.total if isinstance(row, JobRow) else row.conversation for row in rows]  # type: ignore[union-attr]
+            totals = [row.total if isinstance(row, JobRow) else row.conversation for row in rows]
             if sort is Sort.TOKENS:
                 assert [each.tokens.total for each in totals] == [60, 50, 10]
             if sort is Sort.SIZE:
@@ -420,25 +410,23 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
                 assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
 
 
-async def test_what_fails_while_measuring_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_fails_while_measuring_is_said(tmp_path, monkeypatch):
     """The list stays as it is, and says what is wrong."""
 
-    def broken(store: OpenStore, *_given: object, **_named: object) -> None:
+    def broken(store, *_given, **_named):
         raise BrowseError("the disk is gone")
 
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         monkeypatch.setattr(OpenStore, "measure", broken)
         before = [each.id for each in listed(browser)]
         await browser.sort("size")
-        assert "the disk is gone" in browser.text("#status")
+        assert "the disk is gone" in browser.status
         assert sorted(each.id for each in listed(browser)) == sorted(
             before
         ) and "…" in browser.text("#list")
 
 
-def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path: Path) -> None:
+def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path):
     """Hermes' own counters are not exact: no number that looks exact changes."""
     told = [{"session_id": "a", "content": "x"}] * 3
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "message_count": 10}], told)

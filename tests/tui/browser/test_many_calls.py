@@ -1,7 +1,5 @@
 """A message with very many tool calls: what is laid out does not grow with their number."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -20,7 +18,7 @@ from hermes_browse.tui.text.styled import line_text
 _MANY = 100_000
 
 
-def _calls(count: int) -> tuple[ToolCall, ...]:
+def _calls(count):
     return tuple(
         ToolCall(f"c{n}", "terminal", json.dumps({"command": f"ls {n}"})) for n in range(count)
     )
@@ -28,14 +26,12 @@ def _calls(count: int) -> tuple[ToolCall, ...]:
 
 @pytest.mark.parametrize("tools", Tools)
 @pytest.mark.parametrize("is_open", [False, True])
-def test_few_of_many_calls_are_laid_out(
-    monkeypatch: pytest.MonkeyPatch, tools: Tools, *, is_open: bool
-) -> None:
+def test_few_of_many_calls_are_laid_out(monkeypatch, tools, *, is_open):
     """The same work as for a hundred, a line counts those left out, and the pager has all."""
     parsed = 0
     load = block_layout.load_json
 
-    def counted(text: str) -> object:
+    def counted(text):
         nonlocal parsed
         parsed += 1
         return load(text)
@@ -72,12 +68,10 @@ _LISTS = [
 @pytest.mark.parametrize(
     "text", [*_LISTS, "[[]", "[1],", '{"a": 1}', '"[', "[[1], [[2]]]", "[" * 100_000]
 )
-def test_a_list_read_item_by_item_is_the_same_list(
-    monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
+def test_a_list_read_item_by_item_is_the_same_list(monkeypatch, text):
     """What is refused at once is refused there, too."""
 
-    def read() -> list[object] | None:
+    def read():
         try:
             return list(read_json_items(text))
         except ValueError:
@@ -88,7 +82,7 @@ def test_a_list_read_item_by_item_is_the_same_list(
     assert read() == at_once
 
 
-def test_a_long_list_of_calls_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_list_of_calls_is_decoded(monkeypatch):
     """Item by item, with the same result."""
     stored = json.dumps(
         [

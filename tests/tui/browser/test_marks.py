@@ -1,9 +1,7 @@
 """Marks of jobs: whether a row is marked is asked for each frame, and a job may have thousands of
 runs."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import overload
 
 from hermes_browse.store.sessions.catalog import Catalog
@@ -16,30 +14,30 @@ from hermes_browse.tui.browser.list.marks import Marks
 class _Counted(Sequence[Conversation]):
     """Runs that count how many of them were made."""
 
-    def __init__(self, runs: Sequence[Conversation]) -> None:
+    def __init__(self, runs):
         self._runs, self.made = runs, 0
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self._runs)
 
     @overload
-    def __getitem__(self, at: int) -> Conversation: ...
+    def __getitem__(self, at): ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Conversation]: ...
-    def __getitem__(self, at: int | slice) -> Conversation | Sequence[Conversation]:
+    def __getitem__(self, at): ...
+    def __getitem__(self, at):
         self.made += 1
         return self._runs[at]
 
-    def __iter__(self) -> Iterator[Conversation]:
+    def __iter__(self):
         return (self[at] for at in range(len(self)))
 
 
-def _runs(count: int) -> list[Conversation]:
+def _runs(count):
     catalog = Catalog([Session(id=f"cron_{number}", source="cron") for number in range(count)])
     return list(catalog.chains())
 
 
-def test_a_frame_does_not_make_all_runs_of_a_job() -> None:
+def test_a_frame_does_not_make_all_runs_of_a_job():
     """With one mark, none; with as many marks elsewhere, one; a job is marked when all its runs
     are."""
     runs = _runs(1500)

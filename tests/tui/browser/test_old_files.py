@@ -1,15 +1,12 @@
 """Old transcripts in the browser: counted beside the views, read and searched in one of their own,
 never changed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, open_app
+from browsing import browsing, open_app
 from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import locate_file
@@ -19,7 +16,7 @@ from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.browser.places.old_screen import OldScreen
 
 
-def write(folder: Path, number: int) -> None:
+def write(folder, number):
     """A transcript; larger numbers are newer."""
     said = [
         {
@@ -38,7 +35,7 @@ def write(folder: Path, number: int) -> None:
     os.utime(path, (1.7e9 + 1000 * number, 1.7e9 + 1000 * number))
 
 
-def home_of(root: Path, count: int) -> Path:
+def home_of(root, count):
     """A folder of old transcripts beside the store of a root."""
     folder = root / "sessions"
     folder.mkdir()
@@ -47,19 +44,19 @@ def home_of(root: Path, count: int) -> Path:
     return folder
 
 
-async def arrive(browser: Browser) -> OldScreen:
+async def arrive(browser):
     """Wait for the view, and until all of it has been read."""
     for _ in range(500):
         await browser.settle()
         if isinstance(browser.screen, OldScreen) and browser.screen.catalog.counts()[View.ALL]:
-            status = browser.text("#status")
+            status = browser.status
             if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
                 await browser.settle()
                 return browser.screen
     raise AssertionError("the view never came")
 
 
-async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home: Path) -> None:
+async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home):
     """In the line of what is hidden and among the views; neither where there are none."""
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
         assert "Old" not in browser.text("#views")
@@ -72,9 +69,7 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
         assert "3 old transcripts" in browser.text("#header")
 
 
-async def test_they_are_read_searched_and_exported_like_any_conversation(
-    hermes_home: Path, tmp_path: Path
-) -> None:
+async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_home, tmp_path):
     """Newest first, more than a portion of them; Enter reads; a search says that it scans, newest
     hits first."""
     folder = home_of(hermes_home, 230)
@@ -93,17 +88,16 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(
         await browser.press("enter")
         assert screen.transcript.has_focus
         assert "Answer 229." in browser.text("#transcript")
-        await browser.press("slash")
-        await browser.type("boats")
-        assert "scan" in browser.text("#status")
+        await browser.search("boats")
+        assert "scan" in browser.status
         first = screen.rows.current
         assert isinstance(first, ConversationRow)
         assert first.conversation.id == "old_229.jsonl"
         for _ in range(300):  # the count comes behind the hits
             await browser.settle()
-            if "files have no search index" in browser.text("#status"):
+            if "files have no search index" in browser.status:
                 break
-        assert "files have no search index: all of them are scanned" in browser.text("#status")
+        assert "files have no search index: all of them are scanned" in browser.status
         await browser.press("escape", "escape", "home", "e")
         box = browser.app.screen.query_one("#path", Input)
         target = tmp_path / "exported.md"
@@ -121,7 +115,7 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home: Path) -> None:
+async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home):
     """Nothing is archived, deleted or resumed, and nothing fails silently; other views are those of
     the store."""
     home_of(hermes_home, 2)
@@ -130,14 +124,14 @@ async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home: Path) 
         await arrive(browser)
         for key in ("a", "D", "R", "P", "X", "f", "u", "w", "Y"):
             await browser.press("j", key)
-            assert "these are files" in browser.text("#status"), key
+            assert "these are files" in browser.status, key
         assert len(browser.app.screen_stack) == 2
         await browser.press("3")
         assert type(browser.screen) is MainScreen
         assert browser.screen.view is View.ARCHIVED
 
 
-async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home: Path) -> None:
+async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home):
     """The folder was there when they were counted."""
     folder = home_of(hermes_home, 2)
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
@@ -145,14 +139,14 @@ async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home: Path) -> No
         await browser.press("5")
         for _ in range(200):
             await browser.settle()
-            if "no old transcripts" in browser.text("#status"):
+            if "no old transcripts" in browser.status:
                 break
-        assert "no old transcripts" in browser.text("#status")
+        assert "no old transcripts" in browser.status
         assert type(browser.screen) is MainScreen
 
 
 @pytest.mark.slow
-async def test_help_leaves_out_what_is_refused(hermes_home: Path) -> None:
+async def test_help_leaves_out_what_is_refused(hermes_home):
     """Files cannot be resumed, archived or deleted."""
     home_of(hermes_home, 2)
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:

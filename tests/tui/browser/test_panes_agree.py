@@ -1,13 +1,10 @@
 """List, transcript and lineage show the same conversation after a single step, also if an answer
 comes late."""
 
-from __future__ import annotations
-
 import asyncio
-from pathlib import Path
 
 import pytest
-from browsing import HeldAnswers, browsing, demo_app, drawn_row, of_row, sessions_of_tree
+from browsing import HeldAnswers, drawn_row, of_row, on_demo, sessions_of_tree
 from textual.events import Key
 
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
@@ -16,52 +13,43 @@ from hermes_browse.tui.browser.transcript.loader import PATIENCE
 from hermes_browse.tui.text.family import SessionEntry
 
 
-async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
+async def test_what_is_typed_in_one_go_is_shown_in_every_pane(browser):
     """A search whose answer changes within the rest of the cursor: the tree is that of the result,
     and so are keys."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        for word in ("parcels", "lisbon"):
-            await browser.press("slash")
-            for letter in word:  # faster than the cursor rests
-                browser.app.post_message(Key(letter, letter))
-            await browser.settle()
-            model, row = browser.screen.transcript.model, browser.row
-            assert model is not None and of_row(browser, row) == {model.conversation.root_id}
-            family = {each.session_id for each in sessions_of_tree(browser)}
-            assert {each.id for each in model.conversation.segments} <= family
-            await browser.press("escape", "escape")
+    for word in ("parcels", "lisbon"):
+        await browser.press("slash")
+        for letter in word:  # faster than the cursor rests
+            browser.app.post_message(Key(letter, letter))
+        await browser.settle()
+        model, row = browser.screen.transcript.model, browser.row
+        assert of_row(browser, row) == {model.conversation.root_id}
+        family = {each.session_id for each in sessions_of_tree(browser)}
+        assert {each.id for each in model.conversation.segments} <= family
+        await browser.press("escape", "escape")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
-async def test_back_from_a_screen_the_list_is_on_what_was_opened(
-    keys: tuple[str, ...], tmp_path: Path
-) -> None:
+async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys, browser):
     """What a screen over the main one opened is marked in the list, or where it is not listed,
     nothing is."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press(*keys[:-1])
-        if not isinstance(browser.app.screen, MainScreen):
-            await browser.press("down", "down", keys[-1])
-        screen = browser.screen
-        assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
-        opened = screen.transcript.model
-        row = drawn_row(browser)
-        assert opened is not None
-        assert row is None or opened.conversation.root_id in of_row(browser, row)
-        await browser.press("left")
-        listed, model = drawn_row(browser), screen.transcript.model
-        assert (
-            listed is not None
-            and model is not None
-            and model.conversation.root_id in of_row(browser, listed)
-        )
+    await browser.press(*keys[:-1])
+    if not isinstance(browser.app.screen, MainScreen):
+        await browser.press("down", "down", keys[-1])
+    screen = browser.screen
+    assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
+    opened = screen.transcript.model
+    row = drawn_row(browser)
+    assert row is None or opened.conversation.root_id in of_row(browser, row)
+    await browser.press("left")
+    listed, model = drawn_row(browser), screen.transcript.model
+    assert listed is not None and model.conversation.root_id in of_row(browser, listed)
 
 
-async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
+async def test_the_tree_marks_what_enter_opens(tmp_path):
     """In the tree a subagent is current as long as the tree has the focus; back in the list its row
     is."""
-    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+    async with on_demo(tmp_path, (120, 40)) as browser:
         screen = browser.screen
         await browser.press("l", "home", "down")
         opened, row = screen.transcript.model, screen.lineage.current
@@ -73,66 +61,61 @@ async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
         listed = drawn_row(browser)
         assert isinstance(listed, ConversationRow) and listed.conversation.root_id != member.root_id
         model = screen.transcript.model
-        assert model is not None and model.conversation.root_id == listed.conversation.root_id
+        assert model.conversation.root_id == listed.conversation.root_id
 
 
-async def test_what_is_late_leaves_no_other_text_in_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path, monkeypatch):
     """While a conversation is still being read, its title stands over an empty page, and keys are
     about it."""
     answers = HeldAnswers(monkeypatch)
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         answers.hold()
         await browser.pilot.press("down")
         row = browser.row
         assert isinstance(row, ConversationRow)
         await browser.wait_until(lambda: browser.screen.transcript.model is None)
         assert (row.conversation.title or "")[:12] in browser.text("#title")
-        assert browser.screen.current is not None
         assert browser.screen.current.root_id == row.conversation.root_id
         answers.release()
         await browser.settle()
         model = browser.screen.transcript.model
-        assert model is not None and model.conversation.root_id == row.conversation.root_id
+        assert model.conversation.root_id == row.conversation.root_id
 
 
-async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
+async def test_a_job_is_the_run_that_is_shown(browser):
     """In the list the newest run is shown for a job; who has gone into one stays there when the
     order turns round."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        screen = browser.screen
-        await browser.press("2")
-        jobs = [
-            index
-            for index in range(len(screen.rows))
-            if isinstance(screen.rows.source.row(index), JobRow)
-        ]
-        screen.rows.cursor = jobs[0]
-        await browser.settle()
-        newest = screen.transcript.model
-        assert newest is not None
-        await browser.press("tab", "S")
-        shown, current = screen.transcript.model, screen.current
-        assert shown is not None and current is not None
-        assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
-        assert isinstance(drawn_row(browser), JobRow)
-        await browser.press("left")
-        shown, row = screen.transcript.model, browser.row
-        assert shown is not None and isinstance(row, JobRow)
-        assert shown.conversation.root_id == row.runs[0].root_id != newest.conversation.root_id
-        await browser.press("S")
-        shown, row = screen.transcript.model, browser.row
-        assert shown is not None and isinstance(row, JobRow)
-        assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id
+    screen = browser.screen
+    await browser.press("2")
+    jobs = [
+        index
+        for index in range(len(screen.rows))
+        if isinstance(screen.rows.source.row(index), JobRow)
+    ]
+    screen.rows.cursor = jobs[0]
+    await browser.settle()
+    newest = screen.transcript.model
+    assert newest is not None
+    await browser.press("tab", "S")
+    shown, current = screen.transcript.model, screen.current
+    assert shown is not None and current is not None
+    assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
+    assert isinstance(drawn_row(browser), JobRow)
+    await browser.press("left")
+    shown, row = screen.transcript.model, browser.row
+    assert shown is not None and isinstance(row, JobRow)
+    assert shown.conversation.root_id == row.runs[0].root_id != newest.conversation.root_id
+    await browser.press("S")
+    shown, row = screen.transcript.model, browser.row
+    assert shown is not None and isinstance(row, JobRow)
+    assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id
 
 
 @pytest.mark.slow
-async def test_no_timer_empties_a_page_that_has_been_read(tmp_path: Path) -> None:
+async def test_no_timer_empties_a_page_that_has_been_read(browser):
     """The page is emptied only while the next conversation takes long to read."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("down")
-        shown = browser.screen.transcript.model
-        assert shown is not None
-        await asyncio.sleep(2 * PATIENCE)
-        assert browser.screen.transcript.model is shown
+    await browser.press("down")
+    shown = browser.screen.transcript.model
+    assert shown is not None
+    await asyncio.sleep(2 * PATIENCE)
+    assert browser.screen.transcript.model is shown

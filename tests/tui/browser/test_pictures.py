@@ -1,7 +1,5 @@
 """Images of messages: known by their first bytes, opened outside through a private file."""
 
-from __future__ import annotations
-
 import base64
 import json
 import stat
@@ -9,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import on_store
 from store_builder import StoreBuilder
 
 from hermes_browse.store import demo
@@ -25,13 +23,13 @@ PNG = base64.b64decode(_SAMPLE.partition("data:image/png;base64,")[2].partition(
 GIF = b"GIF89a" + b"\x00" * 20
 
 
-def url(data: bytes, mime: str = "image/png") -> dict[str, object]:
+def url(data, mime="image/png"):
     """A part that embeds an image."""
     address = f"data:{mime};base64,{base64.b64encode(data).decode()}"
     return {"type": "image_url", "image_url": {"url": address}}
 
 
-def picture_store(path: Path, *extra: dict[str, object]) -> Path:
+def picture_store(path, *extra):
     """A message with two images, a text that claims to be one, and whatever else."""
     builder = StoreBuilder(path)
     builder.session("s", title="Pictures")
@@ -54,7 +52,7 @@ def picture_store(path: Path, *extra: dict[str, object]) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("head", "suffix"),
+    "head, suffix",
     [
         (PNG, ".png"),
         (b"\xff\xd8\xff\xe0", ".jpg"),
@@ -67,11 +65,11 @@ def picture_store(path: Path, *extra: dict[str, object]) -> Path:
         (b"", ""),
     ],
 )
-def test_an_image_is_known_by_its_first_bytes(head: bytes, suffix: str) -> None:
+def test_an_image_is_known_by_its_first_bytes(head, suffix):
     assert suffix_of(head) == suffix
 
 
-def test_embedded_images_are_read_as_they_were(tmp_path: Path) -> None:
+def test_embedded_images_are_read_as_they_were(tmp_path):
     with Store(picture_store(tmp_path / "state.db")).reader() as reader:
         assert read_image(reader, 1, 0) == PNG
         assert read_image(reader, 1, 1) == GIF
@@ -84,10 +82,10 @@ def test_embedded_images_are_read_as_they_were(tmp_path: Path) -> None:
     assert decode_data_url("https://example.org/x.png") is None
 
 
-def test_files_are_private_and_gone_at_the_end() -> None:
+def test_files_are_private_and_gone_at_the_end():
     kept = Pictures()
     path = kept.write(PNG)
-    assert path is not None and path.suffix == ".png" and path.read_bytes() == PNG
+    assert path.suffix == ".png" and path.read_bytes() == PNG
     if sys.platform != "win32":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -97,7 +95,7 @@ def test_files_are_private_and_gone_at_the_end() -> None:
     kept.close()
 
 
-def test_a_path_is_an_image_where_one_stands(tmp_path: Path) -> None:
+def test_a_path_is_an_image_where_one_stands(tmp_path):
     good, bad, odd = tmp_path / "a b.PNG", tmp_path / "bad.png", tmp_path / "image.desktop"
     good.write_bytes(PNG)
     bad.write_text("[Desktop Entry]")
@@ -115,7 +113,7 @@ def test_a_path_is_an_image_where_one_stands(tmp_path: Path) -> None:
         assert not is_image_file(each), each
 
 
-async def card(browser: Browser) -> ReferencesCard:
+async def card(browser):
     """The card of the only message."""
     await browser.press("tab", "home", "L")
     await browser.settle()
@@ -124,7 +122,7 @@ async def card(browser: Browser) -> ReferencesCard:
     return browser.app.screen
 
 
-async def use(browser: Browser, *keys: str) -> str:
+async def use(browser, *keys):
     """Press keys of the card; what it answers."""
     await browser.press(*keys)
     await browser.settle()
@@ -132,15 +130,13 @@ async def use(browser: Browser, *keys: str) -> str:
     return browser.text("#answer")
 
 
-async def test_images_are_opened_outside_and_leave_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_images_are_opened_outside_and_leave_nothing_behind(tmp_path, monkeypatch):
     here = tmp_path / "photo.png"
     here.write_bytes(PNG)
-    opened: list[Path] = []
-    held: list[bytes] = []
+    opened = []
+    held = []
 
-    def outside(target: str) -> tuple[bool, str]:
+    def outside(target):
         opened.append(Path(target))
         held.append(Path(target).read_bytes())
         return True, "handed to viewer"
@@ -149,7 +145,7 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
     path = picture_store(
         tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}}
     )
-    async with browsing(open_app(loose(path))) as browser:
+    async with on_store(path) as browser:
         await card(browser)
         shown = browser.text("#references")
         assert "image  png, " in shown and "image  gif, 26 B" in shown and str(here) in shown
@@ -165,9 +161,7 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="xdg-open is Linux's")
-def test_the_opener_is_started_quietly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_opener_is_started_quietly(tmp_path, monkeypatch, capfd):
     program = tmp_path / "xdg-open"
     program.write_text(
         f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n'

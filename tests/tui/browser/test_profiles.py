@@ -1,13 +1,10 @@
 """Profiles in the browser: switched with one key, listed and searched all at once, each row in its
 own."""
 
-from __future__ import annotations
-
 import os
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, open_app
+from browsing import browsing, on_demo, open_app, rows_of
 from builders import make_store
 from store_builder import T0
 
@@ -20,10 +17,9 @@ from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
 from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.settings.store_paths import trash_folder
-from hermes_browse.tui.widgets.list_rows import ListRow
 
 
-def fill(path: Path, title: str, said: str, age: float) -> None:
+def fill(path, title, said, age):
     """A store with one conversation; ids are alike in all of them."""
     path.parent.mkdir(parents=True, exist_ok=True)
     make_store(
@@ -34,7 +30,7 @@ def fill(path: Path, title: str, said: str, age: float) -> None:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     """A root with two profiles that can be read, one that cannot, and one that has never been
     used."""
     made = tmp_path / "hermes"
@@ -47,13 +43,13 @@ def root(tmp_path: Path) -> Path:
     return made
 
 
-async def until(browser: Browser, kind: type[object]) -> None:
+async def until(browser, kind):
     """Wait for a screen to be on top and at rest."""
     await browser.wait_until(lambda: isinstance(browser.app.screen, kind))
     await browser.settle()
 
 
-async def everything(browser: Browser) -> None:
+async def everything(browser):
     """Open the list of all profiles, and wait until they are read."""
     await browser.press("0")
     await until(browser, ProfilesCard)
@@ -63,14 +59,8 @@ async def everything(browser: Browser) -> None:
     await browser.settle()
 
 
-def rows_of(browser: Browser) -> list[ListRow]:
-    """What the list of all profiles shows."""
-    rows = browser.screen.rows
-    return [rows.source.row(index) for index in range(len(rows))]
-
-
 @pytest.mark.slow
-async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(root: Path) -> None:
+async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(root):
     """The card names every profile, a broken one with the reason; there and back again."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         first = browser.screen
@@ -97,7 +87,7 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
         assert not first.reads.holds_store
 
 
-async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
+async def test_a_broken_profile_leaves_everything_as_it_is(root):
     """It says why in a line."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await browser.press("0")
@@ -106,13 +96,13 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
         await until(browser, MainScreen)
         for _ in range(300):
             await browser.settle()
-            if "not a session store" in browser.text("#status"):
+            if "not a session store" in browser.status:
                 break
-        assert "not a session store" in browser.text("#status")
+        assert "not a session store" in browser.status
         assert browser.screen.location.profile == "default"
 
 
-async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
+async def test_all_profiles_are_one_list_and_one_search(root):
     """Newest first whatever the profile, ids that are alike kept apart; a hit is read here, and
     opens in its own profile."""
     async with browsing(open_app(locate_file(root / "state.db")), (120, 30)) as browser:
@@ -128,12 +118,11 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
         assert "coder" in browser.text("#list") and "the lighthouse of the coder" in browser.text(
             "#transcript"
         )
-        await browser.press("slash")
-        await browser.type("lighthouse")
-        await browser.wait_until(lambda: "2 hits" in browser.text("#status"))
+        await browser.search("lighthouse")
+        await browser.wait_until(lambda: "2 hits" in browser.status)
         hits = [row for row in rows_of(browser) if isinstance(row, HitRow)]
         assert [place_of(row.hit.session_id) for row in hits] == ["coder", "default"]
-        assert "2 hits in 2 conversations" in browser.text("#status")
+        assert "2 hits in 2 conversations" in browser.status
         await browser.press("enter")
         assert "the lighthouse of the coder" in browser.text("#transcript")
         await browser.press("o")
@@ -143,7 +132,7 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_esc_leads_back_to_the_store_and_0_to_another(root: Path) -> None:
+async def test_esc_leads_back_to_the_store_and_0_to_another(root):
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await everything(browser)
         await browser.press("escape")
@@ -156,16 +145,14 @@ async def test_esc_leads_back_to_the_store_and_0_to_another(root: Path) -> None:
         assert len(browser.app.screen_stack) == 1
 
 
-async def test_the_id_that_is_copied_is_that_of_its_own_store(root: Path) -> None:
+async def test_the_id_that_is_copied_is_that_of_its_own_store(root):
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await everything(browser)
         await browser.press("y")
         assert browser.app.clipboard == "same"
 
 
-async def test_a_row_resumes_in_its_own_profile(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_row_resumes_in_its_own_profile(root, tmp_path, monkeypatch):
     """`hermes -p coder`, from the screen of the default profile."""
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -181,24 +168,23 @@ async def test_a_row_resumes_in_its_own_profile(
             if app.return_value is not None or isinstance(app.screen, PreflightCard):
                 break
     plan = app.return_value
-    assert plan is not None
     assert plan.argv == ("hermes", "-p", "coder", "--resume=same")
     assert plan.env == {"HERMES_HOME": str(root)}
 
 
-async def test_a_store_without_a_root_has_no_profiles(tmp_path: Path) -> None:
+async def test_a_store_without_a_root_has_no_profiles(tmp_path):
     """A copy of a store says so."""
     fill(tmp_path / "copy.db", "Copied chat", "the lighthouse of the copy", 100)
     async with browsing(open_app(locate_file(tmp_path / "copy.db"))) as browser:
         await browser.press("0")
-        assert "no profiles" in browser.text("#status")
+        assert "no profiles" in browser.status
 
 
 @pytest.mark.slow
-async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) -> None:
+async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path):
     """They are listed and opened like any; nothing of them is resumed, and their trash is in the
     sample's folder."""
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         await browser.press("0")
         await until(browser, ProfilesCard)
         assert all(name in browser.text("#profiles") for name in ("default", "harbour"))
@@ -219,7 +205,7 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
 
 
 @pytest.mark.slow
-async def test_messages_are_counted_as_in_the_list_of_one_profile(root: Path) -> None:
+async def test_messages_are_counted_as_in_the_list_of_one_profile(root):
     """By rows, not by Hermes' own counters, which say 7 here."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         assert isinstance(browser.row, ConversationRow) and browser.row.conversation.rows == 1
@@ -229,7 +215,7 @@ async def test_messages_are_counted_as_in_the_list_of_one_profile(root: Path) ->
 
 
 @pytest.mark.slow
-async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) -> None:
+async def test_rows_far_below_are_named_when_they_come_into_sight(root):
     """Those without a title by what was said first, however many there are."""
     many = root / "profiles" / "many" / "state.db"
     many.parent.mkdir()

@@ -1,16 +1,11 @@
 """The card of long work: a single large conversation has one too, and so has its way back."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import browsing, loose, open_app
+from browsing import on_store
 from builders import make_store
 from pruning import NOW, aged
-from textual.screen import Screen
 from textual.widgets import ProgressBar, Static
-from trashing import differences, dump
+from trashing import as_before
 
 from hermes_browse.store.edit import delete_plan
 from hermes_browse.tui.browser.edit.change_cards import ProgressCard
@@ -18,11 +13,9 @@ from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.keys.main_commands import MAIN
 
-Shown = list[tuple[float, str]]
-
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """A store with a conversation of three thousand messages."""
     messages = [
         {"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(3000)
@@ -31,12 +24,12 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+def shown(monkeypatch):
     """What the card showed."""
-    found: Shown = []
+    found = []
     show = ProgressCard.show
 
-    def spy(self: ProgressCard, share: float, words: str) -> None:
+    def spy(self, share, words):
         show(self, share, words)
         found.append((share, words))
 
@@ -44,9 +37,9 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return found
 
 
-async def test_progress_before_the_card_is_there(path: Path) -> None:
+async def test_progress_before_the_card_is_there(path):
     """The first portion may be done before Textual has made the widgets of the card."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         card = ProgressCard("Work")
         browser.app.push_screen(card)
         card.show(0.5, "half of it")
@@ -57,30 +50,31 @@ async def test_progress_before_the_card_is_there(path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_one_large_conversation(path: Path, shown: Shown) -> None:
+async def test_one_large_conversation(path, shown):
     """Deleted and put back with a count of its messages, from nothing to all."""
-    before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("D")
-        await browser.press("y")
-        words = [words for _, words in shown]
-        assert "0 of 1 · saving 0 of 3,000 messages" in words[0] and words[-1].startswith("1 of 1")
-        assert any("deleting 3,000 of 3,000 messages" in each for each in words)
-        shares = [share for share, _ in shown]
-        assert shares == sorted(shares) and shares[-1] == 1.0
-        shown.clear()
-        await browser.press("X", "r")
-        assert any("0 of 1 · restoring 3,000 of 3,000 messages" in each for _, each in shown)
-        assert isinstance(browser.app.screen, TrashScreen) and "restored 1 session" in browser.text(
-            "#status"
-        )
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await browser.press("D", "y")
+            words = [words for _, words in shown]
+            assert "0 of 1 · saving 0 of 3,000 messages" in words[0] and words[-1].startswith(
+                "1 of 1"
+            )
+            assert any("deleting 3,000 of 3,000 messages" in each for each in words)
+            shares = [share for share, _ in shown]
+            assert shares == sorted(shares) and shares[-1] == 1.0
+            shown.clear()
+            await browser.press("X", "r")
+            assert any("0 of 1 · restoring 3,000 of 3,000 messages" in each for _, each in shown)
+            assert (
+                isinstance(browser.app.screen, TrashScreen)
+                and "restored 1 session" in browser.status
+            )
 
 
-async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_holds_hermes_up_is_said(path, monkeypatch):
     """A conversation that takes longer to delete than Hermes waits for the lock is asked about with
     a warning."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("D")
         assert "cannot write" not in browser.card()
         await browser.press("escape")
@@ -93,33 +87,31 @@ async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.Monk
         await browser.press("escape")
 
 
-async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_stopped_within_it(path, shown, monkeypatch):
     """Esc while it is saved: it stays whole, and nothing is in the trash."""
     show = ProgressCard.show
 
-    def stop(self: ProgressCard, share: float, words: str) -> None:
+    def stop(self, share, words):
         show(self, share, words)
         self.action_stop()
 
     monkeypatch.setattr(ProgressCard, "show", stop)
-    before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("D")
-        await browser.press("y")
-        status = browser.text("#status")
-        undone = "u undoes" in status  # it may have been too quick to be stopped
-        if undone:
-            await browser.press("u")
-        else:
-            assert "stopped, 1 are as they were" in status or "stopped, 1 is as it was" in status, (
-                status
-            )
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await browser.press("D", "y")
+            status = browser.status
+            undone = "u undoes" in status  # it may have been too quick to be stopped
+            if undone:
+                await browser.press("u")
+            else:
+                assert (
+                    "stopped, 1 are as they were" in status or "stopped, 1 is as it was" in status
+                ), status
 
 
-async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
+async def test_it_can_be_seen_at_80_columns(path):
     """The bar has cells, and no line of words is cut."""
-    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         progress = ProgressCard("1 conversation to be moved to the trash · 50,000 messages")
         await browser.app.push_screen(progress)
         progress.show(0.5, "0 of 1 · deleting 12,500 of 50,000 messages · 0:41 left")
@@ -136,13 +128,13 @@ async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
             )
 
 
-async def test_it_goes_though_something_stands_on_it(path: Path) -> None:
+async def test_it_goes_though_something_stands_on_it(path):
     """A card that is done while another covers it goes when that has gone, not before and not
     never."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         progress = ProgressCard("1 conversation")
         await browser.app.push_screen(progress)
-        over: Screen[None] = HelpCard(browser.screen, MAIN)
+        over = HelpCard(browser.screen, MAIN)
         await browser.app.push_screen(over)
         progress.finish()
         await browser.pilot.pause()

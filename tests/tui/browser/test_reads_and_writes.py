@@ -1,14 +1,11 @@
 """Jobs behind the screen: leased connections that are interrupted alone and closed when idle, and
 one queue of writes."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading
 import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from pruning import family
@@ -23,23 +20,23 @@ from hermes_browse.tui.work.writes import Writes
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
 
-def count(store: OpenStore) -> object:
+def count(store):
     """Read something."""
     return store.reader.value("SELECT count(*) FROM sessions")
 
 
-def read_endlessly(store: OpenStore) -> object:
+def read_endlessly(store):
     """Read until interrupted."""
     return store.reader.value(_ENDLESS)
 
 
 @pytest.fixture
-def reads(tmp_path: Path) -> Reads:
+def reads(tmp_path):
     store = Store(family(tmp_path / "state.db"))
     return Reads(lambda: OpenStore(store))
 
 
-async def until(holds: object) -> None:
+async def until(holds):
     """Wait until a condition holds."""
     assert callable(holds)
     for _ in range(2_000):
@@ -49,9 +46,7 @@ async def until(holds: object) -> None:
     raise AssertionError("it never came")
 
 
-async def test_a_connection_is_used_again_and_closed_when_idle(
-    reads: Reads, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_connection_is_used_again_and_closed_when_idle(reads, monkeypatch):
     monkeypatch.setattr(working, "IDLE_SECONDS", 0.2)
     first = await reads.run(lambda store: (count(store), id(store)))
     assert await reads.run(lambda store: (count(store), id(store))) == first
@@ -60,11 +55,11 @@ async def test_a_connection_is_used_again_and_closed_when_idle(
     reads.stop()
 
 
-async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads: Reads) -> None:
+async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads):
     """The connection of the job that was cancelled is not used before its thread has ended."""
     may_end = threading.Event()
 
-    def wait(store: OpenStore) -> object:
+    def wait(store):
         assert may_end.wait(20.0)
         return count(store)
 
@@ -82,17 +77,17 @@ async def test_what_is_cancelled_ends_at_once_and_interrupts_nothing_else(reads:
     reads.stop()
 
 
-async def test_cancelled_jobs_do_not_pile_up(reads: Reads) -> None:
+async def test_cancelled_jobs_do_not_pile_up(reads):
     """Those that had to wait for a thread never run."""
-    ran: list[int] = []
+    ran = []
     may_end = threading.Event()
 
-    def wait(number: int) -> None:
+    def wait(number):
         ran.append(number)
         may_end.wait(20.0)
 
     tasks = [
-        asyncio.create_task(reads.run(lambda store, number=number: wait(number)))  # type: ignore[misc]  # bound now
+        asyncio.create_task(reads.run(lambda store, number=number: wait(number)))
         for number in range(THREADS + 20)
     ]
     await until(lambda: len(ran) == THREADS)
@@ -105,7 +100,7 @@ async def test_cancelled_jobs_do_not_pile_up(reads: Reads) -> None:
     reads.stop()
 
 
-async def test_stopping_interrupts_before_it_waits(reads: Reads) -> None:
+async def test_stopping_interrupts_before_it_waits(reads):
     endless = [asyncio.create_task(reads.run(read_endlessly)) for _ in range(3)]
     await asyncio.sleep(0.1)
     begun = time.monotonic()
@@ -117,7 +112,7 @@ async def test_stopping_interrupts_before_it_waits(reads: Reads) -> None:
         await reads.run(count)
 
 
-async def test_while_released_the_store_is_closed_and_reads_wait(reads: Reads) -> None:
+async def test_while_released_the_store_is_closed_and_reads_wait(reads):
     """Also those that came before and have no thread yet; then they go on."""
     before = await reads.run(count)
     assert reads.holds_store
@@ -134,7 +129,7 @@ async def test_while_released_the_store_is_closed_and_reads_wait(reads: Reads) -
     reads.stop()
 
 
-async def test_what_waits_while_released_ends_with_the_browser(reads: Reads) -> None:
+async def test_what_waits_while_released_ends_with_the_browser(reads):
     with reads.released():
         waiting = asyncio.create_task(reads.run(count))
         await asyncio.sleep(0.02)
@@ -143,7 +138,7 @@ async def test_what_waits_while_released_ends_with_the_browser(reads: Reads) -> 
             await waiting
 
 
-async def test_a_replaced_file_is_opened_again(tmp_path: Path) -> None:
+async def test_a_replaced_file_is_opened_again(tmp_path):
     store = Store(family(tmp_path / "state.db"))
     reads = Reads(lambda: OpenStore(store))
     assert await reads.run(count)
@@ -155,8 +150,8 @@ async def test_a_replaced_file_is_opened_again(tmp_path: Path) -> None:
     reads.stop()
 
 
-async def test_a_failure_closes_the_connection_and_comes_back(reads: Reads) -> None:
-    def fail(store: OpenStore) -> object:
+async def test_a_failure_closes_the_connection_and_comes_back(reads):
+    def fail(store):
         count(store)
         raise StoreError("no")
 
@@ -167,16 +162,16 @@ async def test_a_failure_closes_the_connection_and_comes_back(reads: Reads) -> N
     reads.stop()
 
 
-async def test_writes_come_one_after_another_and_outlive_who_asked() -> None:
+async def test_writes_come_one_after_another_and_outlive_who_asked():
     writes, done = Writes(), list[int]()
     may_end = threading.Event()
 
-    def write(number: int) -> int:
+    def write(number):
         assert may_end.wait(20.0)
         done.append(number)
         return number
 
-    tasks = [asyncio.create_task(writes.run(lambda n=n: write(n))) for n in range(4)]  # type: ignore[misc]  # bound now
+    tasks = [asyncio.create_task(writes.run(lambda n=n: write(n))) for n in range(4)]
     await asyncio.sleep(0.05)
     tasks[0].cancel()
     tasks[2].cancel()
@@ -188,10 +183,10 @@ async def test_writes_come_one_after_another_and_outlive_who_asked() -> None:
     writes.stop()
 
 
-async def test_progress_comes_before_the_result() -> None:
+async def test_progress_comes_before_the_result():
     writes, told = Writes(), list[str]()
 
-    def write() -> None:
+    def write():
         for number in range(50):
             writes.tell(told.append, str(number))
 
@@ -200,11 +195,11 @@ async def test_progress_comes_before_the_result() -> None:
     writes.stop()
 
 
-async def test_stopping_drops_the_writes_that_wait_and_waits_for_the_running_one() -> None:
+async def test_stopping_drops_the_writes_that_wait_and_waits_for_the_running_one():
     writes, done = Writes(), list[str]()
     begun = threading.Event()
 
-    def long() -> None:
+    def long():
         begun.set()
         writes.stopping.wait(20.0)
         done.append("long")

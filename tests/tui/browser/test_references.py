@@ -1,11 +1,7 @@
 """Links and paths of a message: what is found, what may be opened, what the card does with them."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import on_store
 from hypothesis import given
 from hypothesis import strategies as st
 from store_builder import StoreBuilder, tool_call
@@ -22,7 +18,7 @@ from hermes_browse.tui.browser.transcript.references import (
 from hermes_browse.tui.terminal import programs
 
 
-def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:
+def found_in(text, *calls):
     """References of an assistant's message, by target."""
     return {
         each.target: each
@@ -34,7 +30,7 @@ EMPTY = model_of(0)
 
 
 @pytest.mark.parametrize(
-    ("text", "targets"),
+    "text, targets",
     [
         ("see [the docs](https://example.org/a?b=c).", ["https://example.org/a?b=c"]),
         (
@@ -53,11 +49,11 @@ EMPTY = model_of(0)
         ("[up](#heading)", []),
     ],
 )
-def test_what_a_text_refers_to(text: str, targets: list[str]) -> None:
+def test_what_a_text_refers_to(text, targets):
     assert list(found_in(text)) == targets
 
 
-def test_calls_and_their_results_are_looked_through(tmp_path: Path) -> None:
+def test_calls_and_their_results_are_looked_through(tmp_path):
     model = model_of(2)
     call = ToolCall(
         "c", "terminal", '{"path": "with space.txt", "command": "curl https://example.org/in"}'
@@ -72,7 +68,7 @@ def test_calls_and_their_results_are_looked_through(tmp_path: Path) -> None:
     assert [each.target for each in references(result, model)] == ["https://example.org/out"]
 
 
-def test_a_label_that_says_something_else_is_told() -> None:
+def test_a_label_that_says_something_else_is_told():
     """Whoever opens a link sees where it goes, not only what it is called."""
     link = found_in("[your **bank**](https://evil.example/)")["https://evil.example/"]
     assert link.label == "your bank"
@@ -80,7 +76,7 @@ def test_a_label_that_says_something_else_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "may"),
+    "target, may",
     [
         ("https://example.org", True),
         ("HTTP://example.org/ü", True),
@@ -97,13 +93,13 @@ def test_a_label_that_says_something_else_is_told() -> None:
         ("https://example.org/ --flag", False),
     ],
 )
-def test_only_the_web_and_mails_are_opened(target: str, may: bool) -> None:
+def test_only_the_web_and_mails_are_opened(target, may):
     assert Reference(ReferenceKind.LINK, target).can_be_opened is may
     assert not Reference(ReferenceKind.PATH, target).can_be_opened
 
 
 @given(st.text())
-def test_any_text_is_looked_through(text: str) -> None:
+def test_any_text_is_looked_through(text):
     """Nothing raises, and what would be handed to a browser begins with a scheme that may."""
     for each in references(ChatMessage(1, "s", "user", text), EMPTY):
         assert printable(each.label) == each.label
@@ -111,7 +107,7 @@ def test_any_text_is_looked_through(text: str) -> None:
             assert each.target.lower().startswith(("http://", "https://", "mailto:"))
 
 
-def linked_store(path: Path) -> Path:
+def linked_store(path):
     """One message with a link, one that must not be opened, and a path; another with none."""
     builder = StoreBuilder(path)
     builder.session("s", title="Links")
@@ -123,7 +119,7 @@ def linked_store(path: Path) -> Path:
     return builder.write()
 
 
-async def card(browser: Browser) -> ReferencesCard:
+async def card(browser):
     """Open it on the last message."""
     await browser.press("tab", "G", "right_curly_bracket", "L")
     await browser.settle()
@@ -133,7 +129,7 @@ async def card(browser: Browser) -> ReferencesCard:
     return screen
 
 
-async def use(browser: Browser, *keys: str) -> str:
+async def use(browser, *keys):
     """Press keys of the card; what it answers."""
     await browser.press(*keys)
     await browser.settle()
@@ -141,17 +137,15 @@ async def use(browser: Browser, *keys: str) -> str:
     return browser.text("#answer")
 
 
-async def test_links_are_opened_and_the_rest_is_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
+async def test_links_are_opened_and_the_rest_is_copied(tmp_path, monkeypatch):
+    opened = []
 
-    def outside(target: str) -> tuple[bool, str]:
+    def outside(target):
         opened.append(target)
         return True, "handed to opener"
 
     monkeypatch.setattr(programs, "open_outside", outside)
-    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+    async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await card(browser)
         shown = browser.text("#references")
         assert (
@@ -174,20 +168,18 @@ async def test_links_are_opened_and_the_rest_is_copied(
         assert browser.app.screen is browser.screen
 
 
-async def test_where_there_is_no_opener_it_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_where_there_is_no_opener_it_is_said(tmp_path, monkeypatch):
     """With the key that copies instead."""
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+    async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await card(browser)
         answer = await use(browser, "home", "enter")
         assert "no program here that opens it" in answer and "c copies" in answer
 
 
-async def test_a_message_without_any_says_so(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
+async def test_a_message_without_any_says_so(tmp_path):
+    async with on_store(linked_store(tmp_path / "state.db")) as browser:
         await browser.press("tab", "K", "L")
         await browser.settle()
         await browser.settle()
-        assert "no link, image or path" in browser.text("#status")
+        assert "no link, image or path" in browser.status

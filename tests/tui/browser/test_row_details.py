@@ -1,19 +1,17 @@
 """What lists know of a conversation beyond its sessions is kept by its root, and put together
 once."""
 
-from __future__ import annotations
-
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Sort
+from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.list.list_model import RowDetails
 
 
-def _conversation(last_active: float) -> Conversation:
+def _conversation(last_active):
     return Catalog([Session("a", "cli", last_active=last_active)]).conversation("a")
 
 
-def test_a_row_is_put_together_once_until_something_of_it_changes() -> None:
+def test_a_row_is_put_together_once_until_something_of_it_changes():
     details, conversation = RowDetails(), _conversation(1.0)
     assert details.complete(conversation) == (conversation, False)
     details.add([conversation._replace(preview="hello", rows=2)])
@@ -24,7 +22,7 @@ def test_a_row_is_put_together_once_until_something_of_it_changes() -> None:
     assert details.complete(conversation) == (known._replace(size=7), True)
 
 
-def test_what_was_known_is_shown_until_it_is_read_again() -> None:
+def test_what_was_known_is_shown_until_it_is_read_again():
     """And a count that was measured since is the newer one."""
     details = RowDetails()
     details.add([_conversation(1.0)._replace(preview="hello", rows=2)])
@@ -35,7 +33,7 @@ def test_what_was_known_is_shown_until_it_is_read_again() -> None:
     assert (later.preview, later.rows, is_fresh) == ("hello", 3, False)
 
 
-def test_an_empty_preview_is_read_once() -> None:
+def test_an_empty_preview_is_read_once():
     """A conversation without messages has no name, and none to read again."""
     details, conversation = RowDetails(), _conversation(1.0)
     assert details.nameless([conversation]) == [conversation]

@@ -1,26 +1,20 @@
 """A scan on screen: what it has found is shown while it goes on, the cursor stays, Esc keeps what
 there is."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import on_store, rows_of
 from builders import make_store
 from searching import search
 from store_builder import T0
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader, Row
-from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search.query import parse
 from hermes_browse.tui.browser.list.hit_rows import HitRow
-from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
+from hermes_browse.tui.widgets.list_rows import NoteRow
 
 _COUNT = 6000
 _WHERE = (5900, 4500, 2500, 100)
@@ -28,11 +22,11 @@ _WHERE = (5900, 4500, 2500, 100)
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def bare(tmp_path_factory):
     """Some thousand messages without any index, four of them with the needle, each in a session of
     its own."""
     sessions = [{"id": f"s{number}", "title": f"talk {number}"} for number in range(6)]
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             "session_id": f"s{key // 1000 % 6}",
             "content": "needle here" if key in _WHERE else "hay",
@@ -46,23 +40,21 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class _Gate:
     """Lets a scan read so many slices of rows, then holds it until told."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.slices = 0
         self.free = 0
         self._more = threading.Condition()
         original, search = Reader.rows, OpenStore.search
-        searching: set[int] = set()
+        searching = set()
 
-        def noted(*given: Any, **named: Any) -> Any:
+        def noted(*given, **named):
             searching.add(threading.get_ident())
             try:
                 return search(*given, **named)
             finally:
                 searching.discard(threading.get_ident())
 
-        def rows(
-            reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-        ) -> list[Row]:
+        def rows(reader, sql, parameters=()):
             if "WHERE id BETWEEN" in sql and threading.get_ident() in searching:
                 with self._more:
                     self._more.wait_for(lambda: self.slices < self.free, 120)
@@ -72,26 +64,21 @@ class _Gate:
         monkeypatch.setattr(Reader, "rows", rows)
         monkeypatch.setattr(OpenStore, "search", noted)
 
-    def let(self, slices: int) -> None:
+    def let(self, slices):
         """So many more."""
         with self._more:
             self.free += slices
             self._more.notify_all()
 
 
-def _rows(browser: Browser) -> list[ListRow]:
-    rows = browser.screen.rows
-    return [rows.source.row(index) for index in range(len(rows))]
+def _hits(browser):
+    return [row.hit.message_id for row in rows_of(browser) if isinstance(row, HitRow)]
 
 
-def _hits(browser: Browser) -> list[int]:
-    return [row.hit.message_id for row in _rows(browser) if isinstance(row, HitRow)]
-
-
-def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
+def test_portions_are_the_beginning_of_the_answer(bare):
     """Each is longer than the one before and begins with it; nothing is told where nothing is
     scanned."""
-    portions: list[tuple[Hit, ...]] = []
+    portions = []
     with Store(bare).reader() as reader:
         answer = search(
             reader, parse("needle"), portion=lambda answer: portions.append(answer.hits)
@@ -103,11 +90,11 @@ def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
     assert [len(each) for each in portions] == sorted({len(each) for each in portions})
 
 
-def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path: Path) -> None:
+def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path):
     """Where some rows are in the index and others are scanned, both come in order, as far as the
     scan has come."""
     sessions = [{"id": "s", "source": "cli"}]
-    rows: list[dict[str, object]] = [
+    rows = [
         {
             "session_id": "s",
             "content": "日本語の針" if key in (5990, 5000, 10) else "hay",
@@ -117,7 +104,7 @@ def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path: Path) -> No
     ]
     rows[20] |= {"role": "tool", "content": "道具の日本語の針"}
     path = make_store(tmp_path / "state.db", "31", sessions, rows)
-    portions: list[list[int]] = []
+    portions = []
     with Store(path).reader() as reader:
         answer = search(
             reader,
@@ -129,42 +116,34 @@ def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path: Path) -> No
     assert [5990, 5000] in portions
 
 
-async def test_what_a_scan_finds_is_shown_while_it_goes_on(
-    bare: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare, monkeypatch):
     gate = _Gate(monkeypatch)
-    async with browsing(open_app(loose(bare))) as browser:
+    async with on_store(bare) as browser:
         await browser.press("slash")
         browser.screen.box.value = "needle "  # typed letter by letter each would be a scan
         gate.let(1)
         await browser.wait_until(lambda: "no index covers" in browser.text("#list"))
         gate.let(4)  # down to message 4017
         await browser.wait_until(lambda: _hits(browser) == [5900, 4500])
-        assert "2 found so far · scanning" in browser.text("#status")
-        assert _rows(browser)[-1] == NoteRow("scanning on …")
+        assert "2 found so far · scanning" in browser.status
+        assert rows_of(browser)[-1] == NoteRow("scanning on …")
         await browser.pilot.press("down", "down", "down")
         row = browser.row
         assert isinstance(row, HitRow) and row.hit.message_id == 4500
         gate.let(1)
         await browser.wait_until(lambda: _hits(browser) == [5900, 4500, 2500])
-        assert browser.row is not None and browser.row.key == row.key, (
-            "what comes in does not move the cursor"
-        )
+        assert browser.row.key == row.key, "what comes in does not move the cursor"
         gate.let(100)
         await browser.settle()
-        assert (
-            _hits(browser) == list(_WHERE)
-            and browser.row is not None
-            and browser.row.key == row.key
-        )
-        assert "4 hits in 4 conversations" in browser.text("#status")
-        assert not isinstance(_rows(browser)[-1], NoteRow)
+        assert _hits(browser) == list(_WHERE) and browser.row.key == row.key
+        assert "4 hits in 4 conversations" in browser.status
+        assert not isinstance(rows_of(browser)[-1], NoteRow)
 
 
 @pytest.mark.slow
-async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_escape_keeps_what_was_found(bare, monkeypatch):
     gate = _Gate(monkeypatch)
-    async with browsing(open_app(loose(bare))) as browser:
+    async with on_store(bare) as browser:
         await browser.press("slash")
         browser.screen.box.value = "needle "
         gate.let(5)
@@ -175,9 +154,9 @@ async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.Monke
         assert browser.screen.box.value == "needle ", "the first Esc only stops"
         found = _hits(browser)
         assert found[:2] == [5900, 4500] and 100 not in found
-        status = browser.text("#status")
+        status = browser.status
         assert "stopped: not everything was looked at" in status
-        assert _rows(browser)[-1] == NoteRow("stopped here: what follows was not looked at")
+        assert rows_of(browser)[-1] == NoteRow("stopped here: what follows was not looked at")
         # A conversation can be opened at a hit, and hits be walked, as in any answer.
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("n")

@@ -1,12 +1,9 @@
 """What a search that finds nothing offers: each measured, each taken with Enter."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, on_store, open_app, rows_of
 from builders import demo_store, make_store
 from searching import count
 
@@ -21,76 +18,63 @@ from hermes_browse.tui.browser.list.hit_rows import SuggestionRow
 from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
-def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:
+def _offers(browser):
     """Text → how many, and whether conversations are counted."""
-    rows = browser.screen.rows
-    every = [rows.source.row(index) for index in range(len(rows))]
-    return {row.text: (row.hits, row.of_list) for row in every if isinstance(row, SuggestionRow)}
+    return {
+        row.text: (row.hits, row.of_list)
+        for row in rows_of(browser)
+        if isinstance(row, SuggestionRow)
+    }
 
 
-def _notes(browser: Browser) -> list[str]:
-    rows = browser.screen.rows
-    return [
-        row.text
-        for row in (rows.source.row(index) for index in range(len(rows)))
-        if isinstance(row, NoteRow)
-    ]
+def _notes(browser):
+    return [row.text for row in rows_of(browser) if isinstance(row, NoteRow)]
 
 
 @pytest.mark.slow
-async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
+async def test_filters_without_words_offer_ways_out(browser):
     """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they
     are counted."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("source:telegram msgs>9000")
-        with Store(browser.app.store.path).reader() as reader:
-            every = read_catalog(reader, NOW).select(View.ALL)
-        telegram = sum(any(each.source == "telegram" for each in found.segments) for found in every)
-        assert telegram > 0
-        assert "No conversation matches: Esc shows all." in _notes(browser)
-        assert _offers(browser) == {"without msgs>9000": (telegram, True)}
-        assert f"{telegram}  conversations without msgs>9000" in browser.text("#list")
-        assert "0 conversations" in browser.text("#status")
-        await browser.press("enter")
-        assert browser.screen.box.value == "source:telegram "
-        rows = browser.screen.rows
-        assert len(rows) == telegram
-        assert all(
-            isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows))
-        )
+    await browser.search("source:telegram msgs>9000")
+    with Store(browser.app.store.path).reader() as reader:
+        every = read_catalog(reader, NOW).select(View.ALL)
+    telegram = sum(any(each.source == "telegram" for each in found.segments) for found in every)
+    assert telegram > 0
+    assert "No conversation matches: Esc shows all." in _notes(browser)
+    assert _offers(browser) == {"without msgs>9000": (telegram, True)}
+    assert f"{telegram}  conversations without msgs>9000" in browser.text("#list")
+    assert "0 conversations" in browser.status
+    await browser.press("enter")
+    assert browser.screen.box.value == "source:telegram "
+    assert [type(row) for row in rows_of(browser)] == [ConversationRow] * telegram
 
 
 @pytest.mark.slow
-async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("source:cron")
-        cron = len(browser.screen.rows)
-        assert cron > 0
-        browser.screen.set_focus(browser.screen.rows)
-        await browser.press("1")
-        offered = _offers(browser)
-        assert "in automation" in offered and offered["in automation"][1]
-        assert isinstance(browser.row, SuggestionRow)
-        await browser.press("enter")
-        assert browser.screen.search_view is View.AUTOMATION
-        assert not _offers(browser)
+async def test_filters_without_words_are_looked_for_in_other_views(browser):
+    await browser.search("source:cron")
+    cron = len(browser.screen.rows)
+    assert cron > 0
+    browser.screen.set_focus(browser.screen.rows)
+    await browser.press("1")
+    offered = _offers(browser)
+    assert "in automation" in offered and offered["in automation"][1]
+    assert isinstance(browser.row, SuggestionRow)
+    await browser.press("enter")
+    assert browser.screen.search_view is View.AUTOMATION
+    assert not _offers(browser)
 
 
 @pytest.mark.slow
-async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> None:
+async def test_a_filter_of_messages_and_one_of_conversations(browser):
     """Without the filter of messages the list is what is asked for; without the other, rows are."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("source:telegram before:1999 ")
-        with Store(browser.app.store.path).reader() as reader:
-            asked = compile_filters(parse("source:telegram"), NOW)
-            telegram = len(roots_in(reader, asked, read_catalog(reader, NOW)))
-        assert _offers(browser) == {"without before:1999": (telegram, True)}
+    await browser.search("source:telegram before:1999 ")
+    with Store(browser.app.store.path).reader() as reader:
+        asked = compile_filters(parse("source:telegram"), NOW)
+        telegram = len(roots_in(reader, asked, read_catalog(reader, NOW)))
+    assert _offers(browser) == {"without before:1999": (telegram, True)}
 
 
-def _root(folder: Path) -> Path:
+def _root(folder):
     """A Hermes root with a store, and profiles with and without one, one of them no store at
     all."""
     root = folder / "root"
@@ -105,7 +89,7 @@ def _root(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-async def test_other_profiles_are_asked(tmp_path: Path) -> None:
+async def test_other_profiles_are_asked(tmp_path):
     """Found in another profile: said with the number; one that cannot be read is said too."""
     root = _root(tmp_path)
     location = locate_file(root / "state.db")
@@ -113,8 +97,7 @@ async def test_other_profiles_are_asked(tmp_path: Path) -> None:
         cookie = count(reader, parse("cookie"), cap=0).count
         cron = sum(each.source == "cron" for each in read_catalog(reader, NOW).select(View.ALL))
     async with browsing(open_app(location)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie ")
+        await browser.search("cookie ")
         assert _offers(browser) == {"in profile work": (cookie, False)}
         assert any("profile broken could not be searched" in note for note in _notes(browser))
         assert isinstance(browser.row, SuggestionRow)
@@ -124,7 +107,7 @@ async def test_other_profiles_are_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) -> None:
+async def test_enter_on_another_profile_goes_there_and_searches(tmp_path):
     """The browser switches to the profile, with the query in its box and as many hits as were
     offered."""
     root = _root(tmp_path)
@@ -132,8 +115,7 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
         cookie = count(reader, parse("cookie"), prefix_last=True, cap=0).count
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         before = browser.screen
-        await browser.press("slash")
-        await browser.type("cookie")
+        await browser.search("cookie")
         await browser.press("enter")
         for _ in range(100):
             await browser.settle()
@@ -142,25 +124,24 @@ async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) 
         assert browser.screen.location.profile == "work"
         assert browser.screen.box.value == "cookie"
         await browser.settle()
-        assert browser.text("#status").startswith(f"{cookie:,} hits")
+        assert browser.status.startswith(f"{cookie:,} hits")
         assert browser.app.focused is browser.screen.rows
 
 
-async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
+async def test_a_profile_that_has_gone_is_said(tmp_path):
     root = _root(tmp_path)
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         browser.screen.take(SuggestionRow("in profile old", "cookie", View.ALL, 1, profile="old"))
         await browser.settle()
-        assert "there is no profile old any more" in browser.text("#status")
+        assert "there is no profile old any more" in browser.status
         assert browser.screen.location.profile == "default"
 
 
 @pytest.mark.slow
-async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:
+async def test_a_loose_store_has_no_profiles_beside_it(tmp_path):
     root = _root(tmp_path)
     shutil.move(root / "state.db", tmp_path / "loose.db")
-    async with browsing(open_app(loose(tmp_path / "loose.db"))) as browser:
-        await browser.press("slash")
-        await browser.type("cookie ")
+    async with on_store(tmp_path / "loose.db") as browser:
+        await browser.search("cookie ")
         assert not _offers(browser)
         assert _notes(browser) == ["Nothing contains this."]

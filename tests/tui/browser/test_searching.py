@@ -1,243 +1,153 @@
 """Searching on screen: coverage, what is offered when nothing is found, folding, what Enter
 opens."""
 
-from __future__ import annotations
-
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
-
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
-from builders import make_store
+from browsing import rows_of
 from searching import count, search
-from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
 from hermes_browse.tui.browser.search.run import PAGE
-from hermes_browse.tui.widgets.list_rows import ListRow, NoteRow
+from hermes_browse.tui.widgets.list_rows import NoteRow
 
 
-def _spoil(path: Path, script: str) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript(script)
-
-
-@pytest.mark.parametrize(
-    ("script", "said"),
-    [
-        ("INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '1')", "stale"),
-        (
-            "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_rebuild_high_water', '10');"
-            "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_rebuild_progress', '4');"
-            "DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 10",
-            "rebuilding the index",
-        ),
-        ("DROP TABLE messages_fts", "no search index"),
-    ],
-)
-def test_what_the_index_lacks_is_named_with_the_remedy(
-    script: str, said: str, fixture_store: Callable[[str], Path]
-) -> None:
-    path = fixture_store("state-v22")
-    _spoil(path, script)
-    with Store(path).reader() as reader:
-        coverage = read_coverage(reader)
-        assert said in str(coverage) and coverage.indexed < coverage.messages
-        assert "scanned" in str(coverage)
-
-
-def _rows(browser: Browser) -> list[ListRow]:
-    rows = browser.screen.rows
-    return [rows.source.row(index) for index in range(len(rows))]
-
-
-def _suggestions(browser: Browser) -> dict[str, int]:
-    return {row.text: row.hits for row in _rows(browser) if isinstance(row, SuggestionRow)}
+def _suggestions(browser):
+    return {row.text: row.hits for row in rows_of(browser) if isinstance(row, SuggestionRow)}
 
 
 @pytest.mark.slow
-async def test_what_finds_nothing_offers_what_does(tmp_path: Path) -> None:
+async def test_what_finds_nothing_offers_what_does(browser):
     """Each offer is measured and taken with Enter, from the box."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie source:telegram")
-        assert isinstance(_rows(browser)[0], NoteRow)
-        offered = _suggestions(browser)
-        with Store(browser.app.store.path).reader() as reader:
-            found = count(reader, parse("cookie"), cap=0).count
-        assert offered["without source:telegram"] == found > 0
-        row = browser.row
-        assert isinstance(row, SuggestionRow) and str(found) in browser.text("#list")
-        await browser.press("enter")
-        assert browser.screen.box.value == "cookie " and browser.screen.box.has_focus
-        assert f"{found} hits" in browser.text("#status")
+    await browser.search("cookie source:telegram")
+    assert isinstance(rows_of(browser)[0], NoteRow)
+    offered = _suggestions(browser)
+    with Store(browser.app.store.path).reader() as reader:
+        found = count(reader, parse("cookie"), cap=0).count
+    assert offered["without source:telegram"] == found > 0
+    row = browser.row
+    assert isinstance(row, SuggestionRow) and str(found) in browser.text("#list")
+    await browser.press("enter")
+    assert browser.screen.box.value == "cookie " and browser.screen.box.has_focus
+    assert f"{found} hits" in browser.status
 
 
 @pytest.mark.slow
-async def test_another_view_is_offered(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie")
-        browser.screen.set_focus(browser.screen.rows)
-        await browser.press("3")
-        assert browser.screen.current_view is View.ARCHIVED
-        offered = _suggestions(browser)
-        assert "in chats" in offered and "as a prefix: cookie*" not in offered
-        while not (isinstance(browser.row, SuggestionRow) and browser.row.text == "in chats"):
-            await browser.press("down")
-        await browser.press("enter")
-        assert browser.screen.current_view is View.CHATS and browser.screen.box.value == "cookie"
-        hits = [row for row in _rows(browser) if isinstance(row, HitRow)]
-        assert hits and f"{offered['in chats']} hits" in browser.text("#status")
-
-
-@pytest.mark.slow
-async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("cookie sorce:cli")
-        assert "with source:cli" in _suggestions(browser)
-        await browser.press("enter")
-        assert browser.screen.box.value == "cookie source:cli " and browser.screen.matchers
-
-
-async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
-    """Some are shown; Enter, + and - show all, or the best; n and N walk them all."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("the")
-        await browser.press("enter")
-        if not browser.screen.rows.has_focus:
-            await browser.press("escape")
-        rows = _rows(browser)
-        place = next(index for index, row in enumerate(rows) if isinstance(row, MoreRow))
-        more = rows[place]
-        assert isinstance(more, MoreRow)
-        above = [row for row in rows[place - 3 : place] if isinstance(row, HitRow)]
-        head = rows[place - 4]
-        assert (
-            len(above) == 3 and isinstance(head, ConversationRow) and head.hits == more.hidden + 3
-        )
-        browser.screen.rows.cursor = place
-        await browser.press("enter")
-        unfolded = _rows(browser)
-        assert [row.key for row in unfolded[place - 3 : place]] == [row.key for row in above]
-        assert all(isinstance(row, HitRow) for row in unfolded[place : place + more.hidden])
-        assert browser.screen.rows.cursor == place
-        await browser.press("minus")
-        assert [row.key for row in _rows(browser)] == [row.key for row in rows]
-        assert browser.row is not None and browser.row.key == head.key
-        await browser.press("minus")
-        assert _rows(browser)[place - 2] == more._replace(hidden=more.hidden + 2)
-        await browser.press("n", "n", "n")  # the best one is shown already
-        walked = browser.row
-        assert isinstance(walked, HitRow) and walked.key == unfolded[place].key
-        browser.screen.rows.cursor = place - 4 + head.hits + 2
-        await browser.press("N")
-        assert browser.row is not None and browser.row.key == unfolded[place - 4 + head.hits].key
-
-
-@pytest.mark.slow
-async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("run")
-        await browser.press("enter")
-        with Store(browser.app.store.path).reader() as reader:
-            every = [
-                hit.message_id
-                for hit in search(reader, parse("run"), limit=0, prefix_last=True).hits
-            ]
-        assert PAGE < len(every) < 100
-        browser.screen.rows.cursor = 0
-        await browser.settle()
-        seen, numbers = list[str](), list[str]()
-        for _ in range(2 * len(every)):
-            await browser.press("n")
-            if "no further hit" in browser.text("#status"):
-                break
-            assert isinstance(browser.row, HitRow)
-            seen.append(browser.row.key)
-            numbers.append(browser.text("#status").split()[1])
-        assert numbers[-1] == f"{len(every)}/{len(every)}"
-        found = browser.screen.results
-        assert found is not None and [hit.message_id for hit in found.hits] == every, (
-            "n reads on past a page"
-        )
-        assert len(set(seen)) == len(seen) > PAGE
-        await browser.press("N")
-        assert browser.row is not None and browser.row.key == seen[-2]
-
-
-@pytest.mark.slow
-async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
-    """Newer mentions stand below older edits; pages go on from one to the other."""
-    rows: list[dict[str, object]] = []
-    for number in range(1, 101):
-        call = tool_call("write_file", {"path": "src/auth.py"}) if number <= 40 else None
-        text = "" if call else "what is in src/auth.py?"
-        rows.append(
-            {"session_id": f"s{number % 5}", "role": "assistant", "content": text, "id": number}
-        )
-        if call:
-            rows[-1]["tool_calls"] = [call]
-    sessions = [{"id": f"s{number}", "started_at": T0} for number in range(5)]
-    path = make_store(tmp_path / "state.db", "22", sessions, rows)
-    async with browsing(open_app(loose(path))) as browser:
-        await browser.press("slash")
-        await browser.type("file")
-        await browser.pilot.press("colon")
-        await browser.type("src/auth.py")
-        browser.screen.set_focus(browser.screen.rows)
-        for _ in range(8):
-            await browser.press("end")
-        found = browser.screen.results
-        assert found is not None
-        assert [hit.message_id for hit in found.hits] == [*range(40, 0, -1), *range(100, 40, -1)]
-
-
-@pytest.mark.slow
-async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_path: Path) -> None:
-    """Not a resume, which R is; the line of keys says both."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("rotation OR refresh")
-        head = browser.row
-        assert isinstance(head, ConversationRow) and head.hits > 1
-        await browser.press("enter")
-        assert browser.screen.transcript.has_focus and browser.app.return_value is None
-        current = browser.screen.transcript.current
-        segments = {each.id for each in head.conversation.segments}
-        found = browser.screen.results
-        assert found is not None and current is not None
-        hits = [hit for hit in found.hits if hit.session_id in segments]
-        both = [
-            hit.message_id
-            for hit in hits
-            if len({hit.snippet[a:b].casefold() for a, b in hit.match}) == 2
-        ]
-        assert current.id in both
-        await browser.press("escape", "escape")
-        await browser.press("escape")
-        assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
-
-
-async def test_a_conversation_found_by_its_title_says_so(tmp_path: Path) -> None:
-    """Titles are a group of their own, above the messages; the cursor passes over the heads."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash", *"ferry")
-        rows = browser.text("#list").splitlines()
-        assert rows[0].strip() == "1 title or id" and "Slow ferry search" in rows[1]
-        assert rows[2].startswith(" 7 hits in ") and "2 hits" in rows[3]
-        assert browser.screen.rows.cursor == 1
+async def test_another_view_is_offered(browser):
+    await browser.search("cookie")
+    browser.screen.set_focus(browser.screen.rows)
+    await browser.press("3")
+    assert browser.screen.current_view is View.ARCHIVED
+    offered = _suggestions(browser)
+    assert "in chats" in offered and "as a prefix: cookie*" not in offered
+    while not (isinstance(browser.row, SuggestionRow) and browser.row.text == "in chats"):
         await browser.press("down")
-        assert browser.screen.rows.cursor == 3
-        await browser.press("up", "up")
-        assert browser.screen.rows.cursor == 1
+    await browser.press("enter")
+    assert browser.screen.current_view is View.CHATS and browser.screen.box.value == "cookie"
+    hits = [row for row in rows_of(browser) if isinstance(row, HitRow)]
+    assert hits and f"{offered['in chats']} hits" in browser.status
+
+
+@pytest.mark.slow
+async def test_a_misspelt_filter_is_offered_right(browser):
+    await browser.search("cookie sorce:cli")
+    assert "with source:cli" in _suggestions(browser)
+    await browser.press("enter")
+    assert browser.screen.box.value == "cookie source:cli " and browser.screen.matchers
+
+
+async def test_hits_of_a_conversation_fold(browser):
+    """Some are shown; Enter, + and - show all, or the best; n and N walk them all."""
+    await browser.search("the")
+    await browser.press("enter")
+    if not browser.screen.rows.has_focus:
+        await browser.press("escape")
+    rows = rows_of(browser)
+    place = next(index for index, row in enumerate(rows) if isinstance(row, MoreRow))
+    more = rows[place]
+    assert isinstance(more, MoreRow)
+    above = [row for row in rows[place - 3 : place] if isinstance(row, HitRow)]
+    head = rows[place - 4]
+    assert len(above) == 3 and isinstance(head, ConversationRow) and head.hits == more.hidden + 3
+    browser.screen.rows.cursor = place
+    await browser.press("enter")
+    unfolded = rows_of(browser)
+    assert [row.key for row in unfolded[place - 3 : place]] == [row.key for row in above]
+    assert all(isinstance(row, HitRow) for row in unfolded[place : place + more.hidden])
+    assert browser.screen.rows.cursor == place
+    await browser.press("minus")
+    assert [row.key for row in rows_of(browser)] == [row.key for row in rows]
+    assert browser.row.key == head.key
+    await browser.press("minus")
+    assert rows_of(browser)[place - 2] == more._replace(hidden=more.hidden + 2)
+    await browser.press("n", "n", "n")  # the best one is shown already
+    walked = browser.row
+    assert isinstance(walked, HitRow) and walked.key == unfolded[place].key
+    browser.screen.rows.cursor = place - 4 + head.hits + 2
+    await browser.press("N")
+    assert browser.row.key == unfolded[place - 4 + head.hits].key
+
+
+@pytest.mark.slow
+async def test_n_and_big_n_unfold_on_their_way(browser):
+    await browser.search("run")
+    await browser.press("enter")
+    with Store(browser.app.store.path).reader() as reader:
+        every = [
+            hit.message_id for hit in search(reader, parse("run"), limit=0, prefix_last=True).hits
+        ]
+    assert PAGE < len(every) < 100
+    browser.screen.rows.cursor = 0
+    await browser.settle()
+    seen, numbers = list[str](), list[str]()
+    for _ in range(2 * len(every)):
+        await browser.press("n")
+        if "no further hit" in browser.status:
+            break
+        assert isinstance(browser.row, HitRow)
+        seen.append(browser.row.key)
+        numbers.append(browser.status.split()[1])
+    assert numbers[-1] == f"{len(every)}/{len(every)}"
+    found = browser.screen.results
+    assert [hit.message_id for hit in found.hits] == every, "n reads on past a page"
+    assert len(set(seen)) == len(seen) > PAGE
+    await browser.press("N")
+    assert browser.row.key == seen[-2]
+
+
+@pytest.mark.slow
+async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(browser):
+    """Not a resume, which R is; the line of keys says both."""
+    await browser.search("rotation OR refresh")
+    head = browser.row
+    assert isinstance(head, ConversationRow) and head.hits > 1
+    await browser.press("enter")
+    assert browser.screen.transcript.has_focus and browser.app.return_value is None
+    current = browser.screen.transcript.current
+    segments = {each.id for each in head.conversation.segments}
+    found = browser.screen.results
+    assert found is not None and current is not None
+    hits = [hit for hit in found.hits if hit.session_id in segments]
+    both = [
+        hit.message_id
+        for hit in hits
+        if len({hit.snippet[a:b].casefold() for a, b in hit.match}) == 2
+    ]
+    assert current.id in both
+    await browser.press("escape", "escape", "escape")
+    assert "Enter read" in browser.text("#keys") and "R resume" in browser.text("#keys")
+
+
+async def test_a_conversation_found_by_its_title_says_so(browser):
+    """Titles are a group of their own, above the messages; the cursor passes over the heads."""
+    await browser.search("ferry")
+    rows = browser.text("#list").splitlines()
+    assert rows[0].strip() == "1 title or id" and "Slow ferry search" in rows[1]
+    assert rows[2].startswith(" 7 hits in ") and "2 hits" in rows[3]
+    assert browser.screen.rows.cursor == 1
+    await browser.press("down")
+    assert browser.screen.rows.cursor == 3
+    await browser.press("up", "up")
+    assert browser.screen.rows.cursor == 1

@@ -1,7 +1,5 @@
 """What tools take and give is shown as what it is, and whatever it holds, a line stays a line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -20,43 +18,43 @@ from hermes_browse.tui.browser.transcript.tool_text import (
     output_text,
     without_colours,
 )
-from hermes_browse.tui.text.styled import Line, line_text, line_width
+from hermes_browse.tui.text.styled import line_text, line_width
 
 
-def block(text: str, width: int) -> list[Line]:
+def block(text, width):
     """A text laid out by its format."""
     return wrap(tool_text.block(text, width), width)
 
 
-def tool_text_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
+def tool_text_lines(text, width, hint, *, full):
     """Arguments or a result laid out by their fields."""
     return wrap(tool_text.tool_text(text, width, hint, full=full), width)
 
 
-def output_lines(text: str, width: int, hint: Hint, *, full: bool) -> list[Line]:
+def output_lines(text, width, hint, *, full):
     """The same as they stand below a call."""
     return wrap(block_layout.output(text, width, hint, full=full), width)
 
 
-def looks(lines: list[Line], part: str) -> set[str]:
+def looks(lines, part):
     """The looks of the spans that hold a text."""
     return {
         each for line in lines for text, names in line if part in text for each in names.split()
     }
 
 
-def texts(lines: list[Line]) -> list[str]:
+def texts(lines):
     """Lines without their looks."""
     return [line_text(line).rstrip() for line in lines]
 
 
-def shown(text: str, width: int = 60, **hint: object) -> list[Line]:
+def shown(text, width=60, **hint):
     """A whole result."""
-    return tool_text_lines(text, width, Hint(**hint), full=True)  # type: ignore[arg-type]  # fields of a hint
+    return tool_text_lines(text, width, Hint(**hint), full=True)
 
 
 @pytest.mark.parametrize(
-    ("text", "part", "look"),
+    "text, part, look",
     [
         ("\x1b[31mred\x1b[0m plain", "red", "sgr-red"),
         ("\x1b[1;32mok\x1b[m plain", "ok", "sgr-green"),
@@ -69,14 +67,14 @@ def shown(text: str, width: int = 60, **hint: object) -> list[Line]:
         ("\x1b[4munder\x1b[24m plain", "under", "underline"),
     ],
 )
-def test_colours_become_looks_and_end_where_they_end(text: str, part: str, look: str) -> None:
+def test_colours_become_looks_and_end_where_they_end(text, part, look):
     lines = coloured(text, "output")
     assert look in looks(lines, part)
     assert looks(lines, "plain") == {"output"}
     assert line_text(lines[0]) == without_colours(text)
 
 
-def test_every_other_control_is_made_visible() -> None:
+def test_every_other_control_is_made_visible():
     """Titles, links, cursor moves and half a sequence do nothing but show."""
     text = "\x1b[31ma\x1b]0;title\x07\x1b[2J\x1b[H\x08\x1b[999;;:m\x1b[31"
     line = line_text(coloured(text, "output")[0])
@@ -89,12 +87,12 @@ def test_every_other_control_is_made_visible() -> None:
     assert lost == "before␍over␛]8;;http://x␛\\link"
 
 
-def test_colours_run_on_over_lines() -> None:
+def test_colours_run_on_over_lines():
     lines = coloured("\x1b[31mone\ntwo\x1b[0m", "output")
     assert "sgr-red" in looks(lines, "two") and texts(lines) == ["one", "two"]
 
 
-def test_a_diff_a_log_and_a_traceback_are_told_by_their_text() -> None:
+def test_a_diff_a_log_and_a_traceback_are_told_by_their_text():
     diff = block("--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old = 1\n+new = 1\n same", 60)
     assert (
         "removed" in looks(diff, "-old")
@@ -106,7 +104,7 @@ def test_a_diff_a_log_and_a_traceback_are_told_by_their_text() -> None:
     assert "error" not in looks(block("an ERROR in prose\nis no log", 60), "ERROR")
 
 
-def test_code_is_told_by_the_file_it_is_about() -> None:
+def test_code_is_told_by_the_file_it_is_about():
     """What was read keeps the numbers of its lines beside it."""
     hint = hint_of('{"path": "src/x.py"}', is_result=True)
     read = json.dumps({"content": "    9|def one():\n   10|    return 'two'", "truncated": False})
@@ -119,7 +117,7 @@ def test_code_is_told_by_the_file_it_is_about() -> None:
     assert "keyword" in looks(command, "for")
 
 
-def test_objects_of_the_same_fields_are_a_table() -> None:
+def test_objects_of_the_same_fields_are_a_table():
     rows = [{"name": "a", "size": 1}, {"name": "bb", "size": 20}]
     lines = texts(shown(json.dumps({"files": rows}), is_result=True))
     assert [line.split() for line in lines] == [
@@ -133,12 +131,12 @@ def test_objects_of_the_same_fields_are_a_table() -> None:
     assert not any("│" in line for line in ragged)
 
 
-def test_columns_parted_by_tabs_stand_under_each_other() -> None:
+def test_columns_parted_by_tabs_stand_under_each_other():
     lines = texts(block("a\tb\nlonger\tc\nx\ty", 40))
     assert len({line.index("│") for line in lines if "│" in line}) == 1
 
 
-def test_a_field_that_says_nothing_is_shown_when_all_is() -> None:
+def test_a_field_that_says_nothing_is_shown_when_all_is():
     text = '{"output": "x\\ny", "exit_code": 0, "error": null}'
     assert texts(tool_text_lines(text, 60, Hint(is_result=True), full=False)) == [
         "x",
@@ -148,7 +146,7 @@ def test_a_field_that_says_nothing_is_shown_when_all_is() -> None:
     assert "error: null" in texts(tool_text_lines(text, 60, Hint(is_result=True), full=True))
 
 
-def test_what_is_left_out_of_a_long_result_is_told_as_it_is() -> None:
+def test_what_is_left_out_of_a_long_result_is_told_as_it_is():
     """Of a text that is not laid out whole, the lines cannot be counted: its size is told."""
     assert "94 more lines" in line_text(output_lines("x\n" * 100, 60, Hint(), full=False)[-1])
     long = "word " * 20_000
@@ -159,7 +157,7 @@ def test_what_is_left_out_of_a_long_result_is_told_as_it_is() -> None:
     )
 
 
-def test_what_is_copied_of_a_result_is_what_the_tool_said() -> None:
+def test_what_is_copied_of_a_result_is_what_the_tool_said():
     assert output_text('{"output": "\\u001b[31mred\\u001b[0m\\n", "exit_code": 0}') == "red\n"
     assert output_text("plain") == "plain"
     assert output_text('{"success": true}') == '{"success": true}'
@@ -175,7 +173,7 @@ HOSTILE = st.text(
 
 @settings(max_examples=examples(200))
 @given(HOSTILE, st.integers(12, 90), st.sampled_from(["", "python", "json", "diff", "markdown"]))
-def test_whatever_it_is_it_fits_and_cannot_act(text: str, width: int, language: str) -> None:
+def test_whatever_it_is_it_fits_and_cannot_act(text, width, language):
     for lines in (
         tool_text_lines(text, width, Hint(language, True), full=True),
         tool_text_lines(
@@ -193,14 +191,14 @@ def test_whatever_it_is_it_fits_and_cannot_act(text: str, width: int, language: 
 
 @settings(max_examples=examples(100))
 @given(st.text(st.sampled_from(list("ab \n|-+@x0:1[]")), max_size=120), st.integers(20, 80))
-def test_no_letter_is_lost(text: str, width: int) -> None:
+def test_no_letter_is_lost(text, width):
     """However a text is taken apart, what was in it is on the screen."""
     letters = "".join(texts(block(text, width)))
     for letter in "abx":
         assert letters.count(letter) == text.count(letter)
 
 
-def test_of_a_long_result_the_beginning_is_read_as_text() -> None:
+def test_of_a_long_result_the_beginning_is_read_as_text():
     """Cut JSON would be no JSON: it is the long field that is cut."""
     text = json.dumps({"output": "one line\n" * 5000, "exit_code": 0})
     lines = texts(output_lines(text, 60, Hint(is_result=True), full=False))
@@ -208,7 +206,7 @@ def test_of_a_long_result_the_beginning_is_read_as_text() -> None:
 
 
 @pytest.mark.slow
-def test_of_megabytes_a_part_is_laid_out_and_the_rest_is_named() -> None:
+def test_of_megabytes_a_part_is_laid_out_and_the_rest_is_named():
     lines = output_lines("a line\n" * 300_000, 60, Hint(), full=True)
     assert len(lines) < 70_000
     assert "1.7 MB more · O opens all" in line_text(lines[-1])

@@ -1,7 +1,5 @@
 """Moving in a transcript by day, by segment and to a mark, on conversations made for it."""
 
-from __future__ import annotations
-
 import pytest
 from transcripts import ViewApp, give, screen_text
 
@@ -10,13 +8,12 @@ from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript.entries import EntryKind, TranscriptModel
-from hermes_browse.tui.browser.transcript.view import TranscriptView
 
 DAY = 86_400.0
 START = 1_700_000_000.0
 
 
-def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
+def week(per_day=30, days=4):
     """A conversation of several days, each of them a segment as well."""
     sessions = tuple(
         Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days)
@@ -42,16 +39,16 @@ def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
 class TellingApp(ViewApp):
     """A viewer, and what it said."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.told: list[str] = []
+        self.told = []
 
-    def on_transcript_view_notice(self, message: TranscriptView.Notice) -> None:
+    def on_transcript_view_notice(self, message):
         """Keep it."""
         self.told.append(message.text)
 
 
-def top(app: ViewApp) -> EntryKind:
+def top(app):
     """What stands in the first line of the page."""
     assert app.view.model is not None
     return app.view.model.entries[app.view.page.place[0]].kind
@@ -59,15 +56,13 @@ def top(app: ViewApp) -> EntryKind:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("forward", "back", "kind"),
+    "forward, back, kind",
     [
         ("right_square_bracket", "left_square_bracket", EntryKind.DAY),
         ("right_parenthesis", "left_parenthesis", EntryKind.SEAM),
     ],
 )
-async def test_days_and_segments_are_walked_one_by_one_and_back(
-    forward: str, back: str, kind: EntryKind
-) -> None:
+async def test_days_and_segments_are_walked_one_by_one_and_back(forward, back, kind):
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week()
@@ -90,7 +85,7 @@ async def test_days_and_segments_are_walked_one_by_one_and_back(
         assert app.view.page.place == (0, 0)
 
 
-async def test_back_from_the_middle_goes_to_the_beginning_of_this_day() -> None:
+async def test_back_from_the_middle_goes_to_the_beginning_of_this_day():
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week()
@@ -102,7 +97,7 @@ async def test_back_from_the_middle_goes_to_the_beginning_of_this_day() -> None:
         assert first is not None and model.row(first) == model.outline.rows[60]
 
 
-async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever() -> None:
+async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever():
     """The page cannot scroll further than the end: the next step still goes on from where the last
     one went."""
     app = TellingApp()
@@ -115,7 +110,7 @@ async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever() -> 
         assert app.told.count("no further day") >= 2
 
 
-async def test_a_mark_is_gone_back_to_and_forth() -> None:
+async def test_a_mark_is_gone_back_to_and_forth():
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(week(), message_id=40)
@@ -131,7 +126,7 @@ async def test_a_mark_is_gone_back_to_and_forth() -> None:
         assert screen_text(app.view) == start
 
 
-async def test_without_a_mark_the_last_jump_is_undone() -> None:
+async def test_without_a_mark_the_last_jump_is_undone():
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(week(), message_id=40)
@@ -142,7 +137,7 @@ async def test_without_a_mark_the_last_jump_is_undone() -> None:
         assert screen_text(app.view) == before
 
 
-async def test_a_mark_of_another_conversation_goes_nowhere() -> None:
+async def test_a_mark_of_another_conversation_goes_nowhere():
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(week(), message_id=40)
@@ -156,7 +151,7 @@ async def test_a_mark_of_another_conversation_goes_nowhere() -> None:
         assert screen_text(app.view) == before
 
 
-async def test_at_the_end_keys_are_about_the_last_message() -> None:
+async def test_at_the_end_keys_are_about_the_last_message():
     """Not about what happens to stand at the top of the last page: copying takes the end, K the
     last prompt."""
     app = ViewApp()
@@ -172,7 +167,7 @@ async def test_at_the_end_keys_are_about_the_last_message() -> None:
         assert app.view.current_id == last - 1, "the last prompt is not skipped"
 
 
-async def test_at_the_end_down_never_goes_up() -> None:
+async def test_at_the_end_down_never_goes_up():
     """Where nothing is left to scroll to, the arrows step through the messages from the one that is
     marked."""
     app = ViewApp()
@@ -190,7 +185,7 @@ async def test_at_the_end_down_never_goes_up() -> None:
         assert seen == [last - 2, last - 1, last, last, last]
 
 
-async def test_prompts_are_walked_past_summaries() -> None:
+async def test_prompts_are_walked_past_summaries():
     """A summary that compaction wrote as a user's message is no prompt, also where only reading it
     tells."""
     app = ViewApp()

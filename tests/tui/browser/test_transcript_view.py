@@ -1,13 +1,10 @@
 """The viewer: lays out only the page, keeps what is being read in place, and paints hostile text
 harmlessly."""
 
-from __future__ import annotations
-
 import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from textual.pilot import Pilot
 from transcripts import START, ViewApp, give, lines_of, model_of, screen_text
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
@@ -17,12 +14,12 @@ from hermes_browse.tui.browser.transcript.block_layout import Shown
 from hermes_browse.tui.browser.transcript.entries import Look, Tools
 from hermes_browse.tui.browser.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.browser.transcript.page import Heights
-from hermes_browse.tui.browser.transcript.paragraphs import MessageLayout, wrap
+from hermes_browse.tui.browser.transcript.paragraphs import wrap
 from hermes_browse.tui.browser.transcript.view import TranscriptView
 from hermes_browse.tui.text.styled import line_text, line_width
 
 
-async def _resize(pilot: Pilot[None], app: ViewApp, size: tuple[int, int]) -> None:
+async def _resize(pilot, app, size):
     """Give the terminal another size, and wait until the view has it."""
     await pilot.resize_terminal(*size)
     while (app.view.size.width, app.view.page.height) != size:
@@ -30,7 +27,7 @@ async def _resize(pilot: Pilot[None], app: ViewApp, size: tuple[int, int]) -> No
 
 
 @pytest.mark.parametrize("at_end", [True, False])
-async def test_a_resize_keeps_what_is_read(*, at_end: bool) -> None:
+async def test_a_resize_keeps_what_is_read(*, at_end):
     """Down to one line of another width and back: the same message at the top, or the end."""
     app = ViewApp()
     async with app.run_test(size=(60, 20)) as pilot:
@@ -47,7 +44,7 @@ async def test_a_resize_keeps_what_is_read(*, at_end: bool) -> None:
         assert abs(app.view.page.place[0] - before) <= 1
 
 
-async def test_another_width_keeps_the_line_of_a_long_message() -> None:
+async def test_another_width_keeps_the_line_of_a_long_message():
     """What was in the middle of it still is."""
     app = ViewApp()
     async with app.run_test(size=(120, 20)) as pilot:
@@ -62,15 +59,13 @@ async def test_another_width_keeps_the_line_of_a_long_message() -> None:
 
 
 @pytest.mark.parametrize("message_id", [None, 25_000, 0])
-async def test_fifty_thousand_messages_lay_out_one_page(
-    message_id: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_fifty_thousand_messages_lay_out_one_page(message_id, monkeypatch):
     """Opening at the end, in the middle or at the start renders what is on screen and no more."""
-    laid: set[int] = set()
+    laid = set()
 
     lay_out = Shown.lay_out
 
-    def counted(shown: Shown) -> MessageLayout:
+    def counted(shown):
         laid.add(shown.message.id)
         return lay_out(shown)
 
@@ -84,7 +79,7 @@ async def test_fifty_thousand_messages_lay_out_one_page(
         assert 0 < len(laid) <= 2 * 24
 
 
-async def test_what_is_missing_is_asked_for_once() -> None:
+async def test_what_is_missing_is_asked_for_once():
     """A page of unread messages is asked for with one request, and stays quiet until it is
     answered."""
     app = ViewApp()
@@ -101,7 +96,7 @@ async def test_what_is_missing_is_asked_for_once() -> None:
         assert last - first < 200
 
 
-async def test_text_that_arrives_moves_nothing() -> None:
+async def test_text_that_arrives_moves_nothing():
     """Heights were guessed; the entry opened at keeps its line when the real ones come in."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -119,7 +114,7 @@ async def test_text_that_arrives_moves_nothing() -> None:
         assert screen_text(app.view) == before
 
 
-async def test_the_scroll_bar_cuts_no_text() -> None:
+async def test_the_scroll_bar_cuts_no_text():
     """What is shown first is what is shown after moving away and back."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -133,7 +128,7 @@ async def test_the_scroll_bar_cuts_no_text() -> None:
 
 
 @pytest.mark.slow
-async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
+async def test_line_by_line_scrolling_is_exact_in_both_directions():
     """Up through entries never drawn before, then down again: each step is one line, and back is
     back."""
     app = ViewApp()
@@ -152,7 +147,7 @@ async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
             assert screen_text(app.view) == earlier
 
 
-async def test_a_growing_conversation_is_followed_only_from_its_end() -> None:
+async def test_a_growing_conversation_is_followed_only_from_its_end():
     """At the end the new message is on screen; further up nothing moves and the news are
     counted."""
     app = ViewApp()
@@ -170,18 +165,7 @@ async def test_a_growing_conversation_is_followed_only_from_its_end() -> None:
         assert screen_text(app.view) == before
 
 
-async def test_resizing_keeps_the_entry_at_the_top() -> None:
-    """Another width wraps anew around what is being read."""
-    app = ViewApp()
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.view.show(model_of(400), message_id=201)
-        await pilot.pause()
-        await pilot.resize_terminal(50, 24)
-        await pilot.pause()
-        assert any("message 201" in line for line in screen_text(app.view)[:6])
-
-
-async def test_hits_are_lit_and_the_current_one_stands_out() -> None:
+async def test_hits_are_lit_and_the_current_one_stands_out():
     """Both differ from plain text and from each other."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -197,7 +181,7 @@ async def test_hits_are_lit_and_the_current_one_stands_out() -> None:
         assert len(styles) == 2
 
 
-async def test_stored_text_is_neither_markup_nor_control() -> None:
+async def test_stored_text_is_neither_markup_nor_control():
     """Markup stands there literally; controls and bidi overrides reach no strip."""
     hostile = "[bold]x[/] [@click=app.quit]q[/] \x1b]0;owned\x07 \u202eevil \x9b2J"
     app = ViewApp()
@@ -209,14 +193,14 @@ async def test_stored_text_is_neither_markup_nor_control() -> None:
         assert all(printable(line) == line for line in shown)
 
 
-def test_entities_do_not_smuggle_controls() -> None:
+def test_entities_do_not_smuggle_controls():
     """`&#x202e;` must not become the override that the raw character is kept from being."""
     for line in wrap(render_markdown(printable("a &#x202e;b &#8203; c"), 40), 40):
         assert printable(line_text(line)) == line_text(line)
 
 
 @pytest.mark.parametrize("text", ["- " * 20 + "deep", "1. " * 15 + "deep"])
-def test_deep_nesting_stays_within_the_width(text: str) -> None:
+def test_deep_nesting_stays_within_the_width(text):
     """What is wider than the line is cut off and cannot be read."""
     assert max(line_width(line) for line in wrap(render_markdown(text, 12), 12)) <= 12
 
@@ -226,7 +210,7 @@ def test_deep_nesting_stays_within_the_width(text: str) -> None:
     st.text(st.sampled_from(list("ab #*_`>|-1.[]()~\\\n\t語é&;<!")), max_size=120),
     st.integers(24, 100),
 )
-def test_any_markdown_fits_and_is_printable(text: str, width: int) -> None:
+def test_any_markdown_fits_and_is_printable(text, width):
     """Whatever the markup, no line is too wide or holds a control."""
     for line in wrap(render_markdown(printable(text), width), width):
         assert printable(line_text(line)) == line_text(line)
@@ -234,7 +218,7 @@ def test_any_markdown_fits_and_is_printable(text: str, width: int) -> None:
         assert line_width(line) <= width
 
 
-def _call_lines(result: str, tools: Tools) -> list[str]:
+def _call_lines(result, tools):
     call = ToolCall("c1", "terminal", '{"command": "ls -la src"}')
     model = model_of(2)
     asking = ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))
@@ -242,7 +226,7 @@ def _call_lines(result: str, tools: Tools) -> list[str]:
     return [line_text(line) for line in lines_of(asking, model, 80, Look(tools), is_open=False)]
 
 
-def test_a_tool_call_is_one_line_with_its_outcome() -> None:
+def test_a_tool_call_is_one_line_with_its_outcome():
     """What was asked, how much came back, how it went and how long it took."""
     line = next(
         each
@@ -254,7 +238,7 @@ def test_a_tool_call_is_one_line_with_its_outcome() -> None:
         assert any("error" in each for each in _call_lines(failed, Tools.SHORT))
 
 
-def test_tool_modes_show_more_and_more() -> None:
+def test_tool_modes_show_more_and_more():
     """Off names the tools, short adds the argument, full the output; none says nothing."""
     off, short, full = ("\n".join(_call_lines("the output", mode)) for mode in Tools)
     assert "terminal" in off and "ls -la" not in off
@@ -263,7 +247,7 @@ def test_tool_modes_show_more_and_more() -> None:
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60), st.data())
-def test_heights_agree_with_plain_sums(heights: list[int], data: st.DataObject) -> None:
+def test_heights_agree_with_plain_sums(heights, data):
     """Sums and places are those of a list, also after a correction."""
     tree = Heights(heights)
     assert tree.total == sum(heights)
@@ -279,7 +263,7 @@ def test_heights_agree_with_plain_sums(heights: list[int], data: st.DataObject) 
 
 
 @pytest.mark.parametrize("start", ["▾", "│ …"])
-async def test_a_click_on_a_fold_turns_it(start: str) -> None:
+async def test_a_click_on_a_fold_turns_it(start):
     """Also on the line that says how much more there is."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:

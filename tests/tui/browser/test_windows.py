@@ -1,33 +1,30 @@
 """Resuming in a window of its own: a real tmux, and stand-ins that write down their words."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app, open_app
+from platforms import posix_only
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
+from hermes_browse.store.hermes.resume_command import plan_resume
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.resume.terminal_windows import go_to, open_window
 from hermes_browse.tui.settings.options import WINDOW
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+pytestmark = posix_only
 QUIET = "20260115_090000_999001"
 
 
 @pytest.fixture
-def plan(hermes_home: Path, tmp_path: Path) -> ResumePlan:
+def plan(hermes_home, tmp_path):
     """A plan whose Hermes writes down its call and stays."""
     program = tmp_path / "bin" / "hermes"
     program.parent.mkdir()
@@ -41,7 +38,7 @@ def plan(hermes_home: Path, tmp_path: Path) -> ResumePlan:
     return replace(made, executable=str(program))
 
 
-def stand_in(folder: Path, name: str, out: str = "", code: int = 0) -> Path:
+def stand_in(folder, name, out="", code=0):
     """A program that writes down its words, one JSON list a line."""
     folder.mkdir(exist_ok=True)
     program, log = folder / name, folder / f"{name}.log"
@@ -53,14 +50,12 @@ def stand_in(folder: Path, name: str, out: str = "", code: int = 0) -> Path:
     return log
 
 
-def calls(log: Path) -> list[list[str]]:
+def calls(log):
     """How a stand-in was called."""
     return [json.loads(line) for line in log.read_text().splitlines()]
 
 
-def test_the_command_of_the_user(
-    plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_of_the_user(plan, tmp_path, monkeypatch):
     """Its words apart, none of them read by a shell; tmux is not asked where there is none."""
     log = stand_in(tmp_path / "stubs", "wezterm")
     tmux = stand_in(tmp_path / "stubs", "tmux")
@@ -76,9 +71,7 @@ def test_the_command_of_the_user(
     assert command[0] == "env" and command[2:] == [*settings, plan.executable, *hostile.argv[1:]]
 
 
-def test_no_tmux_no_program(
-    plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_tmux_no_program(plan, tmp_path, monkeypatch):
     """A sentence that says what there could be; a program that is missing or fails is one too."""
     assert "it takes tmux" in open_window(plan, WINDOW).text
     log = stand_in(tmp_path / "stubs", "kitty", code=1)
@@ -96,14 +89,14 @@ def test_no_tmux_no_program(
 
 
 @pytest.fixture
-def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
+def tmux(tmp_path):
     """A tmux server of our own."""
     program = shutil.which("tmux")
     if program is None:
         pytest.skip("there is no tmux")
     socket = tmp_path / "tmux"
 
-    def run(*words: str) -> str:
+    def run(*words):
         ended = subprocess.run(
             [program, "-S", str(socket), "-f", "/dev/null", *words],
             capture_output=True,
@@ -116,7 +109,7 @@ def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
     run("kill-server")
 
 
-def until(wanted: Callable[[], bool], told: Callable[[], str]) -> None:
+def until(wanted, told):
     """Wait for something another program does."""
     end = time.monotonic() + 120
     while not wanted():
@@ -124,16 +117,14 @@ def until(wanted: Callable[[], bool], told: Callable[[], str]) -> None:
         time.sleep(0.05)
 
 
-def in_tmux(tmux: Callable[..., str], tmp_path: Path) -> dict[str, str]:
+def in_tmux(tmux, tmp_path):
     """What a program in the first window of the server has in its environment."""
     tmux("new-session", "-d", "-s", "first", "-x", "120", "-y", "36", "sleep 600")
     pane, pid = tmux("display-message", "-p", "-t", "first", "#{pane_id} #{pid}").split()
     return {"TMUX": f"{tmp_path}/tmux,{pid},0", "TMUX_PANE": pane}
 
 
-def test_tmux_opens_and_finds_its_window(
-    plan: ResumePlan, tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tmux_opens_and_finds_its_window(plan, tmux, tmp_path, monkeypatch):
     """One window for a conversation: the second time it is gone to; what a title or an id holds is
     never run."""
     environment = in_tmux(tmux, tmp_path)
@@ -157,26 +148,24 @@ def test_tmux_opens_and_finds_its_window(
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     tmux("select-window", "-t", "first:0")
     held = go_to(plan)
-    assert held is not None and held.done
+    assert held.done
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     other = replace(plan, env={"HERMES_HOME": "/another"})
     assert go_to(other) is None, "the same id in another home is another conversation"
     assert not (tmp_path / "run").exists()
 
 
-def test_tmux_tells_that_hermes_ended_at_once(
-    plan: ResumePlan, tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tmux_tells_that_hermes_ended_at_once(plan, tmux, tmp_path, monkeypatch):
     """Instead of saying that it is there."""
     environment = in_tmux(tmux, tmp_path)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     before = subprocess.run
 
-    def slowly(words: list[str], **settings: object) -> object:
+    def slowly(words, **settings):
         if "list-panes" in words:
             until(lambda: len(tmux("list-windows").splitlines()) == 1, lambda: tmux("list-windows"))
-        return before(words, **settings)  # type: ignore[call-overload]  # as it was called
+        return before(words, **settings)
 
     monkeypatch.setattr(subprocess, "run", slowly)
     outcome = open_window(replace(plan, executable="/bin/false"), WINDOW)
@@ -185,12 +174,12 @@ def test_tmux_tells_that_hermes_ended_at_once(
 
 @pytest.mark.slow
 def test_the_key_in_a_browser_in_tmux(
-    plan: ResumePlan,
-    hermes_home: Path,
-    tmux: Callable[..., str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    plan,
+    hermes_home,
+    tmux,
+    tmp_path,
+    monkeypatch,
+):
     """w opens Hermes beside the browser, which stays; w again goes there."""
     assert plan.executable is not None
     folder = str(Path(plan.executable).parent)
@@ -198,7 +187,7 @@ def test_the_key_in_a_browser_in_tmux(
     program = ["env", path, sys.executable, "-m", "hermes_browse.tui", "--home", str(hermes_home)]
     tmux("new-session", "-d", "-s", "one", "-x", "120", "-y", "36", *program)
 
-    def screen() -> str:
+    def screen():
         return tmux("capture-pane", "-p", "-t", "one:0")
 
     until(lambda: "shown" in screen() and "search:" in screen(), screen)
@@ -217,32 +206,10 @@ def test_the_key_in_a_browser_in_tmux(
     assert tmux("list-windows", "-t", "one", "-F", "#{window_active}").splitlines() == ["0", "1"]
 
 
-async def test_without_a_terminal_that_has_windows_a_sentence(
-    hermes_home: Path, plan: ResumePlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where it can be read, and the browser goes on."""
-    assert plan.executable is not None
-    monkeypatch.setenv("PATH", f"{Path(plan.executable).parent}:{os.environ['PATH']}")
-    async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
-        conversation = browser.screen.catalog.of_session(QUIET)
-        assert conversation is not None
-        browser.screen.open(conversation)
-        browser.screen.resuming.resume_in_window()
-        await browser.settle()
-        await browser.settle()
-        if isinstance(browser.app.screen, PreflightCard):
-            await browser.press("y")
-            await browser.settle()
-        await browser.settle()
-        assert "it takes tmux" in browser.text("#status")
-        assert browser.app.is_running
-
-
-async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
+async def test_the_sample_store_has_nothing_to_resume(browser):
     """As with Enter."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("w")
-        await browser.settle()
-        await browser.settle()
-        assert isinstance(browser.app.screen, PreflightCard)
-        assert "This is the sample store: there is nothing to resume." in browser.card()
+    await browser.press("w")
+    await browser.settle()
+    await browser.settle()
+    assert isinstance(browser.app.screen, PreflightCard)
+    assert "This is the sample store: there is nothing to resume." in browser.card()

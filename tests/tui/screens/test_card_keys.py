@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app
+from browsing import NOW, Browser, browsing
 from configured_app import configured
 
 from hermes_browse.store.cleanup.space_map import FileSpace
@@ -32,7 +32,7 @@ from hermes_browse.tui.settings.keys.screen_commands import CARDS
 from hermes_browse.tui.widgets.card import Card
 
 
-def _preflight(browser: Browser, executable: str | None) -> PreflightCard:
+def _preflight(browser, executable):
     conversation = browser.screen.catalog.select()[0]
     target = ResumeTarget(conversation.id, "the tip")
     return PreflightCard(
@@ -40,16 +40,16 @@ def _preflight(browser: Browser, executable: str | None) -> PreflightCard:
     )
 
 
-def _reclaim(executable: str | None) -> ReclaimCard:
+def _reclaim(executable):
     return ReclaimCard(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False), 99))
 
 
-def _drop(browser: Browser) -> DropCard:
+def _drop(browser):
     bundle = Bundle("b", Path("b"), NOW, ("a",), ("a",), 1, 1, "title", "state.db")
     return DropCard([bundle])
 
 
-def _references(browser: Browser, kind: ReferenceKind) -> ReferencesCard:
+def _references(browser, kind):
     pictures = browser.screen.copying.pictures
     return ReferencesCard(browser.screen, pictures, "title", [Reference(kind, "/x")])
 
@@ -98,34 +98,33 @@ CASES = {
 }
 
 
-def line(browser: Browser) -> str:
+def line(browser):
     """What stands at the bottom of the card on top."""
     return str(browser.app.screen.query_one("#answer").render())
 
 
 @pytest.mark.slow
-async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
+async def test_every_card_tells_its_keys(browser):
     """As they are where nothing is set."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        told = {}
-        for name, case in CASES.items():
-            browser.app.push_screen(case.make(browser))
-            await browser.settle()
-            told[name] = line(browser)
-            browser.app.pop_screen()
-        assert told == {name: case.line for name, case in CASES.items()}
-        await browser.press("ctrl+r")
-        assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
-        await browser.press("escape", "down", "D")
-        assert isinstance(browser.app.screen, DeleteCard) and line(browser) == "y delete · Esc back"
-        await browser.press("escape", "down", "space", "space", "D")
-        assert line(browser) == "2 and Enter delete · Esc back"
-        await browser.press("7", "enter")
-        assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
+    told = {}
+    for name, case in CASES.items():
+        browser.app.push_screen(case.make(browser))
+        await browser.settle()
+        told[name] = line(browser)
+        browser.app.pop_screen()
+    assert told == {name: case.line for name, case in CASES.items()}
+    await browser.press("ctrl+r")
+    assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
+    await browser.press("escape", "down", "D")
+    assert isinstance(browser.app.screen, DeleteCard) and line(browser) == "y delete · Esc back"
+    await browser.press("escape", "down", "space", "space", "D")
+    assert line(browser) == "2 and Enter delete · Esc back"
+    await browser.press("7", "enter")
+    assert line(browser) == "that is not 2 · nothing is deleted · Esc back"
 
 
 @pytest.mark.slow
-async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> None:
+async def test_a_key_of_the_users_own_works_and_is_written(tmp_path):
     """It does what the old one did, which does nothing any more; other cards keep theirs."""
     text = '[keys]\ndetails-copy = "x"\ndetails-back = ["f5", "z"]\nexporting-secrets = "ctrl+x"\n'
     text += 'progress-stop = "f2"\ndeleting-delete = "J"\nhelp-back = "q"\n'
@@ -173,7 +172,7 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
+async def test_a_key_that_is_taken_away_is_not_written(tmp_path):
     """A key given to one action leaves the other the next of its own, as it is when it is
     pressed."""
     app = configured(tmp_path, '[keys]\nraw-copy = "escape"\n')
@@ -188,7 +187,7 @@ async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
         assert app.screen is browser.screen
 
 
-def test_no_card_is_loaded_while_the_browser_starts() -> None:
+def test_no_card_is_loaded_while_the_browser_starts():
     """Not for a key of one either: each takes its name with it when it comes."""
     text = '[keys]\ndetails-copy = "x"\n'
     program = (

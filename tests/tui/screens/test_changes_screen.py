@@ -1,19 +1,16 @@
 """The screen of changed files, on stores that Hermes' own tools filled."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, go_to, loose, open_app
+from browsing import go_to, on_store
 from effort import slow_but
 from hypothesis import given
 from hypothesis import strategies as st
 from plays import RELEASES, play, store_of, write_files
 from store_builder import T0, StoreBuilder, add_tool_use
 
-from hermes_browse.store.changes.changes import Changes, FileChange, diff_text, read_changes
+from hermes_browse.store.changes.changes import FileChange, diff_text, read_changes
 from hermes_browse.store.changes.diff import DiffLine
 from hermes_browse.store.changes.edited_file import Edit
 from hermes_browse.store.connection.connect import Store
@@ -26,7 +23,7 @@ NOW = T0 + 86_400
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
+def disk(tmp_path):
     """A folder as the agent left it, with a file changed since, and one removed."""
     write_files(tmp_path / "disk", play("0.19.0")["after"])
     (tmp_path / "disk" / "many.txt").write_text("by hand\n")
@@ -35,12 +32,12 @@ def disk(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path, disk: Path) -> Path:
+def store(tmp_path, disk):
     """What Hermes 0.19 did in that folder."""
     return store_of(play("0.19.0"), tmp_path / "state.db", str(disk))
 
 
-async def _open(browser: Browser) -> ChangesScreen:
+async def _open(browser):
     """The changes of the recorded conversation."""
     await browser.press("4")
     await go_to(browser, "first")
@@ -50,7 +47,7 @@ async def _open(browser: Browser) -> ChangesScreen:
     return screen
 
 
-async def _to(browser: Browser, screen: ChangesScreen, path: str) -> FileRow:
+async def _to(browser, screen, path):
     """Put the cursor on a file."""
     for index in range(len(screen.rows)):
         row = screen.rows.source.row(index)
@@ -62,13 +59,13 @@ async def _to(browser: Browser, screen: ChangesScreen, path: str) -> FileRow:
 
 
 @pytest.mark.parametrize("size", slow_but([(120, 36)], [(80, 24), (120, 36), (200, 60)]))
-async def test_files_and_the_diff_of_one(store: Path, size: tuple[int, int]) -> None:
-    async with browsing(open_app(loose(store), NOW), size) as browser:
+async def test_files_and_the_diff_of_one(store, size):
+    async with on_store(store, NOW, size) as browser:
         screen = await _open(browser)
         assert "22 files · 3 edits failed" in browser.text("#header")
         row = await _to(browser, screen, "src/app.py")
         assert row.change.by_subagents == 1 and "itself +1" in browser.text("#files")
-        assert "edits by itself, …agent" in browser.text("#status")
+        assert "edits by itself, …agent" in browser.status
         (line,) = [line for line in browser.text("#files").splitlines() if "src/app.py" in line]
         assert f"+{row.change.added}" in line and f"-{row.change.removed}" in line
         drawn = browser.text("#diff")
@@ -78,8 +75,8 @@ async def test_files_and_the_diff_of_one(store: Path, size: tuple[int, int]) -> 
         assert (files.bottom <= diff.y) is (size[0] < 100)
 
 
-async def test_it_says_what_became_of_a_file(store: Path) -> None:
-    async with browsing(open_app(loose(store), NOW)) as browser:
+async def test_it_says_what_became_of_a_file(store):
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         for path, word, sentence in (
             ("to_end.txt", "same", "still the same on disk"),
@@ -89,21 +86,21 @@ async def test_it_says_what_became_of_a_file(store: Path) -> None:
             await _to(browser, screen, path)
             (line,) = [line for line in browser.text("#files").splitlines() if f" {path} " in line]
             assert line.split()[-1] == word
-            assert sentence in browser.text("#status")
+            assert sentence in browser.status
 
 
-async def test_what_stood_there_before_is_not_known(store: Path) -> None:
-    async with browsing(open_app(loose(store), NOW)) as browser:
+async def test_what_stood_there_before_is_not_known(store):
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         row = await _to(browser, screen, "unread.txt")
         assert not row.change.is_known_before
-        assert "what stood there before is not known" in browser.text("#status")
+        assert "what stood there before is not known" in browser.status
         assert "what stood there before is not known" in " ".join(browser.text("#diff").split())
 
 
-async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store: Path) -> None:
+async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store):
     """Also one of a subagent; the prompt stands above the diff."""
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         row = await _to(browser, screen, "src/app.py")
         await browser.press("enter")
@@ -128,14 +125,14 @@ async def test_enter_reads_the_message_behind_a_hunk_and_escape_comes_back(store
             await browser.press("enter")
             assert browser.app.screen is browser.screen
             current = browser.screen.current
-            assert current is not None and line.place[0] in {each.id for each in current.segments}
+            assert line.place[0] in {each.id for each in current.segments}
             assert browser.screen.transcript.current_id == line.place[1]
             await browser.press("escape")
             assert browser.app.screen is screen and screen.diff.current == line
 
 
-async def test_commands_are_listed_and_read(store: Path) -> None:
-    async with browsing(open_app(loose(store), NOW)) as browser:
+async def test_commands_are_listed_and_read(store):
+    async with on_store(store, NOW) as browser:
         screen = await _open(browser)
         await browser.press("end", "up", "up")
         assert not browser.text("#diff").strip() and not browser.text("#asked").strip()
@@ -148,16 +145,14 @@ async def test_commands_are_listed_and_read(store: Path) -> None:
         assert browser.screen.transcript.current_id == row.place[1]
 
 
-async def test_the_diff_is_saved_as_the_command_line_prints_it(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_diff_is_saved_as_the_command_line_prints_it(store, tmp_path, monkeypatch):
     """A file that is there is not replaced."""
     (tmp_path / "work").mkdir()
     monkeypatch.chdir(tmp_path / "work")
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await _open(browser)
         await browser.press("e")
-        assert "saved" in browser.text("#status")
+        assert "saved" in browser.status
         await browser.press("e")
     first, second = sorted((tmp_path / "work").iterdir())
     with Store(store).reader() as reader:
@@ -165,9 +160,7 @@ async def test_the_diff_is_saved_as_the_command_line_prints_it(
     assert first.read_bytes() == second.read_bytes() == printed.encode()
 
 
-async def test_a_diff_with_half_a_character_is_saved(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_diff_with_half_a_character_is_saved(tmp_path, monkeypatch):
     """JSON can hold half of one; a file cannot."""
     monkeypatch.chdir(tmp_path)
     builder = StoreBuilder(tmp_path / "state.db")
@@ -175,34 +168,33 @@ async def test_a_diff_with_half_a_character_is_saved(
     builder.message("s", "user", "write")
     content = '{"path": "/w/x.py", "content": "\\ud800\\n"}'
     add_tool_use(builder, "a", "write_file", content, {"bytes_written": 4})
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("F", "e")
-        assert "saved" in browser.text("#status")
+        assert "saved" in browser.status
     assert "+?" in (tmp_path / "Half.diff").read_text()
 
 
-async def test_a_conversation_without_edits_says_so(tmp_path: Path) -> None:
+async def test_a_conversation_without_edits_says_so(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
     builder.message("s", "user", "hello")
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("F", "e", "enter", "tab", "enter")
         assert "No edit of a file is stored" in browser.text("#files")
         assert isinstance(browser.app.screen, ChangesScreen)
 
 
 @pytest.mark.slow
-async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        for pane in "tab", "l":
-            await browser.press(pane, "F")
-            assert "api/auth.py" in browser.text("#files")
-            await browser.press("escape")
-        await browser.press("l", "home", "down", "F")
-        assert "api/auth.py" not in browser.text("#files"), "of the subagent alone"
+async def test_it_opens_in_the_transcript_and_on_a_node_of_the_tree(browser):
+    for pane in "tab", "l":
+        await browser.press(pane, "F")
+        assert "api/auth.py" in browser.text("#files")
+        await browser.press("escape")
+    await browser.press("l", "home", "down", "F")
+    assert "api/auth.py" not in browser.text("#files"), "of the subagent alone"
 
 
-async def test_escapes_of_a_store_are_only_shown(tmp_path: Path) -> None:
+async def test_escapes_of_a_store_are_only_shown(tmp_path):
     bad = "\x1b]0;owned\x07\u202e[bold]"
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/w")
@@ -210,7 +202,7 @@ async def test_escapes_of_a_store_are_only_shown(tmp_path: Path) -> None:
     content = {"path": f"/w/{bad}.py", "content": f"{bad}\nx\x85y\n"}
     add_tool_use(builder, "a", "write_file", content, {"bytes_written": 1})
     add_tool_use(builder, "b", "terminal", {"command": f"rm {bad}\nls"}, {"exit_code": 0})
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("F")
         for widget in ("#files", "#diff", "#asked", "#status"):
             text = browser.text(widget)
@@ -220,17 +212,17 @@ async def test_escapes_of_a_store_are_only_shown(tmp_path: Path) -> None:
         assert "rm " in browser.text("#diff")
 
 
-def _changes(release: str, path: Path) -> Changes:
+def _changes(release, path):
     with Store(store_of(play(release), path)).reader() as reader:
         return read_changes(reader, "second", is_here=False)
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_each_line_leads_to_a_message(release: str, tmp_path: Path) -> None:
+def test_each_line_leads_to_a_message(release, tmp_path):
     """A changed line to its own, another one to a change of the same hunk."""
     for change in _changes(release, tmp_path / "state.db").files:
         edits = {edit.message_id: edit.session_id for edit in change.edits}
-        hunk: set[int | None] = set()
+        hunk = set()
         behind = list(messages_behind(change.diff))
         for line, message_id in zip(change.diff, behind, strict=True):
             assert line.message_id in (None, message_id)

@@ -1,26 +1,20 @@
 """The browser in Chinese: every screen is translated, nothing is pushed out of its place, and
 English comes back."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import Browser, browsing, demo_app, on_demo
 from effort import slow_but
 from rich.cells import cell_len
-from textual.pilot import Pilot
 from words import translations
 
-from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.wording import language, speak
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}")
 
-SCREENS: dict[str, tuple[str, ...]] = {
+SCREENS = {
     "list": (),
     "automation": ("2",),
     "search": ("slash", *"cookie"),
@@ -46,14 +40,14 @@ SCREENS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.fixture(autouse=True)
-def _chinese() -> Iterator[None]:
+def _chinese():
     speak("zh_CN")
     assert language() == "zh_CN"
     yield
     speak("en")
 
 
-def _english() -> list[str]:
+def _english():
     """Sentences of the program as they are in English, without what is filled in."""
     found = []
     for message in translations("zh_CN"):
@@ -63,7 +57,7 @@ def _english() -> list[str]:
     return found
 
 
-def _lines(browser: Browser) -> list[str]:
+def _lines(browser):
     return [
         "".join(segment.text for segment in strip)
         for strip in browser.app.screen._compositor.render_strips()
@@ -71,7 +65,7 @@ def _lines(browser: Browser) -> list[str]:
 
 
 @pytest.mark.parametrize("screen", slow_but(("list", "search", "delete", "clean-up"), SCREENS))
-async def test_a_screen(screen: str, tmp_path: Path) -> None:
+async def test_a_screen(screen, tmp_path):
     """At 80 columns: every line as wide as the screen, and none of our sentences in English."""
     app = demo_app(tmp_path)
     async with browsing(app, (80, 24)) as browser:
@@ -85,9 +79,9 @@ async def test_a_screen(screen: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
-async def test_the_columns_of_the_list_stand_below_each_other(tmp_path: Path, width: int) -> None:
+async def test_the_columns_of_the_list_stand_below_each_other(tmp_path, width):
     """Words of two cells a letter push nothing aside."""
-    async with browsing(demo_app(tmp_path), (width, 30)) as browser:
+    async with on_demo(tmp_path, (width, 30)) as browser:
         rows = browser.screen.rows
         drawn = [rows.render_line(y).text for y in range(rows.size.height)]
         assert len({cell_len(line) for line in drawn}) == 1
@@ -96,11 +90,11 @@ async def test_the_columns_of_the_list_stand_below_each_other(tmp_path: Path, wi
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-def test_looks(size: tuple[int, int], tmp_path: Path, snap_compare: Callable[..., bool]) -> None:
+def test_looks(size, tmp_path, snap_compare):
     """For a reviewer who reads it."""
 
-    async def run(pilot: Pilot[ResumePlan]) -> None:
-        browser = Browser(pilot.app, pilot)  # type: ignore[arg-type]  # the pilot's app is the browser
+    async def run(pilot):
+        browser = Browser(pilot.app, pilot)
         await browser.settle()
         await browser.measure()
         browser.screen.line("status").update("")  # it tells milliseconds
@@ -108,8 +102,8 @@ def test_looks(size: tuple[int, int], tmp_path: Path, snap_compare: Callable[...
     assert snap_compare(demo_app(tmp_path), terminal_size=size, run_before=run)
 
 
-async def test_english_again(tmp_path: Path) -> None:
+async def test_english_again(tmp_path):
     """The language is asked for when something is shown, not when the program is loaded."""
     speak("en")
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         assert not _CHINESE.search(browser.text("#keys")) and "help" in browser.text("#keys")

@@ -1,18 +1,14 @@
 """The screens behind the main one: rules and their plan, what Hermes deletes by itself."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
+from browsing import browsing, on_demo, on_store, open_app
 from pruning import NOW
 from textual.widgets import Input
-from trashing import differences, dump, session_ids
+from trashing import as_before, session_ids
 
 from hermes_browse.store.edit import portions
 from hermes_browse.store.hermes.homes import Location
@@ -29,12 +25,12 @@ from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.store_paths import trash_folder
 
 
-def plan_list(browser: Browser) -> ConversationList:
+def plan_list(browser):
     """The list of the screen of rules."""
     return browser.app.screen.query_one("#plan", ConversationList)
 
 
-def planned(browser: Browser) -> tuple[set[str], dict[str, str]]:
+def planned(browser):
     """Tips that would go; and those that are spared, with the code of the reason."""
     source = plan_list(browser).source
     rows = [source.row(index) for index in range(len(source))]
@@ -46,61 +42,63 @@ def planned(browser: Browser) -> tuple[set[str], dict[str, str]]:
     }
 
 
-async def set_rules(browser: Browser, text: str) -> None:
+async def set_rules(browser, text):
     """Put a line of rules into the box."""
     browser.app.screen.query_one("#rules", Input).value = text
     await browser.settle()
 
 
-async def test_rules_plan_and_totals(path: Path) -> None:
+async def test_rules_plan_and_totals(path):
     """What goes and what is spared, with reasons; switches change the line; a rule that cannot be
     read stops all."""
-    before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("P")
-        assert isinstance(browser.app.screen, PruneScreen)
-        goes, spared = planned(browser)
-        assert goes == {
-            "old",
-            "boss",
-            "cron_job1_20260101_030000",
-            "cron_job1_20260102_030000",
-            "cron_job2_20260102_040000",
-        }
-        assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
-        totals = browser.text("#totals")
-        assert (
-            "5 conversations" in totals
-            and "7 sessions" in totals
-            and "1 hidden" in browser.text("#stays")
-        )
-        assert "2 related conversations stay" in browser.text(
-            "#stays"
-        ) and "state.db" in browser.text("#file")
-        await browser.press("4")
-        assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
-        assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
-        await browser.press("4", "6")
-        assert "open" in planned(browser)[0], "stale open ones are a class of their own"
-        await set_rules(browser, "older:30d sized:3")
-        assert planned(browser) == (set(), {}) and "“sized:3” is no filter" in browser.text("#plan")
-        await browser.press("D")
-        assert isinstance(
-            browser.app.screen, PruneScreen
-        ) and "nothing to clean up" in browser.text("#status")
-        await set_rules(browser, "")
-        assert "No filters yet" in browser.text("#plan") and "Space" not in browser.text("#status")
-        await browser.press("7")
-        assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
-        await browser.press("escape")
-        assert isinstance(browser.app.screen, MainScreen)
-    assert not differences(before, dump(path))
+    with as_before(path):
+        async with on_store(path, NOW) as browser:
+            await browser.press("P")
+            assert isinstance(browser.app.screen, PruneScreen)
+            goes, spared = planned(browser)
+            assert goes == {
+                "old",
+                "boss",
+                "cron_job1_20260101_030000",
+                "cron_job1_20260102_030000",
+                "cron_job2_20260102_040000",
+            }
+            assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
+            totals = browser.text("#totals")
+            assert (
+                "5 conversations" in totals
+                and "7 sessions" in totals
+                and "1 hidden" in browser.text("#stays")
+            )
+            assert "2 related conversations stay" in browser.text(
+                "#stays"
+            ) and "state.db" in browser.text("#file")
+            await browser.press("4")
+            assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
+            assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
+            await browser.press("4", "6")
+            assert "open" in planned(browser)[0], "stale open ones are a class of their own"
+            await set_rules(browser, "older:30d sized:3")
+            assert planned(browser) == (set(), {}) and "“sized:3” is no filter" in browser.text(
+                "#plan"
+            )
+            await browser.press("D")
+            assert (
+                isinstance(browser.app.screen, PruneScreen)
+                and "nothing to clean up" in browser.status
+            )
+            await set_rules(browser, "")
+            assert "No filters yet" in browser.text("#plan") and "Space" not in browser.status
+            await browser.press("7")
+            assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
+            await browser.press("escape")
+            assert isinstance(browser.app.screen, MainScreen)
 
 
 @pytest.mark.slow
-async def test_by_hand(path: Path) -> None:
+async def test_by_hand(path):
     """One is left out, an open one taken all the same; a pinned one never is."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = plan_list(browser)
         plan.cursor = plan.source.index_of("pold") or 0
@@ -108,15 +106,12 @@ async def test_by_hand(path: Path) -> None:
         assert "old" not in planned(browser)[0] and "4 conversations" in browser.text("#totals")
         plan.cursor = plan.source.index_of("sopen") or 0
         await browser.settle()
-        assert "Space takes it" in browser.text("#status")
+        assert "Space takes it" in browser.status
         await browser.press("space")
         assert "open" in planned(browser)[0] and "old" not in planned(browser)[0]
         plan.cursor = plan.source.index_of("spinned") or 0
         await browser.press("space")
-        assert (
-            "stays whatever is marked" in browser.text("#status")
-            and "pinned" not in planned(browser)[0]
-        )
+        assert "stays whatever is marked" in browser.status and "pinned" not in planned(browser)[0]
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteCard)
         await browser.press("y", "5", "enter")
@@ -133,9 +128,9 @@ async def test_by_hand(path: Path) -> None:
 
 @pytest.mark.slow
 async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_read(
-    path: Path,
-) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    path,
+):
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = plan_list(browser)
         plan.cursor = plan.source.index_of("pold") or 0
@@ -161,15 +156,15 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         )
 
 
-async def test_a_plan_of_marks_says_so(path: Path) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+async def test_a_plan_of_marks_says_so(path):
+    async with on_store(path, NOW) as browser:
         await browser.press("space", "P")
         assert "1 marked in the list · rules add more" in browser.text("#rules")
 
 
-async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
+async def test_the_question_is_on_a_small_screen(tmp_path):
     """With the box for the number and the keys, however many conversations the card names."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("P", "D")
         card = browser.app.screen
         shown = card.query_one("#card").region.intersection(card.region)
@@ -181,15 +176,13 @@ async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_short_clean_up_tells_how_far_it_is(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_short_clean_up_tells_how_far_it_is(path, monkeypatch):
     """From the key that confirms it to the end, where there is no card; the screen takes keys
     meanwhile."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P", "D", "5")
-        told: list[str] = []
+        told = []
         context, shown = browser.screen, browser.screen.watch_progress
         monkeypatch.setattr(
             context, "watch_progress", lambda: (told.append(context.progress), shown())
@@ -209,24 +202,21 @@ async def test_a_short_clean_up_tells_how_far_it_is(
 
 
 @pytest.mark.slow
-async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
+async def test_a_message_stays_until_the_cursor_is_moved(path):
     """The rows that an undo brings back are not described over what it says."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("P", "4", "D")
-        await browser.press("3", "enter")
+    async with on_store(path, NOW) as browser:
+        await browser.press("P", "4", "D", "3", "enter")
         assert not planned(browser)[0]
         await browser.press("u")
-        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.text(
-            "#status"
-        )
+        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.status
         await browser.press("down")
-        assert "Enter shows the runs of this job" in browser.text("#status")
+        assert "Enter shows the runs of this job" in browser.status
 
 
 @pytest.mark.slow
-async def test_a_job_is_one_line(path: Path) -> None:
+async def test_a_job_is_one_line(path):
     """With the number of its runs; Enter shows them, space leaves all of them, or one."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         plan = plan_list(browser)
         index = plan.source.index_of("jcron job1")
@@ -245,32 +235,16 @@ async def test_a_job_is_one_line(path: Path) -> None:
         plan.cursor = index
         await browser.press("space")
         assert "3 conversations" in browser.text("#totals")
-        await browser.press("D")
-        await browser.press("3", "enter")
+        await browser.press("D", "3", "enter")
         assert "cron_job1_20260101_030000" in session_ids(
             path
         ) and "cron_job2_20260102_040000" not in session_ids(path)
 
 
-async def test_archive_by_rules_and_undo(path: Path) -> None:
-    """No question; what was put away before stays so after the undo; the plan is made anew."""
-    before = dump(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("P", "a")
-        assert "5 conversations archived" in browser.text("#status") and not planned(browser)[0]
-        connection = sqlite3.connect(path)
-        flags = dict(connection.execute("SELECT id, archived FROM sessions").fetchall())
-        connection.close()
-        assert flags["boss"] and not flags["helper"], "an archive leaves subagents alone"
-        await browser.press("u")
-        assert len(planned(browser)[0]) == 5
-    assert not differences(before, dump(path))
-
-
 @pytest.mark.slow
-async def test_marks_come_along_and_enter_reads(path: Path) -> None:
+async def test_marks_come_along_and_enter_reads(path):
     """What was marked in the list is the plan."""
-    async with browsing(open_app(loose(path), NOW), (96, 40)) as browser:
+    async with on_store(path, NOW, (96, 40)) as browser:
         rows = browser.screen.rows
         rows.cursor = rows.source.index_of("cnew") or 0
         await browser.press("space", "P")
@@ -280,11 +254,11 @@ async def test_marks_come_along_and_enter_reads(path: Path) -> None:
         await browser.press("escape", "tab", "enter")
         assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
         shown = browser.screen.current
-        assert shown is not None and shown.id == "new"
+        assert shown.id == "new"
 
 
 @pytest.fixture
-def home(tmp_path: Path, path: Path) -> Location:
+def home(tmp_path, path):
     """The store as that of a home whose Hermes deletes after ten days."""
     folder = tmp_path / "home"
     folder.mkdir()
@@ -293,7 +267,7 @@ def home(tmp_path: Path, path: Path) -> Location:
     return Location(folder / "state.db", root=folder, profile="default")
 
 
-async def test_what_hermes_deletes(home: Location) -> None:
+async def test_what_hermes_deletes(home):
     """Soonest first, with the reason; a pin takes it off the list, a copy goes into the trash."""
     async with browsing(open_app(home, NOW)) as browser:
         await browser.press("W")
@@ -320,7 +294,7 @@ async def test_what_hermes_deletes(home: Location) -> None:
         await browser.settle()
         await browser.press("b")
         (bundle,) = trash_folder(home).glob("*-*.db")
-        assert bundle.stem in browser.text("#status") and "old" in session_ids(home.path)
+        assert bundle.stem in browser.status and "old" in session_ids(home.path)
         connection = sqlite3.connect(home.path)
         with connection:
             connection.execute("DELETE FROM messages WHERE session_id = 'old'")
@@ -330,10 +304,10 @@ async def test_what_hermes_deletes(home: Location) -> None:
         assert "old" in session_ids(home.path), "the copy brings back what Hermes has deleted"
 
 
-async def test_where_hermes_deletes_nothing(path: Path) -> None:
+async def test_where_hermes_deletes_nothing(path):
     """The reason stands there, not an empty list."""
     copy = path.rename(path.with_name("copy.db"))
-    async with browsing(open_app(loose(copy), NOW), size=(80, 24)) as browser:
+    async with on_store(copy, NOW, (80, 24)) as browser:
         await browser.press("W")
         rule = browser.app.screen.query_one("#rule")
         assert "No conversation of this store would go." in browser.text("#forecasts")
@@ -347,10 +321,10 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [RetentionScreen, PruneScreen, TrashScreen])
-async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[RetentionScreen]) -> None:
+async def test_an_answer_that_comes_while_it_opens(path, kind):
     """A sentence for the status line, or a list read anew, finds a screen that is not put together
     yet."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         browser.app.push_screen(kind(browser.screen))
         assert isinstance(browser.app.screen, kind)
         browser.screen.say("reading the store again")
@@ -359,7 +333,7 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         assert isinstance(browser.app.screen, kind)
         browser.screen.say("and later")
         await browser.settle()
-        assert "and later" in browser.text("#status")
+        assert "and later" in browser.status
         screen = browser.app.screen
         assert isinstance(screen, SubScreen) and screen.is_whole
         with (
@@ -372,16 +346,13 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
-async def test_a_list_read_while_a_screen_opens(
-    tmp_path: Path, kind: Callable[[MainScreen], SubScreen]
-) -> None:
+async def test_a_list_read_while_a_screen_opens(browser, kind):
     """A screen hears that the list was read between any two steps of its being put together, panes
     last."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        screen = kind(browser.screen)
-        browser.app.push_screen(screen)
-        for _ in range(300):
-            browser.screen.mutate_reactive(MainScreen.catalog)
-            await asyncio.sleep(0)
-        await browser.settle()
-        assert browser.app.screen is screen and screen.is_whole
+    screen = kind(browser.screen)
+    browser.app.push_screen(screen)
+    for _ in range(300):
+        browser.screen.mutate_reactive(MainScreen.catalog)
+        await asyncio.sleep(0)
+    await browser.settle()
+    assert browser.app.screen is screen and screen.is_whole

@@ -1,12 +1,8 @@
 """The inspector of compactions, and what the model saw at a message, on stores that Hermes
 wrote."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app, tree_of
+from browsing import on_store, tree_of
 from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 from effort import slow_but
@@ -29,15 +25,13 @@ from hermes_browse.tui.text.styled import line_width
 NOW = T0 + 86_400
 
 
-def _screen(browser: Browser) -> CompactionsScreen:
+def _screen(browser):
     screen = browser.app.screen
     assert isinstance(screen, CompactionsScreen)
     return screen
 
 
-def _deploys(
-    path: Path, said: str = "Never deploy on Fridays, use the staging host db-7.example.org first."
-) -> Path:
+def _deploys(path, said="Never deploy on Fridays, use the staging host db-7.example.org first."):
     """A conversation compressed once, by rotation: the summary mentions nothing of what the user
     decided."""
     sessions = [
@@ -72,8 +66,8 @@ def _deploys(
 
 
 @pytest.mark.parametrize("size", slow_but([(80, 24)], [(80, 24), (120, 36), (200, 60)]))
-async def test_both_sides_of_a_compaction_are_shown(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), size) as browser:
+async def test_both_sides_of_a_compaction_are_shown(tmp_path, size):
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, size) as browser:
         await browser.press("M")
         screen = _screen(browser)
         assert "4 msgs ▸ summary" in browser.text("#compactions")
@@ -86,19 +80,19 @@ async def test_both_sides_of_a_compaction_are_shown(tmp_path: Path, size: tuple[
         assert (replaced.x == instead.x) is (size[0] < 100)
 
 
-async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[str]) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+async def test_lost_terms_are_walked_and_copied(tmp_path, clipboard):
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "n")
-        assert "decision: Never deploy on Fridays" in browser.text("#status")
+        assert "decision: Never deploy on Fridays" in browser.status
         seen = set()
         for _step in range(12):
-            seen.add(browser.text("#status").partition("·")[2].strip())
+            seen.add(browser.status.partition("·")[2].strip())
             await browser.press("n")
         assert any("deploy/rollout.yaml" in each for each in seen)
         assert any("4721" in each for each in seen)
-        first = browser.text("#status")
+        first = browser.status
         await browser.press("n", "N")
-        assert browser.text("#status") == first
+        assert browser.status == first
         await browser.press("C")
         assert "- Never deploy on Fridays" in clipboard[-1]
         assert "- `deploy/rollout.yaml`" in clipboard[-1]
@@ -107,18 +101,16 @@ async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[
         assert "Go on then." not in clipboard[-1]
 
 
-async def test_what_was_replaced_is_saved_without_the_rest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_replaced_is_saved_without_the_rest(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "e")
         assert (
             "JSONL" not in browser.card()
             and "● the 4 messages that were replaced" in browser.card()
         )
         await browser.press("enter")
-        assert "saved" in browser.text("#status")
+        assert "saved" in browser.status
     (saved,) = tmp_path.glob("Deploys, before *.md")
     text = saved.read_text(encoding="utf-8")
     assert "Never deploy on Fridays" in text and "It took 4721 s." in text and "4 messages" in text
@@ -126,19 +118,19 @@ async def test_what_was_replaced_is_saved_without_the_rest(
 
 
 @pytest.mark.slow
-async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path: Path) -> None:
+async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4)
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("M")
         assert _screen(browser).overview.cursor == len(_screen(browser).overview) - 1
         await browser.press("escape", "tab", "g", "J", "J", "M")
         assert _screen(browser).overview.cursor == 0
 
 
-async def test_every_row_says_what_was_lost(tmp_path: Path) -> None:
+async def test_every_row_says_what_was_lost(tmp_path):
     """Not only the one under the cursor; until it is counted, there is an ellipsis."""
     path = long_conversation(tmp_path / "state.db", 300, 3)
-    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+    async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("M")
         rows = browser.text("#compactions").splitlines()[:3]
         assert len(rows) == 3 and all("lost" in row and "…" not in row for row in rows)
@@ -148,8 +140,8 @@ async def test_every_row_says_what_was_lost(tmp_path: Path) -> None:
     assert "…" in "".join(text for text, _look in row.spans(160, NOW))
 
 
-async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path):
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("M", "enter")
         screen = _screen(browser)
         assert screen.replaced.has_focus
@@ -161,9 +153,9 @@ async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -
         assert browser.app.screen is browser.screen
 
 
-async def test_a_conversation_without_compactions_says_so(tmp_path: Path) -> None:
+async def test_a_conversation_without_compactions_says_so(tmp_path):
     store = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("M", "n", "c", "C", "tab")
         assert "has not compressed" in browser.text("#compactions")
 
@@ -172,27 +164,25 @@ RECORDED = ("0.19.0-rotation-twice", "0.18.2-place-often", "0.16.0-rotation-fail
 
 
 @pytest.mark.parametrize("name", slow_but(RECORDED[:1], RECORDED))
-async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -> None:
+async def test_recorded_compactions_are_listed_each(tmp_path, name):
     store = store_of(tmp_path / "state.db", case(f"{name}.json"))
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("4", "M")
         inspection = _screen(browser)._inspection
-        assert inspection is not None and inspection.compactions
+        assert inspection.compactions
         for number, one in enumerate(inspection.compactions):
             screen = _screen(browser)
             screen.overview.cursor = number
             await browser.settle()
             assert screen._number == number
-            assert len(screen.replaced.page.model.outline.rows) == len(one.replaced)  # type: ignore[union-attr]
+            assert len(screen.replaced.page.model.outline.rows) == len(one.replaced)
 
 
-async def test_escapes_and_markup_of_a_store_are_only_shown(
-    tmp_path: Path, clipboard: list[str]
-) -> None:
+async def test_escapes_and_markup_of_a_store_are_only_shown(tmp_path, clipboard):
     said = (
         "Never use \x1b]0;owned\x07/tmp/[bold]evil[/bold]/x.py, always run \u202egnp.exe instead."
     )
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db", said)), NOW)) as browser:
+    async with on_store(_deploys(tmp_path / "state.db", said), NOW) as browser:
         await browser.press("M", "n")
         for widget in ("#status", "#replaced", "#compactions", "#about"):
             text = browser.text(widget)
@@ -202,9 +192,9 @@ async def test_escapes_and_markup_of_a_store_are_only_shown(
         assert "\x1b" not in clipboard[-1]
 
 
-async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
+async def test_rows_fill_exactly_their_width(tmp_path):
     store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
-    async with browsing(open_app(loose(store), NOW)) as browser:
+    async with on_store(store, NOW) as browser:
         await browser.press("M")
         inspection = _screen(browser)._inspection
         assert inspection is not None
@@ -214,13 +204,13 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
             )
 
 
-def _keys(browser: Browser) -> list[str]:
+def _keys(browser):
     return [each.key for each in tree_of(browser) if not isinstance(each, MoreEntry)]
 
 
-async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
+async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path):
     store = long_conversation(tmp_path / "state.db", 120, 3, in_place=False)
-    async with browsing(open_app(loose(store), NOW), (160, 40)) as browser:
+    async with on_store(store, NOW, (160, 40)) as browser:
         await browser.press("l")
         tree = browser.screen.lineage
         assert _keys(browser) == ["ls0", "xs0 0", "ls1", "xs1 1", "ls2", "xs2 2", "ls3"]
@@ -228,37 +218,35 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
         assert "compressed 3 times" in browser.text("#lineage-title")
         await browser.press("k", "k", "k")
         current = browser.screen.transcript.current
-        assert current is not None and current.is_summary  # the transcript is at the seam
+        assert current.is_summary  # the transcript is at the seam
         await browser.press("enter")
         assert _screen(browser).overview.cursor == 1
         await browser.press("escape")
         assert isinstance(tree.current, CompactionEntry) and tree.current.number == 1
 
 
-async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)
+async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path):
+    async with on_store(
+        long_conversation(tmp_path / "state.db", 120, 2), NOW, (120, 40)
     ) as browser:
         assert _keys(browser) == ["ls0", "xs0 0", "xs0 1", "xs0 2"]
         assert browser.screen.lineage.display
 
 
 @pytest.mark.slow
-async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 36)
-    ) as browser:
+async def test_a_hit_says_whether_the_model_still_has_it(tmp_path):
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, (120, 36)) as browser:
         await browser.press("/", *"is:forgotten fridays", "down")
-        assert "the model has a summary of it at most" in browser.text("#status")
+        assert "the model has a summary of it at most" in browser.status
         await browser.press(*["backspace"] * 30, *"-is:forgotten deploying", "down")
-        assert "the model still has it" in browser.text("#status")
+        assert "the model still has it" in browser.status
 
 
-def _lit(browser: Browser) -> set[int]:
+def _lit(browser):
     """The messages on the page that are not dimmed."""
     page = browser.screen.transcript.page
     assert page.model is not None
-    found: set[int] = set()
+    found = set()
     for index, line in page.frame():
         row = page.model.row(index)
         if row is not None and any(
@@ -268,26 +256,22 @@ def _lit(browser: Browser) -> set[int]:
     return found
 
 
-async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (160, 50)
-    ) as browser:
+async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path):
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, (160, 50)) as browser:
         await browser.press("tab", ".")
         assert "the model had: a summary of 4 messages + 2 messages" in browser.text("#facts")
-        assert "a summary of 4 messages" in browser.text("#status")
+        assert "a summary of 4 messages" in browser.status
         assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
         await browser.press("z", "escape")  # before the pane that is alone
         assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
-        assert "the model had" not in browser.text("#facts") + browser.text("#status")
+        assert "the model had" not in browser.text("#facts") + browser.status
         assert browser.screen.transcript.has_focus and browser.screen.has_class("-zoom-side")
         await browser.press(".", ".")
         assert browser.screen.transcript.page.seen is None
 
 
-async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:
-    async with browsing(
-        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)
-    ) as browser:
+async def test_what_came_after_a_message_was_not_seen_there(tmp_path):
+    async with on_store(_deploys(tmp_path / "state.db"), NOW, (120, 50)) as browser:
         await browser.press("tab", "g", "J", ".")
         assert "the model had: 3 messages" in browser.text("#facts")
         assert _lit(browser) == {1, 2, 3}
@@ -296,31 +280,29 @@ async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> N
         assert browser.screen.transcript.page.seen is None
 
 
-async def test_the_recap_has_no_context(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+async def test_the_recap_has_no_context(tmp_path):
+    async with on_store(_deploys(tmp_path / "state.db"), NOW) as browser:
         await browser.press("tab", "p", ".")
-        assert "no message here" in browser.text("#status")
+        assert "no message here" in browser.status
 
 
-async def test_the_resume_card_says_what_the_model_will_not_remember(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("R")  # the newest of the sample was compressed twice
-        assert "The model has only a summary of 47 of 56 messages" in browser.card()
+async def test_the_resume_card_says_what_the_model_will_not_remember(browser):
+    await browser.press("R")  # the newest of the sample was compressed twice
+    assert "The model has only a summary of 47 of 56 messages" in browser.card()
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_what_a_resume_lacks(tmp_path: Path, in_place: bool) -> None:
+def test_what_a_resume_lacks(tmp_path, in_place):
     path = long_conversation(tmp_path / "state.db", 300, 4, in_place=in_place)
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, ["s0"], NOW).of_session("s0")
-        assert conversation is not None
         memory = read_memory(reader, conversation.segments)
         live = {row.id for row in read_outline(reader, conversation.segments, Reading.LIVE).rows}
     assert live <= memory.known and not live & set(memory.forgotten)
     assert f"summary of {len(memory.forgotten)} of {memory.said} messages" in not_remembered(memory)
 
 
-def test_nothing_is_said_where_nothing_is_forgotten(tmp_path: Path) -> None:
+def test_nothing_is_said_where_nothing_is_forgotten(tmp_path):
     path = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
     with Store(path).reader() as reader:
         found = read_catalog(reader, NOW).select(View.ALL)

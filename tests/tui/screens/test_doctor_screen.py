@@ -1,16 +1,14 @@
 """`doctor` on the screen: the facts of the command, each problem with its remedy, taken off the
 screen's thread."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, demo_app, loose, on_store
 from builders import make_store
+from user_config import write_config
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
@@ -21,13 +19,10 @@ from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.text import checkup
 
 
-async def test_problems_first_then_how_everything_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_problems_first_then_how_everything_is(tmp_path, monkeypatch):
     """What does not hold in the configuration is there with its line and its remedy; F5 looks
     again."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text("theme = 3\n")
+    write_config("theme = 3\n")
     monkeypatch.setattr(checkup, "disk_free", lambda path: 5_000_000_000)  # others write meanwhile
     app = demo_app(tmp_path)
     async with browsing(app, (200, 60)) as browser:  # paths of a temporary folder can be long
@@ -47,10 +42,10 @@ async def test_problems_first_then_how_everything_is(
 
 
 @pytest.mark.slow
-async def test_a_store_that_went_away(tmp_path: Path) -> None:
+async def test_a_store_that_went_away(tmp_path):
     """Is an error with a remedy, and everything else is told all the same."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}])
-    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         path.unlink()
         await browser.press("H")
         text = browser.text("#report")
@@ -58,14 +53,14 @@ async def test_a_store_that_went_away(tmp_path: Path) -> None:
         assert "1 error" in browser.text("#header")
 
 
-async def test_the_screen_never_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_screen_never_waits(tmp_path, monkeypatch):
     """Nothing of it runs on the screen's thread, and what goes wrong there is a sentence."""
-    threads: set[threading.Thread] = set()
+    threads = set()
     original = Reader.rows
 
-    def rows(self: Reader, *given: object) -> object:
+    def rows(self, *given):
         threads.add(threading.current_thread())
-        return original(self, *given)  # type: ignore[arg-type]  # passed on as it came
+        return original(self, *given)
 
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
@@ -73,7 +68,7 @@ async def test_the_screen_never_waits(tmp_path: Path, monkeypatch: pytest.Monkey
         await browser.press("H")
         assert threads and threading.main_thread() not in threads
 
-        def broken(*given: object) -> checkup.Checkup:
+        def broken(*given):
             raise RuntimeError("secret words")
 
         monkeypatch.setattr(doctor, "examine", broken)
@@ -82,22 +77,21 @@ async def test_the_screen_never_waits(tmp_path: Path, monkeypatch: pytest.Monkey
         assert "RuntimeError" in told and "secret" not in told and "looking" not in told
 
 
-async def test_the_report_can_be_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_report_can_be_copied(tmp_path, monkeypatch):
     """As plain text, problems included."""
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
-        copied: list[str] = []
+        copied = []
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
-        await browser.press("H")
-        await browser.press("y")
+        await browser.press("H", "y")
         assert "journal mode" in copied[0] and "→" in copied[0]
-        assert "the report" in browser.text("#status")
+        assert "the report" in browser.status
 
 
 @pytest.mark.parametrize(
     "statement", ["DELETE FROM schema_version", "UPDATE schema_version SET version = 99"]
 )
-def test_every_warning_has_a_remedy(tmp_path: Path, statement: str) -> None:
+def test_every_warning_has_a_remedy(tmp_path, statement):
     """Of a store, too: newer, without a number, without an index."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], fts=False)
     with sqlite3.connect(path) as connection:

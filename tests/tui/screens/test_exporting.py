@@ -1,15 +1,10 @@
 """The card that saves conversations: which messages go into a file, and what is said of those that
 do not."""
 
-from __future__ import annotations
-
 import json
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
-import pytest
-from browsing import browsing, loose, open_app
+from browsing import on_store
 from builders import make_store
 from pruning import NOW
 from textual.widgets import Input
@@ -18,28 +13,26 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.tui.screens import exporting
 
 
-async def test_export_of_everything(
-    fixture_store: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_export_of_everything(fixture_store, tmp_path, monkeypatch):
     """JSONL holds live messages unless a key says otherwise; what was left out is said."""
     monkeypatch.chdir(tmp_path)
-    async with browsing(open_app(loose(fixture_store("state-v31")), NOW), (250, 36)) as browser:
+    async with on_store(fixture_store("state-v31"), NOW, (250, 36)) as browser:
         await browser.press("4")
         rows = browser.screen.rows
         rows.cursor = rows.source.index_of("c20260115_090000_999001")
         await browser.settle()
         await browser.press("e", "down")
         assert browser.text("#everything").startswith("○")
-        browser.app.screen.query_one("Input").value = "live.jsonl"  # type: ignore[attr-defined]
+        browser.app.screen.query_one("Input").value = "live.jsonl"
         await browser.press("enter")
-        assert "Left out: 2 rewound messages." in browser.text("#status")
+        assert "Left out: 2 rewound messages." in browser.status
         await browser.press("e", "down", "ctrl+l")
         assert browser.text("#everything").startswith("●") and "only Hermes 0.22" in browser.text(
             "#everything"
         )
-        browser.app.screen.query_one("Input").value = "all.jsonl"  # type: ignore[attr-defined]
+        browser.app.screen.query_one("Input").value = "all.jsonl"
         await browser.press("enter")
-        assert "With 2 rewound messages" in browser.text("#status")
+        assert "With 2 rewound messages" in browser.status
     counts = {
         name: len(json.loads((tmp_path / name).read_text())["messages"])
         for name in ("live.jsonl", "all.jsonl")
@@ -47,9 +40,7 @@ async def test_export_of_everything(
     assert counts == {"live.jsonl": 3, "all.jsonl": 5}
 
 
-async def test_what_was_typed_outlives_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_typed_outlives_a_failure(tmp_path, monkeypatch):
     """A file that cannot be written leaves the card with its path and says why there; another path
     is saved to."""
     monkeypatch.chdir(tmp_path)
@@ -59,10 +50,10 @@ async def test_what_was_typed_outlives_a_failure(
         messages=[{"session_id": "a", "content": "x"}],
     )
     full = BrowseError("The disk is full.", remedy="Make room.")
-    async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         real = exporting.Export.save
 
-        def fail(*given: object, **named: object) -> Iterator[object]:
+        def fail(*given, **named):
             raise full
 
         monkeypatch.setattr(exporting.Export, "save", fail)
@@ -81,9 +72,7 @@ async def test_what_was_typed_outlives_a_failure(
         assert browser.app.screen is browser.screen and (tmp_path / "typed by hand.md").exists()
 
 
-async def test_a_card_that_was_left_says_it_in_the_status_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_card_that_was_left_says_it_in_the_status_line(tmp_path, monkeypatch):
     """Esc while it is being saved leaves the card and not the saving; a failure is told where one
     looks then."""
     monkeypatch.chdir(tmp_path)
@@ -94,12 +83,12 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(
     )
     let_go = threading.Event()
 
-    def slow(*given: object, **named: object) -> Iterator[object]:
+    def slow(*given, **named):
         assert let_go.wait(60)
         raise BrowseError("The disk is full.")
 
     monkeypatch.setattr(exporting.Export, "save", slow)
-    async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         await browser.press("e")
         await browser.send("enter", "enter")
         assert "saving" in browser.text("#verdict") and browser.app.writes.is_busy
@@ -107,6 +96,4 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(
         assert browser.app.screen is browser.screen
         let_go.set()
         await browser.settle()
-        assert browser.app.screen is browser.screen and "The disk is full." in browser.text(
-            "#status"
-        )
+        assert browser.app.screen is browser.screen and "The disk is full." in browser.status

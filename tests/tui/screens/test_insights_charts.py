@@ -1,15 +1,11 @@
 """The columns, lines and sentences of insights, drawn from given numbers."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, loose, open_app
+from browsing import NOW, on_store
 from builders import DAY, make_store
 from textual.color import Color
 
@@ -24,12 +20,12 @@ from hermes_browse.tui.screens.insights.words import cost, cost_line, label, sea
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
-def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Chart:
+def plain(labels, values, chosen=None):
     """Columns of one colour."""
     return Chart(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:.3g}")
 
 
-def test_columns_in_few_cells() -> None:
+def test_columns_in_few_cells():
     """As many as there is room for: the last, or those around the chosen one; labels never meet."""
     many = plain([str(number) for number in range(500)], [1.0] * 500)
     assert (
@@ -43,13 +39,13 @@ def test_columns_in_few_cells() -> None:
             assert len(axis(each, lay_out(each, width), width)) == width
 
 
-def test_shades_by_quantiles() -> None:
+def test_shades_by_quantiles():
     """One hour with a hundred times as much as the others does not make them all alike."""
     assert quantiles([1, 2, 3, 4, 5, 6, 7, 800]) == [2, 4, 6, 800]
     assert quantiles([0, 5, 5]) == [5] and quantiles([0.0]) == [] and quantiles([1, 9]) == [1, 9]
 
 
-def test_parts_are_never_more_than_the_sum() -> None:
+def test_parts_are_never_more_than_the_sum():
     """A session of two models counts for both; a column is as high as its sum all the same, and
     hides no part."""
     whole = [Group("d", sessions=3)]
@@ -76,7 +72,7 @@ def test_parts_are_never_more_than_the_sum() -> None:
     assert alone.at("d") == [(OWN[0], 1.0), (OTHERS, 2.0)]
 
 
-async def test_columns_are_drawn(tmp_path: Path) -> None:
+async def test_columns_are_drawn(tmp_path):
     """To the eighth of a cell; the chosen one has a band behind it, and parts are in the colours of
     the legend."""
     sessions, messages = (
@@ -84,15 +80,15 @@ async def test_columns_are_drawn(tmp_path: Path) -> None:
         [{"session_id": "a", "timestamp": NOW - DAY}],
     )
     path = make_store(tmp_path / "state.db", "31", sessions, messages)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         plot = browser.app.screen.query_one(BarPlot)
         height, width = plot.size.height - 2, plot.room
 
-        def drawn() -> list[str]:
+        def drawn():
             return [plot.render_line(y).text for y in range(plot.size.height)]
 
-        def rows_of(value: float) -> str:
+        def rows_of(value):
             """A column from its foot: eight eighths to a row."""
             eighths = round(value / 4.0 * height * 8)
             return "█" * (eighths // 8) + " ▁▂▃▄▅▆▇"[eighths % 8].strip()
@@ -138,7 +134,7 @@ async def test_columns_are_drawn(tmp_path: Path) -> None:
         assert "█" not in "".join(drawn())
 
 
-def test_the_plots_are_loaded_with_the_screen_alone() -> None:
+def test_the_plots_are_loaded_with_the_screen_alone():
     """The browser starts without them."""
     program = (
         "import sys, hermes_browse.tui.app; print('hermes_browse.tui.screens.insights.plot' in sys.modules); "
@@ -150,7 +146,7 @@ def test_the_plots_are_loaded_with_the_screen_alone() -> None:
     assert ended.stdout.split() == ["False", "True"]
 
 
-def test_searches() -> None:
+def test_searches():
     """What is asked for, and what cannot be."""
     assert search_for("month", "2026-03", "all", NOW).query == "on:2026-03"
     assert search_for("week", "2026-03-02", "1y", NOW).query == "after:2026-03-01 before:2026-03-09"
@@ -167,7 +163,7 @@ def test_searches() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])
 @pytest.mark.parametrize("by", ["day", "tool"])
-def test_lines_fill_their_width(by: str, width: int) -> None:
+def test_lines_fill_their_width(by, width):
     """Exactly, wide letters included, and so does the line above them."""
     from rich.cells import cell_len
 
@@ -186,7 +182,7 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
             assert cell_len(spans[0][0]) < 20 and bar > width // 5, "bars have the rest"
 
 
-def test_sentences() -> None:
+def test_sentences():
     """Words fit the width; unknown and estimated are told apart."""
     group = Group("x", set("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
     assert "1 session begun" in tokens_line(group, 200) and len(tokens_line(group, 78)) <= 78

@@ -1,34 +1,29 @@
 """Insights on the screen: bars and lines agree with the store, Enter shows what is behind them, /
 searches for it."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from browsing import NOW, Browser, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, demo_app, on_demo, on_store, rows_of
 from builders import DAY, make_store, tool_call
 from effort import slow_but
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
-from hermes_browse.store.insights.facts import Facts
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.plot import BarPlot, WeekPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
-from hermes_browse.tui.screens.insights.series import OTHERS, OWN, Chart
+from hermes_browse.tui.screens.insights.series import OTHERS, OWN
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
 from hermes_browse.tui.screens.insights.words import search_for
 from hermes_browse.tui.widgets.stacked_columns import edges
 
 
-def session(id: str, days: float, **columns: object) -> dict[str, object]:
+def session(id, days, **columns):
     """A session begun so many days before `NOW`."""
     return {
         "id": id,
@@ -38,13 +33,13 @@ def session(id: str, days: float, **columns: object) -> dict[str, object]:
     } | columns
 
 
-def message(id: str, days: float, **columns: object) -> dict[str, object]:
+def message(id, days, **columns):
     """A message of so many days before `NOW`."""
     return {"session_id": id, "content": "hello", "timestamp": NOW - days * DAY} | columns
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path):
     """Three chats in two weeks, of two models, with a tool that fails, and an old one."""
     sessions = [
         session(
@@ -79,13 +74,13 @@ def path(tmp_path: Path) -> Path:
     return make_store(tmp_path / "state.db", "31", sessions, messages)
 
 
-def lines(browser: Browser) -> list[GroupRow]:
+def lines(browser):
     """The lines of sums."""
     source = browser.app.screen.query_one("#groups", ConversationList).source
     return [row for row in map(source.row, range(len(source))) if isinstance(row, GroupRow)]
 
 
-def behind(browser: Browser) -> set[str]:
+def behind(browser):
     """Tips of the conversations that are listed."""
     source = browser.app.screen.query_one("#groups", ConversationList).source
     rows = [source.row(index) for index in range(len(source))]
@@ -94,11 +89,9 @@ def behind(browser: Browser) -> set[str]:
 
 @pytest.mark.parametrize("tab", slow_but(["1", "6"], ["1", "2", "6"]))
 @pytest.mark.parametrize("size", slow_but([(80, 16)], [(50, 14), (80, 16), (80, 24)]))
-async def test_a_low_terminal_shows_lines_rather_than_the_chart(
-    path: Path, tab: str, size: tuple[int, int]
-) -> None:
+async def test_a_low_terminal_shows_lines_rather_than_the_chart(path, tab, size):
     """There are always some, and a resize brings the picture."""
-    async with browsing(open_app(loose(path), NOW), size) as browser:
+    async with on_store(path, NOW, size) as browser:
         await browser.press("I", tab)
         screen = browser.app.screen
         assert screen.query_one("#groups").region.height >= 4
@@ -108,23 +101,23 @@ async def test_a_low_terminal_shows_lines_rather_than_the_chart(
         assert picture.region.height >= 6 and screen.query_one("#groups").region.height >= 4
 
 
-def chart(browser: Browser) -> Chart:
+def chart(browser):
     """The bars."""
     found = browser.app.screen.query_one(BarPlot)._chart
     assert found is not None
     return found
 
 
-def heights(browser: Browser) -> list[float]:
+def heights(browser):
     """Those of the bars: their parts added up."""
     return [
         sum(parts) for parts in zip(*(each.values for each in chart(browser).series), strict=True)
     ]
 
 
-async def test_days_with_their_bars(path: Path) -> None:
+async def test_days_with_their_bars(path):
     """Newest first; the bar of the line is the chosen one; Enter, Esc, and what is behind a day."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         assert isinstance(browser.app.screen, InsightsScreen)
         assert [(row.group.key, row.group.tokens.total) for row in lines(browser)] == [
@@ -148,22 +141,21 @@ async def test_days_with_their_bars(path: Path) -> None:
         await browser.press("down")
         assert chart(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
         await browser.press("enter")
-        assert behind(browser) == {"b", "c"} and "2 conversations" in browser.text("#status")
+        assert behind(browser) == {"b", "c"} and "2 conversations" in browser.status
         await browser.press("escape")
         assert lines(browser)[1].group.key == "2026-05-26" and chart(browser).chosen == 27
         await browser.press("enter", "enter")
         assert isinstance(browser.app.screen, MainScreen)
-        assert browser.screen.current is not None
         assert browser.screen.current.id in {"b", "c"}
 
 
-async def test_periods_units_and_measures(path: Path) -> None:
+async def test_periods_units_and_measures(path):
     """[ and ] look back, b changes the bars, m what they measure."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "left_square_bracket")
         assert len(heights(browser)) == 7 and "7 days" in browser.text("#header")
         await browser.press("left_square_bracket")
-        assert "no shorter" in browser.text("#status")
+        assert "no shorter" in browser.status
         await browser.press(*["right_square_bracket"] * 4)
         assert [row.group.key for row in lines(browser)] == ["2026-05", "2025-11"]
         assert chart(browser).labels[0] == "Nov 2025" and len(heights(browser)) == 7
@@ -176,9 +168,9 @@ async def test_periods_units_and_measures(path: Path) -> None:
         assert heights(browser)[-3:] == [6, 0, 2]
 
 
-async def test_by_model_source_and_directory(path: Path) -> None:
+async def test_by_model_source_and_directory(path):
     """Most first; the part of the line is lit in the bars of all."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "2")
         assert [(row.group.key, row.group.tokens.total) for row in lines(browser)] == [
             ("m/one", 1510),
@@ -213,27 +205,16 @@ async def test_by_model_source_and_directory(path: Path) -> None:
         assert "Chat b" in browser.text("#groups")
 
 
-async def test_tools_and_their_failures(path: Path) -> None:
-    """Calls, answers, failures; what tokens a tool took nobody knows."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("I", "4")
-        (row,) = lines(browser)
-        assert (row.group.key, row.group.calls, row.group.failed) == ("terminal", 1, 1)
-        assert "100.0%" in browser.text("#groups") and "by tool" in browser.text("#costs")
-        await browser.press("enter")
-        assert behind(browser) == {"a"}
-
-
-async def test_a_column_says_what_is_counted(path: Path) -> None:
+async def test_a_column_says_what_is_counted(path):
     """Sessions that began: a conversation may have none of them on a day."""
-    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+    async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("I")
         assert "begun" in browser.text("#headings") and "sessions" not in browser.text("#headings")
         await browser.press("4")
         assert "sessions" in browser.text("#headings"), "by tool they are those that used it"
 
 
-async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path: Path) -> None:
+async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path):
     """By its first words, not by its id."""
     told = [message("20260101_000000_abcdef", 1, content="Move the tests to pytest")]
     path = make_store(
@@ -242,16 +223,16 @@ async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path: Pa
         [session("20260101_000000_abcdef", 1, title=None, input_tokens=9), session("b", 1)],
         told,
     )
-    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+    async with on_store(path, NOW, (160, 40)) as browser:
         await browser.press("I", "7", "m")
         assert "Move the tests to pytest" in browser.text("#groups")
         legend = browser.text("#bars")
         assert "Move the tests to pytest" in legend and "20260101_000000" not in legend
 
 
-async def test_hours_of_the_week(path: Path) -> None:
+async def test_hours_of_the_week(path):
     """A map instead of bars; Enter shows what a search could not; / says so."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "6")
         assert (
             not browser.app.screen.query_one(BarPlot).display
@@ -270,33 +251,33 @@ async def test_hours_of_the_week(path: Path) -> None:
         await browser.press("m", "m")
         assert lines(browser)[0].group.key == "1-20"
         await browser.press("slash")
-        assert "cannot ask for an hour" in browser.text("#status")
+        assert "cannot ask for an hour" in browser.status
         await browser.press("enter")
         assert behind(browser) == {"b", "c"}
 
 
 @pytest.mark.parametrize(
-    ("keys", "query"), [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
+    "keys, query", [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
 )
-async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
+async def test_the_search_for_a_line(path, keys, query):
     """It is typed into the box of the main screen, and finds the same conversations."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", *keys)
         wanted = lines(browser)[0].group.conversations
         await browser.press("slash")
         assert (
             isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
         )
-        rows = [browser.screen.rows.source.row(index) for index in range(len(browser.screen.rows))]
+        rows = rows_of(browser)
         assert {
             row.conversation.root_id for row in rows if isinstance(row, ConversationRow)
         } == wanted
 
 
 @pytest.mark.slow
-async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) -> None:
+async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path):
     """Of a model: behind the count in the status line, until something else is asked."""
-    async with browsing(demo_app(tmp_path), size=(80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press("I", *["right_square_bracket"] * 4)
         for number in range(1, 7):
             await browser.press(str(number))
@@ -304,14 +285,14 @@ async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) ->
                 break
         await browser.press("slash")
         word = search_for("model", "any", "all", NOW).note
-        assert word and word in browser.text("#status")
-        assert browser.text("#status").split()[0] == f"{len(browser.screen.rows):,}"
+        assert word and word in browser.status
+        assert browser.status.split()[0] == f"{len(browser.screen.rows):,}"
         browser.screen.box.value += " cookie "
         await browser.settle()
-        assert word not in browser.text("#status")
+        assert word not in browser.status
 
 
-async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
+async def test_the_demo_as_sql_counts_it(tmp_path):
     """What the screen says of all time is what the store holds, runs of a job folded behind their
     line."""
     app = demo_app(tmp_path)
@@ -335,9 +316,9 @@ async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
         assert behind(browser)
 
 
-async def test_news_wait_for_f5(path: Path) -> None:
+async def test_news_wait_for_f5(path):
     """Sums do not jump while they are looked at; the title says that there is more."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         with sqlite3.connect(path) as connection:
             connection.execute(
@@ -351,13 +332,13 @@ async def test_news_wait_for_f5(path: Path) -> None:
         assert lines(browser)[0].group.sessions == 2 and "F5" not in browser.text("#header")
 
 
-async def test_late_news_of_what_has_been_read(path: Path) -> None:
+async def test_late_news_of_what_has_been_read(path):
     """The watcher tells of a write that F5 has read already: the sums are not outdated. After
     another one they are."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
 
-        def write(name: str) -> None:
+        def write(name):
             with sqlite3.connect(path) as connection:
                 values = [name, "cli", NOW - 9]
                 connection.execute(
@@ -378,28 +359,28 @@ async def test_late_news_of_what_has_been_read(path: Path) -> None:
         assert "F5 reads again" in browser.text("#header")
 
 
-async def test_columns_are_stacked(path: Path) -> None:
+async def test_columns_are_stacked(path):
     """By model, by source, or not at all; where lines are models they are the parts."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I", "m")
         assert [each.name for each in chart(browser).series] == ["two", "one"]
         assert [look for look, _ in lines(browser)[1].parts] == [*OWN[:2], OTHERS]
         await browser.press("s")
         assert [each.name for each in chart(browser).series] == ["telegram", "cli"]
-        assert "by source" in browser.text("#status")
+        assert "by source" in browser.status
         await browser.press("s")
         assert [each.name for each in chart(browser).series] == [
             ""
-        ] and "not stacked" in browser.text("#status")
+        ] and "not stacked" in browser.status
         await browser.press("2", "s")
-        assert "the lines of the table" in browser.text("#status")
+        assert "the lines of the table" in browser.status
         assert [each.name for each in chart(browser).series] == ["two", "one"]
 
 
-async def test_nothing_at_all(tmp_path: Path) -> None:
+async def test_nothing_at_all(tmp_path):
     """A period without anything says what to press."""
     path = make_store(tmp_path / "state.db", "22", [session("old", 500)], [message("old", 500)])
-    async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
+    async with on_store(path, NOW, (80, 24)) as browser:
         await browser.press("I")
         assert "] looks further back" in browser.text("#groups")
         await browser.press("enter", "slash", "2", "4", "6")
@@ -410,23 +391,9 @@ async def test_nothing_at_all(tmp_path: Path) -> None:
         assert isinstance(browser.app.screen, MainScreen)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("theme", ["hermes-light", "ansi-dark"])
-async def test_small_and_in_other_themes(path: Path, theme: str) -> None:
-    """80 × 24: bars, lines and keys are there; what is chosen can be told without colour."""
-    app = open_app(loose(path), NOW)
-    async with browsing(app, size=(80, 24)) as browser:
-        app.theme = theme
-        await browser.press("I")
-        assert "█" in browser.text("#bars") and "28 May ▲" in browser.text("#bars")
-        assert len(lines(browser)) == 2 and "measure" in browser.text("#keys")
-        await browser.press("2")
-        assert "█ one" in browser.text("#bars") and "█ 1 other" not in browser.text("#bars")
-
-
-async def test_a_click_on_a_bar(path: Path) -> None:
+async def test_a_click_on_a_bar(path):
     """Goes to its line; on a day without anything it says so."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("I")
         screen = browser.app.screen
         places = edges(30, screen.query_one(BarPlot).room)
@@ -434,41 +401,39 @@ async def test_a_click_on_a_bar(path: Path) -> None:
             await browser.pilot.click("#bars", offset=(1 + 7 + places[index], 2))
             await browser.settle()
             assert screen.query_one("#groups", ConversationList).cursor == wanted
-            assert ("nothing" in browser.text("#status")) is (index == 28)
+            assert ("nothing" in browser.status) is (index == 28)
 
 
 @pytest.mark.slow
-async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_reading_is_stopped_with_esc(path, monkeypatch):
     """The screen stays, F5 begins again; so it does after an error, which is said in the place of
     the lines."""
 
     def endless(
-        store: object,
-        catalog: object,
+        store,
+        catalog,
         *,
-        of_tools: bool,
-        stopped: Callable[[], bool],
-        tell: Callable[[float], None],
-    ) -> Facts:
+        of_tools,
+        stopped,
+        tell,
+    ):
         while not stopped():
             tell(0.5)
             time.sleep(0.005)
         raise QueryInterruptedError("stopped")
 
-    def broken(*given: object, **named: object) -> Facts:
+    def broken(*given, **named):
         raise StoreError("The disk is on fire.", remedy="Run.")
 
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         monkeypatch.setattr(OpenStore, "facts", endless)
         await browser.pilot.press("I")
         await browser.pilot.press("escape")
         await browser.settle()
-        assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.text(
-            "#status"
-        )
+        assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.status
         monkeypatch.setattr(OpenStore, "facts", broken)
         await browser.press("f5")
-        assert "on fire" in browser.text("#groups") and "on fire" in browser.text("#status")
+        assert "on fire" in browser.text("#groups") and "on fire" in browser.status
         monkeypatch.undo()
         await browser.press("f5")
         assert len(lines(browser)) == 2

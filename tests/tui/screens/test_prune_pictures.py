@@ -1,13 +1,9 @@
 """The pictures of a clean-up: columns over time, blocks of bytes, the file before and after."""
 
-from __future__ import annotations
-
 import random
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, demo_app, loose, open_app
+from browsing import on_demo, on_store
 from hypothesis import given
 from hypothesis import strategies as st
 from pruning import NOW
@@ -19,7 +15,6 @@ from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.axis import (
-    Axis,
     Cell,
     Measure,
     Point,
@@ -37,19 +32,19 @@ from hermes_browse.tui.screens.cleanup.totals import before_and_after
 from hermes_browse.tui.text import formats
 
 
-def _points(days: Sequence[float], messages: int = 10) -> list[Point]:
+def _points(days, messages=10):
     return [
         Point(NOW - age * DAY, f"r{i}", (f"s{i}",), messages, 0.5, 1) for i, age in enumerate(days)
     ]
 
 
 def _axis(
-    points: Sequence[Point],
-    gone: Sequence[str] = (),
+    points,
+    gone=(),
     *,
-    measure: Measure = Measure.MESSAGES,
-    most: int = 60,
-) -> Axis:
+    measure=Measure.MESSAGES,
+    most=60,
+):
     return make_axis(
         points, gone=gone, spared=["r1"], sizes={}, measure=measure, most=most, now=NOW
     )
@@ -62,9 +57,7 @@ def _axis(
     st.integers(1, 9),
     st.one_of(st.none(), st.floats(0, 5000)),
 )
-def test_an_axis_fills_its_room_and_loses_nothing(
-    days: list[float], most: int, width: int, height: int, age: float | None
-) -> None:
+def test_an_axis_fills_its_room_and_loses_nothing(days, most, width, height, age):
     """Whatever the times: no more columns than fit, all of it in them, every row as wide as it
     claims."""
     points = _points(days)
@@ -79,7 +72,7 @@ def test_an_axis_fills_its_room_and_loses_nothing(
     assert cell_len(labels(axis, width, [f"{i + 1}月" for i in range(12)])) == width
 
 
-def test_what_is_there_is_seen_and_what_goes_stands_below() -> None:
+def test_what_is_there_is_seen_and_what_goes_stands_below():
     """One message beside a thousand; a column is as high as it is large."""
     small, large = (
         Point(NOW - 200 * DAY, "a", ("a",), 1, 0, 1),
@@ -92,7 +85,7 @@ def test_what_is_there_is_seen_and_what_goes_stands_below() -> None:
     assert any(cell.look == "stays" and "█" in cell.text for cell in rows[0])
 
 
-def test_a_subagent_is_no_conversation_but_has_bytes() -> None:
+def test_a_subagent_is_no_conversation_but_has_bytes():
     points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 10, 0, 0)]
     assert sum(each.total for each in _axis(points, measure=Measure.CONVERSATIONS).columns) == 1
     sizes = {"a": Sizes(rows=10, content=3000), "b": Sizes(rows=10, content=1000)}
@@ -102,7 +95,7 @@ def test_a_subagent_is_no_conversation_but_has_bytes() -> None:
     assert sum(each.total for each in axis.columns) == 4000 and not axis.is_estimated
 
 
-def test_bytes_that_are_not_measured_follow_from_messages() -> None:
+def test_bytes_that_are_not_measured_follow_from_messages():
     """So that the axis stands at once, and hardly moves when they are."""
     points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 30, 0, 1)]
     sizes = {"a": Sizes(rows=10, content=1000)}
@@ -112,13 +105,13 @@ def test_bytes_that_are_not_measured_follow_from_messages() -> None:
     assert axis.is_estimated and sum(each.total for each in axis.columns) == 1000 + 3000
 
 
-def test_places_and_times_are_each_others_inverse() -> None:
+def test_places_and_times_are_each_others_inverse():
     axis = _axis(_points([3, 90, 800]))
     for x in (0.0, 0.2, 0.5, 0.99):
         assert axis.place_of(axis.time_at(x)) == pytest.approx(x, abs=1e-6)
 
 
-def test_days_to_come() -> None:
+def test_days_to_come():
     axis = coming([0, 0, 3.5], 30, NOW)
     assert (
         axis.unit == "day"
@@ -127,7 +120,7 @@ def test_days_to_come() -> None:
     )
 
 
-def test_one_far_off_does_not_squeeze_the_others() -> None:
+def test_one_far_off_does_not_squeeze_the_others():
     """An open session of automation goes after two whole periods: it is named beside the axis, and
     none is lost."""
     days = [float(each) for each in range(28)]
@@ -137,7 +130,7 @@ def test_one_far_off_does_not_squeeze_the_others() -> None:
     assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
 
 
-def _store(sizes: Sequence[tuple[int, int]], others: int = 0) -> StoreBytes:
+def _store(sizes, others=0):
     """A map of conversations given by bytes and percents that go, and of others."""
     largest = sorted(
         (
@@ -156,9 +149,7 @@ def _store(sizes: Sequence[tuple[int, int]], others: int = 0) -> StoreBytes:
     st.integers(1, 120),
     st.integers(1, 50),
 )
-def test_tiles_cover_the_map_and_nothing_twice(
-    sizes: list[tuple[int, int]], others: int, width: int, height: int
-) -> None:
+def test_tiles_cover_the_map_and_nothing_twice(sizes, others, width, height):
     """Every cell is in one tile, each tile is wide enough to be read, and every byte is in one."""
     store = _store(sizes, others)
     tiles = lay_out(store, width, height)
@@ -181,7 +172,7 @@ def test_tiles_cover_the_map_and_nothing_twice(
     assert all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
 
 
-def test_the_largest_have_tiles_and_the_others_one() -> None:
+def test_the_largest_have_tiles_and_the_others_one():
     tiles = lay_out(_store([(400, 0), (300, 100), (200, 50), (1, 0)], 99), 60, 20)
     assert [tile.bytes for tile in tiles] == [400, 300, 200, 100]
     assert [tile.tip for tile in tiles] == ["t0", "t1", "t2", ""]
@@ -192,7 +183,7 @@ def test_the_largest_have_tiles_and_the_others_one() -> None:
     assert len(small) > 10 and small[-1].region.area == 600, "others take half of it at most"
 
 
-async def test_every_tile_can_be_reached() -> None:
+async def test_every_tile_can_be_reached():
     """By the arrow keys, from the first one."""
     numbers = random.Random(5)
     store = _store([(numbers.randrange(100, 999), 0) for _ in range(20)], 2000)
@@ -211,7 +202,7 @@ async def test_every_tile_can_be_reached() -> None:
     assert len(reached) == len(tiles.tiles)
 
 
-def test_the_file_before_and_after() -> None:
+def test_the_file_before_and_after():
     file = FileSpace(1000_000, 100_000, 0, False)
     line = before_and_after("state.db", file, 200_000, 400_000, 120)
     bar = [text for text in line.plain if text in "█░"]
@@ -220,30 +211,30 @@ def test_the_file_before_and_after() -> None:
     assert cell_len(before_and_after("state.db", file, 200_000, 400_000, 60).plain) <= 60
 
 
-def test_another_age_takes_the_place_of_the_one_there_is() -> None:
+def test_another_age_takes_the_place_of_the_one_there_is():
     assert with_age("source:cron older:30d is:stale", 45) == "source:cron older:45d is:stale"
     assert with_age("", 3) == "older:3d" and with_age('title:"a b"', 3) == 'older:3d title:"a b"'
 
 
-def _prune(browser: Browser) -> PruneScreen:
+def _prune(browser):
     screen = browser.app.screen
     assert isinstance(screen, PruneScreen)
     return screen
 
 
 @pytest.mark.slow
-async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
+async def test_the_cutoff_moves_with_keys_and_mouse(path):
     """The rule, the line on the axis and the plan below are one."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         screen = _prune(browser)
         rules = screen.query_one("#rules")
         before, cut = browser.text("#totals"), screen.axis.cut
         await browser.press("left_square_bracket")
         assert cut is not None and screen.axis.cut is not None and screen.axis.cut < cut
-        assert rules.value == "older:37d"  # type: ignore[attr-defined]
+        assert rules.value == "older:37d"
         await browser.press("left_curly_bracket", "right_square_bracket", "right_curly_bracket")
-        assert rules.value == "older:30d" and browser.text("#totals") == before  # type: ignore[attr-defined]
+        assert rules.value == "older:30d" and browser.text("#totals") == before
         await browser.press(*["left_curly_bracket"] * 20)
         assert "nothing to clean up" in browser.text("#totals")
         width = screen.query_one(TimeAxis).size.width
@@ -254,22 +245,21 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
         assert "conversations" in browser.text("#totals")
 
 
-async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
+async def test_the_map_takes_leaves_and_reads(path):
     """Space or a click takes or leaves a conversation, Enter reads it; the plan goes where the map
     is."""
-    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
+    async with on_store(path, NOW, (160, 48)) as browser:
         await browser.press("P", "tab")
         screen = _prune(browser)
         tiles = screen.query_one(TileMap)
         assert tiles.has_focus and tiles.current is not None
-        assert formats.clip(tiles.current.name, 40) in browser.text("#status")
-        assert screen.space is not None
+        assert formats.clip(tiles.current.name, 40) in browser.status
         assert sum(tile.bytes for tile in tiles.tiles) == screen.space.total
         places = {tile.tip: index for index, tile in enumerate(tiles.tiles)}
         tiles.cursor = places["old"]
         await browser.settle()
-        assert screen.rows.current is not None and screen.rows.current.key == "pold"
-        assert "of which" in browser.text("#status")
+        assert screen.rows.current.key == "pold"
+        assert "of which" in browser.status
         tiles.cursor = places["cron_job1_20260101_030000"]
         await browser.settle()
         assert screen.rows.current.key == "jcron job1"
@@ -290,30 +280,28 @@ async def test_the_map_takes_leaves_and_reads(path: Path) -> None:
         await browser.press("enter")
         assert isinstance(browser.app.screen, MainScreen)
         shown = browser.screen.current
-        assert shown is not None and shown.id == "new"
+        assert shown.id == "new"
 
 
-async def test_small_ones_together_cannot_be_taken(tmp_path: Path) -> None:
+async def test_small_ones_together_cannot_be_taken(tmp_path):
     """Space says why it does nothing."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.press("P", "tab")
         tiles = _prune(browser).query_one(TileMap)
         tiles.cursor = len(tiles.tiles) - 1
         await browser.settle()
-        assert "smaller ones" in browser.text("#status") and not tiles.tiles[-1].tip
+        assert "smaller ones" in browser.status and not tiles.tiles[-1].tip
         before = browser.text("#totals")
         await browser.press("space", "enter")
         assert browser.text("#totals") == before
-        assert "cannot be taken by itself" in browser.text("#status")
+        assert "cannot be taken by itself" in browser.status
 
 
-async def test_without_colours_signs_tell_what_goes(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_colours_signs_tell_what_goes(path, monkeypatch):
     """On the axis, in the bar of the file, and on the map, where the block under the cursor is
     reversed."""
     monkeypatch.setenv("NO_COLOR", "1")
-    async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
+    async with on_store(path, NOW, (120, 40)) as browser:
         await browser.press("P", "tab")
         assert "█ delete" in browser.text("#axis") and "▒ protected" in browser.text("#axis")
         assert "░ keep" in browser.text("#axis") and "░█" in browser.text("#file")
@@ -321,7 +309,6 @@ async def test_without_colours_signs_tell_what_goes(
         for tile in tiles.tiles:
             sign = browser.text("#map").splitlines()[tile.region.y][tile.region.x]
             assert sign == ("✓" if tile.goes == tile.bytes else "−" if tile.goes else "▏")
-        assert tiles.current is not None
         looks = [
             segment.style
             for segment in tiles.render_line(tiles.current.region.y)
@@ -330,14 +317,14 @@ async def test_without_colours_signs_tell_what_goes(
         assert sum(bool(style and style.reverse) for style in looks) == 1
 
 
-async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+async def test_the_plan_is_sorted_by_what_the_head_says(path):
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         screen = _prune(browser)
         for mark in ("bytes▼", "cost▼", "msgs▼", "conversation▼", "idle▼"):
             await browser.press("s")
             assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
-            assert browser.text("#status") == f"sorted by {mark[:-1]}"
+            assert browser.status == f"sorted by {mark[:-1]}"
         runs = [run for row in plan_rows(screen) for run in row.runs]
         used = [run.conversation.last_active or 0.0 for run in runs]
         assert used == sorted(used) and len(set(used)) > 1, "the order of the beginning comes again"
@@ -346,15 +333,15 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
 
 
-def plan_rows(screen: PruneScreen) -> list[PlanRow]:
+def plan_rows(screen):
     """The rows of what goes."""
     source = screen.rows.source
     rows = map(source.row, range(len(source)))
     return [row for row in rows if isinstance(row, PlanRow)]
 
 
-async def test_every_measure_is_on_the_axis(path: Path) -> None:
-    async with browsing(open_app(loose(path), NOW)) as browser:
+async def test_every_measure_is_on_the_axis(path):
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         axis = _prune(browser).query_one(TimeAxis)
         titles = []

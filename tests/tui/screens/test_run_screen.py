@@ -1,11 +1,7 @@
 """The screen of a run: its axis, and what can be read from there."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, on_demo, on_store
 from effort import slow_but
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,13 +14,13 @@ HOUR = 3600.0
 
 
 @given(st.lists(st.floats(0, 1e6), max_size=30), st.lists(st.floats(-10, 2e6), max_size=30))
-def test_time_goes_on_from_left_to_right(times: list[float], others: list[float]) -> None:
+def test_time_goes_on_from_left_to_right(times, others):
     scale = Scale(times)
     places = [scale.share(at) for at in sorted([*times, *others])]
     assert places == sorted(places) and all(0 <= place <= 1 for place in places)
 
 
-def test_pauses_are_short() -> None:
+def test_pauses_are_short():
     """A night between two hours of work takes a twentieth of them."""
     work = [60.0 * minute for minute in range(61)]
     scale = Scale([*work, *(12 * HOUR + at for at in work)])
@@ -33,8 +29,8 @@ def test_pauses_are_short() -> None:
 
 
 @pytest.mark.parametrize("size", slow_but([(80, 24)], [(40, 12), (80, 24), (120, 36), (200, 60)]))
-async def test_the_run_of_the_sample(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with browsing(demo_app(tmp_path), size) as browser:
+async def test_the_run_of_the_sample(tmp_path, size):
+    async with on_demo(tmp_path, size) as browser:
         await browser.press("B")
         screen = browser.app.screen
         assert isinstance(screen, RunScreen)
@@ -53,24 +49,23 @@ async def test_the_run_of_the_sample(tmp_path: Path, size: tuple[int, int]) -> N
         assert "subagent: 29 s · Run the whole test suite" in marks
 
 
-async def test_enter_reads_there_and_escape_comes_back(tmp_path: Path) -> None:
+async def test_enter_reads_there_and_escape_comes_back(browser):
     """A mark at its message, a subagent from its end."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("B", "down")
-        screen = browser.app.screen
-        assert isinstance(screen, RunScreen)
-        row = screen.rows.current
-        assert isinstance(row, RunEventRow) and row.text in browser.text("#status")
-        await browser.press("enter")
-        assert browser.screen.transcript.current_id == row.message_id
-        await browser.press("escape", "end", "enter")
-        current = browser.screen.current
-        assert current is not None and current.root.source == "subagent"
-        await browser.press("escape")
-        assert browser.app.screen is screen
+    await browser.press("B", "down")
+    screen = browser.app.screen
+    assert isinstance(screen, RunScreen)
+    row = screen.rows.current
+    assert isinstance(row, RunEventRow) and row.text in browser.status
+    await browser.press("enter")
+    assert browser.screen.transcript.current_id == row.message_id
+    await browser.press("escape", "end", "enter")
+    current = browser.screen.current
+    assert current.root.source == "subagent"
+    await browser.press("escape")
+    assert browser.app.screen is screen
 
 
-async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path: Path) -> None:
+async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path):
     """And then a turn is named as the most expensive one."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
@@ -79,7 +74,7 @@ async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path: Path) -> None
         builder.message("s", "user", "go", timestamp=at, token_count=tokens)
         columns = {"timestamp": at + 5}
         add_tool_use(builder, f"c{number}", "\x1b]0;x\x07tool", {}, "done", **columns)
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("B")
         assert "tokens" in browser.text("#axis") and "]0;x" in browser.text("#axis")
         assert "\x1b" not in browser.text("#axis")
@@ -87,9 +82,9 @@ async def test_tokens_are_on_the_axis_if_they_are_stored(tmp_path: Path) -> None
         assert "the most expensive turn: 900 tokens" in browser.text("#marks")
 
 
-async def test_a_conversation_without_messages_has_a_run(tmp_path: Path) -> None:
+async def test_a_conversation_without_messages_has_a_run(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
-    async with browsing(open_app(loose(builder.write()), NOW)) as browser:
+    async with on_store(builder.write(), NOW) as browser:
         await browser.press("4", "B")
         assert "0 turns" in browser.text("#facts")

@@ -1,11 +1,8 @@
 """Looks: each picture is one thing a reviewer should see. Behaviour is tested elsewhere."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import shutil
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -13,24 +10,21 @@ from browsing import NOW, Browser, demo_app
 from fake_hosts import FakeLease, FakeLink, FakeLinks
 from paths import ROOT
 from planting import planted_app
-from textual.pilot import Pilot
 
-from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.remote import RemoteStore
 from hermes_browse.tui.screens import doctor
 from hermes_browse.tui.text import checkup
 
 SCREENSHOTS = ROOT / "screenshots"
-Compare = Callable[..., bool]
 
 
-def steps(app_keys: tuple[str, ...], theme: str) -> Callable[[Pilot[ResumePlan]], Awaitable[None]]:
+def steps(app_keys, theme):
     """Press keys, waiting for the workers after each."""
 
-    async def run(pilot: Pilot[ResumePlan]) -> None:
+    async def run(pilot):
         app = pilot.app
-        browser = Browser(app, pilot)  # type: ignore[arg-type]  # the pilot's app is the browser
+        browser = Browser(app, pilot)
         app.theme = theme
         await browser.settle()
         for key in app_keys:
@@ -42,7 +36,7 @@ def steps(app_keys: tuple[str, ...], theme: str) -> Callable[[Pilot[ResumePlan]]
     return run
 
 
-LOOKS: dict[str, tuple[str, ...]] = {
+LOOKS = {
     "main": (),
     "all": ("4", "down"),
     "automation": ("2", "down"),
@@ -81,7 +75,7 @@ OTHERS = {"200x60-dark": ((200, 60), "hermes-dark"), "120x36-ansi": ((120, 36), 
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("look", LOOKS)
-def test_look(look: str, size: str, tmp_path: Path, snap_compare: Compare) -> None:
+def test_look(look, size, tmp_path, snap_compare):
     """The named screen, on the demo store, with the clock stopped."""
     cells, theme = SIZES[size]
     run = steps(LOOKS[look], theme)
@@ -99,7 +93,7 @@ SINCE: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("look", SINCE)
-def test_since(look: str, size: str, tmp_path: Path, snap_compare: Compare) -> None:
+def test_since(look, size, tmp_path, snap_compare):
     """What is new and waits, in the list and on its screen; tags."""
     cells, theme = SIZES[size]
     run = steps(SINCE[look], theme)
@@ -107,14 +101,14 @@ def test_since(look: str, size: str, tmp_path: Path, snap_compare: Compare) -> N
 
 
 @pytest.mark.parametrize("size", OTHERS)
-def test_main_screen(size: str, tmp_path: Path, snap_compare: Compare) -> None:
+def test_main_screen(size, tmp_path, snap_compare):
     """On a large terminal, and in the colours of the terminal."""
     cells, theme = OTHERS[size]
     assert snap_compare(demo_app(tmp_path), terminal_size=cells, run_before=steps((), theme))
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_very_first_start(size: str, tmp_path: Path, snap_compare: Compare) -> None:
+def test_the_very_first_start(size, tmp_path, snap_compare):
     """Before the first key."""
     cells, theme = SIZES[size]
     app = demo_app(tmp_path)
@@ -123,7 +117,7 @@ def test_the_very_first_start(size: str, tmp_path: Path, snap_compare: Compare) 
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_trash(size: str, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trash(size, snap_compare, monkeypatch):
     """With a deletion, in a folder and at a time that are the same each time."""
     cells, theme = SIZES[size]
     monkeypatch.setattr("hermes_browse.store.edit.delete.time.time", lambda: NOW)
@@ -141,9 +135,7 @@ def test_trash(size: str, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_doctor(
-    size: str, tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor(size, tmp_path, snap_compare, monkeypatch):
     """What does not depend on the machine."""
     cells, theme = SIZES[size]
     kept = ("profile", "holds", "schema", "journal mode", "search index", "retention")
@@ -156,9 +148,7 @@ def test_doctor(
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_hosts(
-    size: str, tmp_path: Path, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hosts(size, tmp_path, snap_compare, monkeypatch):
     """The card that names other machines."""
     cells, theme = SIZES[size]
     app = demo_app(tmp_path)
@@ -171,7 +161,7 @@ def test_hosts(
 
 
 @pytest.mark.slow
-def test_the_pictures_of_the_readme_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pictures_of_the_readme_are_fresh(monkeypatch):
     """`make screenshots` would draw the same."""
     monkeypatch.syspath_prepend(str(SCREENSHOTS))
     make = importlib.import_module("make")

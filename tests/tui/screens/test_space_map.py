@@ -5,21 +5,16 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
-from types import FrameType
-from typing import Any, SupportsIndex, overload
+from typing import Any, overload
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import on_store
 from builders import make_store
 from pruning import NOW
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.plan import Plan, Planned
 from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.cleanup.space_map import ConversationBytes, SpaceMap
-from hermes_browse.tui.browser.edit.bulk import PreparedPlan
+from hermes_browse.store.cleanup.space_map import ConversationBytes
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard
 from hermes_browse.tui.screens.cleanup import plan_screen as screen_of_plans
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen
@@ -28,21 +23,21 @@ from hermes_browse.tui.screens.cleanup.tile_map import TileMap
 MANY = 100_000
 
 
-def tiles(browser: Browser) -> TileMap:
+def tiles(browser):
     """The map."""
     return browser.app.screen.query_one(TileMap)
 
 
-def to(browser: Browser, tip: str) -> None:
+def to(browser, tip):
     """Put the cursor of the map on a conversation."""
     tiles(browser).cursor = [tile.tip for tile in tiles(browser).tiles].index(tip)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(96, 40), (160, 48)])
-async def test_taken_and_left_in_the_map(path: Path, size: tuple[int, int]) -> None:
+async def test_taken_and_left_in_the_map(path, size):
     """One of the plan, one that the rules do not mean; never one that is protected."""
-    async with browsing(open_app(loose(path), NOW), size) as browser:
+    async with on_store(path, NOW, size) as browser:
         await browser.press("P", "tab")
         assert "5 conversations" in browser.text("#totals")
         to(browser, "old")
@@ -59,23 +54,21 @@ async def test_taken_and_left_in_the_map(path: Path, size: tuple[int, int]) -> N
         to(browser, "pinned")
         await browser.press("space")
         assert "6 conversations" in browser.text("#totals")
-        assert "stays whatever is marked" in browser.text("#status")
+        assert "stays whatever is marked" in browser.status
 
 
 @pytest.mark.slow
-async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
+async def test_what_has_gone_is_on_the_map_no_more(path):
     """After a delete, and again after its undo."""
-    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
+    async with on_store(path, NOW, (160, 48)) as browser:
         await browser.press("P")
 
-        def shows_cron() -> bool:
+        def shows_cron():
             return any(tile.tip.startswith("cron") for tile in tiles(browser).tiles)
 
         assert shows_cron()
         title = browser.text("#map-title")
-        await browser.press("4")
-        await browser.press("D")
-        await browser.press("3", "enter")
+        await browser.press("4", "D", "3", "enter")
         # The list is read again when the store is seen to have changed, and the map after it.
         await browser.wait_until(lambda: not shows_cron())
         await browser.settle()
@@ -89,22 +82,22 @@ class Watched(tuple[Any, ...]):
 
     threads: set[int] = set()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self):
         self.threads.add(threading.get_ident())
         return super().__iter__()
 
     @overload
-    def __getitem__(self, index: SupportsIndex) -> Any: ...
+    def __getitem__(self, index): ...
     @overload
-    def __getitem__(self, index: slice) -> tuple[Any, ...]: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> Any:
+    def __getitem__(self, index): ...
+    def __getitem__(self, index):
         if isinstance(index, slice) and len(range(*index.indices(len(self)))) > 1000:
             self.threads.add(threading.get_ident())
         return super().__getitem__(index)
 
 
 @pytest.fixture
-async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
+async def untitled(tmp_path):
     """The clean-up of a conversation that only its first text names; nothing has been read of it
     any more."""
     session = {"id": "a", "started_at": NOW - 9000, "ended_at": NOW - 8000}
@@ -114,7 +107,7 @@ async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
         [session],
         [{"session_id": "a", "role": "user", "content": "check the disk"}],
     )
-    async with browsing(open_app(loose(tmp_path / "state.db"), NOW), (160, 40)) as browser:
+    async with on_store(tmp_path / "state.db", NOW, (160, 40)) as browser:
         browser.screen.edits.choices.rules = "older:0d"
         await browser.press("P")
         assert "check the disk" in browser.text("#map")
@@ -127,14 +120,14 @@ async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
         yield browser
 
 
-def prune_screen(browser: Browser) -> PruneScreen:
+def prune_screen(browser):
     """The clean-up."""
     assert isinstance(browser.app.screen, PruneScreen)
     return browser.app.screen
 
 
 @pytest.mark.parametrize("pane", ["plan", "map"])
-async def test_names_read_for_one_pane_reach_the_other(untitled: Browser, pane: str) -> None:
+async def test_names_read_for_one_pane_reach_the_other(untitled, pane):
     """Both were painted without them, and the other finds nothing left to read."""
     screen = prune_screen(untitled)
     of_plan = screen.rows.source.lacking(0, 0)
@@ -144,12 +137,12 @@ async def test_names_read_for_one_pane_reach_the_other(untitled: Browser, pane: 
     assert "check the disk" in untitled.text("#map")
 
 
-def many(plan: Plan) -> Plan:
+def many(plan):
     """A plan of a hundred thousand, a fifth of them runs of a job; half as many are spared."""
     sample = next(each for each in plan.selected if each.conversation.id == "old")
     sizes = Sizes(rows=2, content=100, copies=40)
 
-    def made(number: int, prefix: str) -> Planned:
+    def made(number, prefix):
         cron = number % 5 == 0
         name = f"cron_{prefix}_20260101_{number:06}" if cron else f"{prefix}{number}"
         segment = sample.conversation.segments[0]._replace(
@@ -169,7 +162,7 @@ def many(plan: Plan) -> Plan:
     )
 
 
-def map_of(plan: Plan, known: SpaceMap) -> SpaceMap:
+def map_of(plan, known):
     """A map of what the plan has."""
     conversations = Watched(
         ConversationBytes(each.conversation.id, each.own.total) for each in plan.selected
@@ -180,26 +173,26 @@ def map_of(plan: Plan, known: SpaceMap) -> SpaceMap:
 
 
 @pytest.mark.slow
-async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_screen_works_nothing_out(path, monkeypatch):
     """With a hundred thousand rows no function of ours runs once for each of them on the thread of
     the screen."""
-    plans: list[Plan] = []
+    plans = []
     real_planning, real_map = screen_of_plans.planning, OpenStore.space_map
 
-    def planning(*given: Any, **settings: Any) -> Callable[[OpenStore], PreparedPlan]:
+    def planning(*given, **settings):
         job = real_planning(*given, **settings)
 
-        def swapped(store: OpenStore) -> PreparedPlan:
+        def swapped(store):
             found = job(store)
             return found._replace(plan=plans[0]) if plans else found
 
         return swapped
 
-    def read(*arguments: Any, **rest: Any) -> SpaceMap:
+    def read(*arguments, **rest):
         return map_of(plans[0], real_map(*arguments, **rest))
 
     monkeypatch.setattr(screen_of_plans, "planning", planning)
-    async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
+    async with on_store(path, NOW, (160, 48)) as browser:
         await browser.press("P")
         assert (
             isinstance(browser.app.screen, PruneScreen) and browser.app.screen.planned is not None
@@ -208,9 +201,9 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         await browser.press("escape")
         monkeypatch.setattr(OpenStore, "space_map", read)
         Watched.threads.clear()
-        calls: Counter[str] = Counter()
+        calls = Counter()
 
-        def count(frame: FrameType, event: str, _: object) -> None:
+        def count(frame, event, _):
             if event == "call" and frame.f_globals.get("__name__", "").startswith("hermes_browse."):
                 calls[f"{frame.f_code.co_filename}:{frame.f_code.co_qualname}"] += 1
 

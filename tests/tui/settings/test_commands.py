@@ -1,22 +1,17 @@
 """The tables of commands and what is made from them: nothing is called that is not there, and
 nothing is left over."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import browsing, on_demo
 from configured_app import configured
 from paths import ROOT
 from rich.cells import cell_len
 from textual.actions import parse
-from textual.dom import DOMNode
 from textual.widgets import Input, OptionList, Static
 
 from hermes_browse.tui.app import BrowseApp
@@ -30,9 +25,7 @@ from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.insights.screen import TABS
 from hermes_browse.tui.screens.palette import entries
 from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.screens.trash.screen import TrashScreen
 from hermes_browse.tui.settings.keymap import known_commands
-from hermes_browse.tui.settings.keys import Command
 from hermes_browse.tui.settings.keys.main_commands import APP, MAIN
 from hermes_browse.tui.settings.keys.pane_commands import (
     ASK,
@@ -77,7 +70,7 @@ _MODULES = {
 commands."""
 
 
-def _class_of(place: str) -> type[DOMNode]:
+def _class_of(place):
     """The screen or card that has the commands of a place."""
     module = importlib.import_module(f"hermes_browse.tui.{_MODULES.get(place, f'screens.{place}')}")
     table = {**SCREENS, **CARDS}[place]
@@ -90,7 +83,7 @@ def _class_of(place: str) -> type[DOMNode]:
     return found[0]
 
 
-OF_WIDGETS: list[tuple[type[DOMNode], tuple[Command, ...]]] = [
+OF_WIDGETS = [
     (BrowseApp, APP),
     (ConversationList, LIST),
     (TranscriptView, TRANSCRIPT),
@@ -102,30 +95,27 @@ OF_WIDGETS: list[tuple[type[DOMNode], tuple[Command, ...]]] = [
 ]
 
 
-def _is_there(kind: type[DOMNode], command: Command) -> bool:
+def _is_there(kind, command):
     """Whether a class has the action a command names."""
     name = re.split(r"[(.]", command.action, maxsplit=1)[0]
     return bool(command.does) or hasattr(kind, f"action_{name}")
 
 
-async def test_every_command_names_a_method(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        assert all(each.does and not each.call for each in MAIN)
-        for each in (*MAIN, *TRANSCRIPT):
-            part, name, given = parse(each.does) if each.does else ("", "focus_list", ())
-            owner = getattr(browser.screen, part) if part else browser.screen
-            inspect.signature(getattr(owner, name)).bind(*given)
+async def test_every_command_names_a_method(browser):
+    assert all(each.does and not each.call for each in MAIN)
+    for each in (*MAIN, *TRANSCRIPT):
+        part, name, given = parse(each.does) if each.does else ("", "focus_list", ())
+        owner = getattr(browser.screen, part) if part else browser.screen
+        inspect.signature(getattr(owner, name)).bind(*given)
 
 
-@pytest.mark.parametrize(("kind", "table"), OF_WIDGETS)
-def test_widgets_have_the_actions_of_their_commands(
-    kind: type[DOMNode], table: tuple[Command, ...]
-) -> None:
+@pytest.mark.parametrize("kind, table", OF_WIDGETS)
+def test_widgets_have_the_actions_of_their_commands(kind, table):
     assert [each for each in table if not _is_there(kind, each)] == []
 
 
 @pytest.mark.parametrize("place", [*SCREENS, *CARDS])
-def test_screens_have_the_actions_of_their_commands(place: str) -> None:
+def test_screens_have_the_actions_of_their_commands(place):
     """And every command of a place is called after it, so that nobody has to know more than the
     name."""
     kind, table = _class_of(place), {**SCREENS, **CARDS}[place]
@@ -133,10 +123,10 @@ def test_screens_have_the_actions_of_their_commands(place: str) -> None:
     assert [each.id for each in table if each.id and not each.id.startswith(f"{place}-")] == []
 
 
-def test_every_screen_and_card_has_a_table() -> None:
+def test_every_screen_and_card_has_a_table():
     """One that is new has to have its keys among the others."""
     known = {_class_of(place) for place in (*SCREENS, *CARDS)}
-    below: list[type[Any]] = [*Card.__subclasses__(), *SubScreen.__subclasses__()]
+    below = [*Card.__subclasses__(), *SubScreen.__subclasses__()]
     while below:
         each = below.pop()
         below += each.__subclasses__()
@@ -146,14 +136,14 @@ def test_every_screen_and_card_has_a_table() -> None:
             assert each in known, each
 
 
-def test_no_two_commands_are_called_alike() -> None:
+def test_no_two_commands_are_called_alike():
     counts = Counter((each.place, each.id) for each in known_commands() if each.id)
     assert [each for each, count in counts.items() if count > 1] == []
     of_place = Counter(each.id for each in known_commands() if each.id)
     assert [each for each, count in of_place.items() if count > 1] == []
 
 
-def test_numbers_switch_what_is_shown() -> None:
+def test_numbers_switch_what_is_shown():
     """The names of the switches are those of their commands."""
     for table, call, names in (
         (SCREENS["prune"], "switch", [name for name, _ in SWITCHES]),
@@ -169,7 +159,7 @@ def test_numbers_switch_what_is_shown() -> None:
         ]
 
 
-def test_the_documents_name_all_keys_that_there_are() -> None:
+def test_the_documents_name_all_keys_that_there_are():
     """Each key in their table does something in the list, the transcript or everywhere; each
     command has one there."""
     table = KEYS.read_text(encoding="utf-8").split("| key | does |")[1].split("\n\n")[0]
@@ -192,20 +182,17 @@ def test_the_documents_name_all_keys_that_there_are() -> None:
 # The palette
 
 
-async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
+async def test_the_palette_offers_every_command(browser):
     """Everything that has a key can be found by name; what does the same is there once."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
-        offered = {each.action: each for each in reversed(MAIN)} | {
-            each.action: each for each in TRANSCRIPT if each.does
-        }
-        assert [
-            each.title for each in offered.values() if each.title.capitalize() not in titles
-        ] == []
-        assert "Theme" in titles
+    titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
+    offered = {each.action: each for each in reversed(MAIN)} | {
+        each.action: each for each in TRANSCRIPT if each.does
+    }
+    assert [each.title for each in offered.values() if each.title.capitalize() not in titles] == []
+    assert "Theme" in titles
 
 
-async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: Path) -> None:
+async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path):
     """With the keys in the transcript its own commands come first; on another screen, those of that
     screen."""
     async with browsing(configured(tmp_path, '[keys]\nsort = "f7"\n'), (100, 40)) as browser:
@@ -225,40 +212,30 @@ async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: 
         assert not any(row.split()[:1] == ["Search"] for row in _palette(browser))
 
 
-async def test_a_command_runs_by_its_name(tmp_path: Path) -> None:
-    """As in k9s: a colon, a word, Enter."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("colon", *"trash", "enter")
-        assert isinstance(browser.app.screen, TrashScreen)
-
-
 @pytest.mark.slow
-async def test_a_theme_is_shown_under_the_cursor(tmp_path: Path) -> None:
+async def test_a_theme_is_shown_under_the_cursor(browser):
     """Esc brings the former one back, Enter keeps the new one."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        before = browser.app.theme
-        await browser.press("colon", *"theme", "enter", *"nord")
-        assert browser.app.theme == "nord"
-        await browser.press("escape")
-        assert browser.app.theme == before
-        await browser.press("colon", *"theme", "enter", *"nord", "enter")
-        assert browser.app.theme == "nord"
+    before = browser.app.theme
+    await browser.press("colon", *"theme", "enter", *"nord")
+    assert browser.app.theme == "nord"
+    await browser.press("escape")
+    assert browser.app.theme == before
+    await browser.press("colon", *"theme", "enter", *"nord", "enter")
+    assert browser.app.theme == "nord"
 
 
-async def test_the_palette_does_what_the_pane_with_the_keys_does(tmp_path: Path) -> None:
+async def test_the_palette_does_what_the_pane_with_the_keys_does(browser):
     """A command of the transcript's own is done by the transcript."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("tab")
-        shown = browser.screen.transcript.page.look.tools
-        await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
-        await browser.settle()
-        assert (
-            browser.app.screen is browser.screen
-            and browser.screen.transcript.page.look.tools != shown
-        )
+    await browser.press("tab")
+    shown = browser.screen.transcript.page.look.tools
+    await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
+    await browser.settle()
+    assert (
+        browser.app.screen is browser.screen and browser.screen.transcript.page.look.tools != shown
+    )
 
 
-def _palette(browser: Browser) -> list[str]:
+def _palette(browser):
     """What the palette lists."""
     options = browser.app.screen.query_one(OptionList)
     return [str(options.get_option_at_index(index).prompt) for index in range(options.option_count)]
@@ -267,18 +244,18 @@ def _palette(browser: Browser) -> list[str]:
 # The help
 
 
-def _told(browser: Browser) -> str:
+def _told(browser):
     """What the help lists, with single spaces."""
     return " ".join(str(browser.app.screen.query_one("#told", Static).render()).split())
 
 
-async def _help(browser: Browser, *keys: str) -> str:
+async def _help(browser, *keys):
     await browser.press(*keys, "question_mark")
     assert isinstance(browser.app.screen, HelpCard)
     return _told(browser)
 
 
-def test_every_command_of_the_main_screen_has_a_task() -> None:
+def test_every_command_of_the_main_screen_has_a_task():
     """The help groups by it."""
     assert [
         each.id or each.action
@@ -287,9 +264,9 @@ def test_every_command_of_the_main_screen_has_a_task() -> None:
     ] == []
 
 
-async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> None:
+async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path):
     """And no other: from the list none of the transcript, and the other way round."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         told = await _help(browser)
         assert [each.help for each in MAIN if each.help not in told] == []
         assert (
@@ -311,9 +288,9 @@ async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) -> None:
+async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path):
     """A report has no rows, so no Enter; a map has keys while it has the focus."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         told = await _help(browser, "H")
         assert (
             "Check everything again" in told
@@ -328,10 +305,10 @@ async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
+async def test_help_is_narrowed_by_what_is_typed(tmp_path):
     """A word, a heading, a key, a sign; what works in another pane is found too; Esc clears, then
     closes."""
-    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
+    async with on_demo(tmp_path, (100, 30)) as browser:
         every = await _help(browser)
         await browser.type("archive")
         assert "Archive, or unarchive" in _told(browser) and "To the next pane" not in _told(
@@ -349,8 +326,8 @@ async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
         browser.app.screen.query_one("#filter", Input).value = "●"
         await browser.settle()
         assert _told(browser).startswith("Signs in the list ● live")
-        await browser.press("escape", "slash")
-        await browser.type("tidy")
+        await browser.press("escape")
+        await browser.search("tidy")
         assert "Rename this conversation" in _told(browser), "a heading has all of its rows"
         await browser.type(" zzz")
         assert "Nothing here is called “tidy zzz”" in _told(browser)
@@ -358,10 +335,10 @@ async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
         assert browser.app.screen is browser.screen
 
 
-@pytest.mark.parametrize(("width", "columns"), [(80, 1), (120, 2), (200, 3)])
-async def test_help_has_as_many_columns_as_fit(width: int, columns: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("width, columns", [(80, 1), (120, 2), (200, 3)])
+async def test_help_has_as_many_columns_as_fit(width, columns, tmp_path):
     """None is wider than the card, and no line is cut."""
-    async with browsing(demo_app(tmp_path), (width, 36)) as browser:
+    async with on_demo(tmp_path, (width, 36)) as browser:
         await _help(browser)
         lines = str(browser.app.screen.query_one("#told", Static).render()).split("\n")
         room = browser.app.screen.query_one("#help").scrollable_content_region.width

@@ -1,7 +1,5 @@
 """The configuration as a file: what holds, and a sentence with its line for what does not."""
 
-from __future__ import annotations
-
 import stat
 import tomllib
 from pathlib import Path
@@ -31,14 +29,14 @@ from hermes_browse.tui.settings.start import LastState, read_memory, write_memor
 HERE = Path("config.toml")
 
 
-def told(text: str) -> list[tuple[int | None, str]]:
+def told(text):
     """Lines and texts of everything that does not hold."""
     configuration = parse_config(text, HERE)
     troubles = [*configuration.troubles, *resolve_keymap(configuration)[1]]
     return [(each.line, f"{each.text} {each.remedy}") for each in troubles]
 
 
-def test_everything_that_is_set_holds() -> None:
+def test_everything_that_is_set_holds():
     """Each option by its own name and type."""
     text = 'theme = "nord"\nmouse = false\nresume = "return"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
     configuration = parse_config(text, HERE)
@@ -51,7 +49,7 @@ def test_everything_that_is_set_holds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "words"),
+    "text, line, words",
     [
         ("\nmuose = true", 2, "no option “muose”. Did you mean “mouse”?"),
         ('view = "all"', 1, "no option “view”. The browser opens as you left it."),
@@ -126,13 +124,13 @@ def test_everything_that_is_set_holds() -> None:
         ("a = " + "[" * 20_000, None, "nested too deeply"),
     ],
 )
-def test_what_does_not_hold_is_told_with_its_line(text: str, line: int | None, words: str) -> None:
+def test_what_does_not_hold_is_told_with_its_line(text, line, words):
     """Never an exception, and the place to look at."""
     found = told(text)
     assert any(number == line and words in said for number, said in found), found
 
 
-def test_hosts() -> None:
+def test_hosts():
     """Each with its own values, in the order of the file; one that is wrong does not take the
     others with it."""
     text = '[[hosts]]\nname = "b"\nssh = "-p 2222 b"\n[[hosts]]\nname = "-"\n[[hosts]]\nname = "a"\nssh = "a"\nhome="/x"\n'
@@ -142,7 +140,7 @@ def test_hosts() -> None:
     )
 
 
-def test_one_mistake_does_not_take_the_rest_with_it() -> None:
+def test_one_mistake_does_not_take_the_rest_with_it():
     """Only a file that is no TOML sets nothing."""
     configuration = parse_config(
         'resume = "exti"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE
@@ -152,14 +150,14 @@ def test_one_mistake_does_not_take_the_rest_with_it() -> None:
 
 
 @given(st.text())
-def test_no_text_is_a_failure(text: str) -> None:
+def test_no_text_is_a_failure(text):
     """Whatever the file holds, there are options, and each trouble is one printable line."""
     configuration = parse_config(text, HERE)
     for trouble in (*configuration.troubles, *resolve_keymap(configuration)[1]):
         assert trouble.sentence().isprintable()
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path):
     """No file sets nothing and is no trouble; everything else is told."""
     path = tmp_path / "config.toml"
     assert read_config(path).troubles == () and not read_config(path).exists
@@ -174,7 +172,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert "cannot be read" in read_config(path).troubles[0].text
 
 
-def test_keys_by_the_names_people_write() -> None:
+def test_keys_by_the_names_people_write():
     """Characters, names in any case, modifiers; what a terminal never sends as such is put
     right."""
     names = {
@@ -202,7 +200,7 @@ def test_keys_by_the_names_people_write() -> None:
     assert {name: key_name(name) for name in names} == names
 
 
-def test_textual_knows_the_keys_by_these_names() -> None:
+def test_textual_knows_the_keys_by_these_names():
     """What `App.set_keymap` makes of a character is what we make of it."""
     from textual.keys import _character_to_key
 
@@ -210,7 +208,7 @@ def test_textual_knows_the_keys_by_these_names() -> None:
         assert key_name(character) == _character_to_key(character), character
 
 
-def test_no_key_does_two_things() -> None:
+def test_no_key_does_two_things():
     """Every action has keys that are keys, and no place has one of them twice."""
     commands = known_commands()
     for command in commands:
@@ -221,7 +219,7 @@ def test_no_key_does_two_things() -> None:
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
-def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
+def test_the_sample_sets_nothing_and_names_everything(spoken):
     """As it is it is TOML without a setting; without its # it sets every default, and nothing in it
     is wrong."""
     speak(spoken)
@@ -248,7 +246,7 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
     assert set(configuration.options.keys) == {each.id for each in known_commands() if each.id}
 
 
-def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
+def test_a_key_of_a_card_is_in_nobody_elses_way():
     """What is below it has its keys, and other cards theirs; what holds over everything is in the
     way."""
     text = '[keys]\ndetails-copy = "j"\nraw-copy = "s"\n'
@@ -262,7 +260,7 @@ def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
     assert can_meet(copy, palette) and can_meet(palette, copy)
 
 
-def test_columns() -> None:
+def test_columns():
     """Each once, in order, as far as they hold; the names are those that rows know."""
     assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS
     assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == (
@@ -271,7 +269,7 @@ def test_columns() -> None:
     )
 
 
-def test_how_long_the_trash_keeps_things() -> None:
+def test_how_long_the_trash_keeps_things():
     """For good, or for an age that no slip of the pen makes a short one."""
     assert (
         parse_config("", HERE).options.trash
@@ -284,16 +282,14 @@ def test_how_long_the_trash_keeps_things() -> None:
         assert told(text) == [(1, told(text)[0][1])] and "an age from 1d on" in told(text)[0][1]
 
 
-def test_surfaces() -> None:
+def test_surfaces():
     """By source, as far as they hold; the names are those that `hermes` is asked for."""
     assert SURFACES == resume_command.SURFACES
     options = parse_config('surface = { any = "tui", cli = "gui", telegram = "cli" }', HERE).options
     assert options.surface == {"any": "tui", "telegram": "cli"}
 
 
-def test_the_folders_are_those_of_the_platform(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_folders_are_those_of_the_platform(monkeypatch, tmp_path):
     """Found without platformdirs, and the same."""
     for value in (None, "", str(tmp_path)):
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):
@@ -306,7 +302,7 @@ def test_the_folders_are_those_of_the_platform(
             assert user_folder(kind) == platform_folder("hermes-browse", appauthor=False)
 
 
-def test_what_is_remembered_comes_back_and_is_private(tmp_path: Path) -> None:
+def test_what_is_remembered_comes_back_and_is_private(tmp_path):
     """Written in one step, readable by nobody else; nothing stays beside it."""
     path = tmp_path / "state" / "browser.json"
     memory = LastState(View.ARCHIVED, Sort.TITLE, True, "nord")
@@ -331,7 +327,7 @@ def test_what_is_remembered_comes_back_and_is_private(tmp_path: Path) -> None:
         b" " * 20_000,
     ],
 )
-def test_a_damaged_memory_is_none(tmp_path: Path, raw: bytes) -> None:
+def test_a_damaged_memory_is_none(tmp_path, raw):
     """As on a first start; a part that makes sense would be kept."""
     path = tmp_path / "browser.json"
     path.write_bytes(raw)

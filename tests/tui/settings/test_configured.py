@@ -1,16 +1,11 @@
 """The browser under a configuration: keys, theme, columns, and what it remembers."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from browsing import NOW, browsing, demo_app
 from builders import demo_store
 from configured_app import configured
 from effort import slow_but
 from rich.cells import cell_len
-from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
@@ -20,7 +15,6 @@ from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.browser.list.columns import ListLayout
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
-from hermes_browse.tui.screens.choices import ChoiceCard
 from hermes_browse.tui.screens.doctor import DoctorScreen
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.settings.folders import memory_path
@@ -35,14 +29,7 @@ from hermes_browse.tui.settings.store_paths import trash_folder
 from hermes_browse.tui.text import formats
 
 
-async def test_the_theme_is_as_set(tmp_path: Path) -> None:
-    """From the first frame on."""
-    app = configured(tmp_path, 'theme = "hermes-light"\n')
-    async with browsing(app):
-        assert app.theme == "hermes-light"
-
-
-async def test_keys_of_the_users_own(tmp_path: Path) -> None:
+async def test_keys_of_the_users_own(tmp_path):
     """They do what the old ones did, which do nothing any more; footer and help show them."""
     app = configured(tmp_path, '[keys]\nhelp = "f1"\nlist-down = ["down", "ctrl+n"]\nsort = "x"\n')
     async with browsing(app, (200, 60)) as browser:
@@ -64,32 +51,16 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         assert "↓ Ctrl+N" in shown and "x Choose the order of the list" in " ".join(shown.split())
 
 
-@pytest.mark.slow
-async def test_keys_of_vim(tmp_path: Path) -> None:
-    """Ctrl+W to the next pane, h back to the list, a colon for the palette; in the search box it is
-    a character."""
-    async with browsing(configured(tmp_path)) as browser:
-        screen = browser.screen
-        await browser.press("ctrl+w")
-        assert screen.focused is not screen.rows
-        await browser.press("h")
-        assert screen.focused is screen.rows
-        await browser.press("slash", *"model", "colon")
-        assert screen.query_one("#search", Input).value == "model:"
-        await browser.press("escape", "escape", "colon")
-        assert isinstance(browser.app.screen, ChoiceCard)
-
-
-async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:
+async def test_a_trouble_is_said_on_the_screen(tmp_path):
     """The first with its line, and how many more; everything else holds."""
     app = configured(tmp_path, 'mouse = false\nmuose = true\ntheme = "hermes-drak"\n')
     async with browsing(app) as browser:
-        status = browser.text("#status")
+        status = browser.status
         assert "config.toml, line 2" in status and "“muose”" in status and "1 more" in status
         assert app.theme == "hermes-dark" and not app.start.options.mouse
 
 
-async def test_columns_are_as_set(tmp_path: Path) -> None:
+async def test_columns_are_as_set(tmp_path):
     """On the first rows and on every row, exactly as wide as the list."""
     app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\n')
     async with browsing(app, (200, 40)) as browser:
@@ -103,7 +74,7 @@ async def test_columns_are_as_set(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", slow_but([20, 80], [20, 45, 80, 200]))
 @pytest.mark.parametrize("sort", [Sort.ACTIVITY, Sort.COST])
-def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, sort: Sort) -> None:
+def test_rows_are_as_wide_as_they_should_be(tmp_path, width, sort):
     """With every column; half of the row is the title's where columns were chosen."""
     path = tmp_path / "state.db"
     demo_store(path, now=NOW)
@@ -118,7 +89,7 @@ def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, sort: So
                 assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.AGE_WIDTH)
 
 
-async def test_keys_of_the_other_screens(tmp_path: Path) -> None:
+async def test_keys_of_the_other_screens(tmp_path):
     """They do what the old ones did, which do nothing any more; keys line and help show them."""
     app = configured(tmp_path, '[keys]\ndoctor-back = "x"\ninsights-measure = "ctrl+n"\n')
     async with browsing(app, (200, 60)) as browser:
@@ -132,8 +103,8 @@ async def test_keys_of_the_other_screens(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("age", "left"), [("1d", 0), ("3d", 1), ("forever", 1)])
-async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, left: int) -> None:
+@pytest.mark.parametrize("age, left", [("1d", 0), ("3d", 1), ("forever", 1)])
+async def test_the_trash_is_kept_as_long_as_is_set(tmp_path, age, left):
     """A bundle two days old goes at the start, where that is said; nothing goes that nobody told it
     to."""
     app = configured(tmp_path)
@@ -148,14 +119,13 @@ async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, lef
         assert len(list_bundles(folder)) == left
         if not left:
             assert (
-                "1 deletion as old as the configuration says was deleted for good"
-                in browser.text("#status")
+                "1 deletion as old as the configuration says was deleted for good" in browser.status
             )
         else:
-            assert "dropped" not in browser.text("#status")
+            assert "dropped" not in browser.status
 
 
-async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
+async def test_it_goes_on_as_it_was_left(tmp_path):
     """View, order and a theme chosen by hand come back; what is set comes first."""
     app = configured(tmp_path)
     assert app.start.can_be_painted_ahead
@@ -178,7 +148,7 @@ async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
     assert set_now.new_memory().theme == "nord", "what is set is not what was chosen"
 
 
-async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path: Path) -> None:
+async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path):
     """Of a look at it the theme alone is remembered."""
     write_memory(memory_path(), LastState(View.ARCHIVED, Sort.COST, True, None))
     app = demo_app(tmp_path)
@@ -189,7 +159,7 @@ async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path: Path) -> N
     assert app.new_memory() == LastState(View.ARCHIVED, Sort.COST, True, "nord")
 
 
-def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path: Path) -> None:
+def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path):
     """The first rows wait for two looks at files, no more."""
     import subprocess
     import sys

@@ -1,14 +1,9 @@
 """The line between the panes: moved by keys, within bounds, remembered, and painted ahead where it
 is."""
 
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-import pyte
 import pytest
-from browsing import browsing, demo_app
+from browsing import browsing, demo_app, on_demo
+from platforms import posix_only
 from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
@@ -18,9 +13,9 @@ from hermes_browse.tui.settings.start import LastState, read_memory, read_start,
 
 
 @pytest.mark.slow
-async def test_keys_move_the_line(tmp_path: Path) -> None:
+async def test_keys_move_the_line(tmp_path):
     """Beside each other in columns, above each other in lines, and never out of sight."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         rows = browser.screen.rows
         before = rows.size.width
         await browser.press("greater_than_sign", "greater_than_sign")
@@ -37,9 +32,9 @@ async def test_keys_move_the_line(tmp_path: Path) -> None:
         assert rows.size.height > height and browser.screen.pane_sizes.width == LEAST
 
 
-async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) -> None:
+async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path):
     """The share comes back with the other pane."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         rows = browser.screen.rows
         await browser.press("greater_than_sign", "z")
         assert rows.outer_size.width == 120 and browser.app.pane_sizes.is_alone
@@ -53,7 +48,7 @@ async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) ->
         )
 
 
-async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
+async def test_it_is_as_it_was_left(tmp_path):
     """In the file of what is remembered; nonsense in it is as nothing."""
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
@@ -66,7 +61,7 @@ async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
         assert read_memory(memory_path()).list_width == 56
 
 
-def test_bounds() -> None:
+def test_bounds():
     """No more than there is, and it is told."""
     pane_sizes = PaneSizes()
     assert pane_sizes.change(100, is_narrow=False) and pane_sizes.width == MOST
@@ -76,13 +71,11 @@ def test_bounds() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@posix_only
 @pytest.mark.parametrize(
-    ("memory", "width"), [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)]
+    "memory, width", [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)]
 )
-def test_what_is_painted_ahead_has_the_same_shares(
-    hermes_home: Path, memory: LastState, width: int
-) -> None:
+def test_what_is_painted_ahead_has_the_same_shares(hermes_home, memory, width):
     """Nothing moves when Textual takes over."""
     write_memory(memory_path(), memory)
     terminal = Terminal(["--home", str(hermes_home)], columns=120, rows=36, COLORTERM="truecolor")
@@ -93,25 +86,22 @@ def test_what_is_painted_ahead_has_the_same_shares(
     )
     digits = str.maketrans("0123456789…~", " " * 12)
 
-    def shown(screen: pyte.Screen) -> list[str]:
+    def shown(screen):
         return [line[:width].translate(digits) for line in screen.display[4:20]]
 
     terminal.read_until(lambda: shown(terminal.screen) == shown(ahead), "the list changed")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_the_mouse_is_left_and_taken_back(hermes_home: Path) -> None:
+@posix_only
+def test_the_mouse_is_left_and_taken_back(hermes_home):
     """By a key; where the configuration leaves it, the key takes it."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send("\x1b[20~")
-    terminal.wait_for("the terminal has the mouse")
+    terminal.send("\x1b[20~", "the terminal has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000l") > terminal.raw.rfind(b"\x1b[?1000h")
-    terminal.send("\x1b[20~")
-    terminal.wait_for("the browser has the mouse")
+    terminal.send("\x1b[20~", "the browser has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000h") > terminal.raw.rfind(b"\x1b[?1000l")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0 and terminal.is_restored
+    terminal.leave()
+    assert terminal.is_restored

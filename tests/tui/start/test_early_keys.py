@@ -1,22 +1,17 @@
 """Keys typed while Textual is being loaded: those that move the cursor are answered then, the
 others afterwards."""
 
-from __future__ import annotations
-
 import os
 import signal
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
+from platforms import posix_only
 from terminal import PATIENCE, Terminal
+from user_config import write_config
 
-from hermes_browse.tui.settings.folders import config_path
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 SLOW = """
@@ -33,14 +28,14 @@ raise SystemExit(main(sys.argv[1:]))
 """The browser, which loads Textual only when a file is there."""
 
 
-def cursor_row(terminal: Terminal) -> int:
+def cursor_row(terminal):
     """The row of the list that the cursor is on, from 0; -1 without one."""
     return next(
         (row - 4 for row, line in enumerate(terminal.screen.display) if line.startswith("▌")), -1
     )
 
 
-def wait_until(terminal: Terminal, holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
+def wait_until(terminal, holds, seconds=PATIENCE):
     """Read until something holds."""
     end = time.monotonic() + seconds
     while not holds():
@@ -49,7 +44,7 @@ def wait_until(terminal: Terminal, holds: Callable[[], bool], seconds: float = P
 
 
 @pytest.fixture
-def slow(hermes_home: Path, tmp_path: Path) -> Iterator[tuple[Terminal, Path]]:
+def slow(hermes_home, tmp_path):
     """A browser that has painted its first rows and loads Textual once a file is there."""
     signal = tmp_path / "go on"
     terminal = Terminal(["--home", str(hermes_home)], code=SLOW, GO_ON=str(signal), **CONDITIONS)
@@ -60,7 +55,7 @@ def slow(hermes_home: Path, tmp_path: Path) -> Iterator[tuple[Terminal, Path]]:
         terminal.child.close(force=True)
 
 
-def look(terminal: Terminal) -> list[list[tuple[str, str, str, bool]]]:
+def look(terminal):
     """The first rows of the list as they are painted, without the counters that are read later."""
     return [
         [
@@ -71,7 +66,7 @@ def look(terminal: Terminal) -> list[list[tuple[str, str, str, bool]]]:
     ]
 
 
-def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -> None:
+def test_the_cursor_moves_before_textual_is_there(slow):
     """Down, down, up, by arrows and letters; then Textual takes over the frame as it stands, and
     goes on from there."""
     terminal, signal = slow
@@ -85,7 +80,7 @@ def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -
         ("\x1b[Bjj", 3),
     ):
         terminal.send(keys)
-        wait_until(terminal, lambda row=row: cursor_row(terminal) == row)  # type: ignore[misc]  # the row of this turn
+        wait_until(terminal, lambda row=row: cursor_row(terminal) == row)
         assert terminal.text.count("▌") == 1
     assert "search:" not in terminal.text, "this was not painted ahead"
     before = look(terminal)
@@ -97,13 +92,12 @@ def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -
     assert cursor_row(terminal) == 3
     terminal.send("k")
     wait_until(terminal, lambda: cursor_row(terminal) == 2)
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
 
 
 @pytest.mark.slow
-def test_other_keys_wait_and_stay_in_order(slow: tuple[Terminal, Path]) -> None:
+def test_other_keys_wait_and_stay_in_order(slow):
     """What stands behind the first other key is not a move any more: here it is typed into the
     search box."""
     terminal, signal = slow
@@ -117,15 +111,13 @@ def test_other_keys_wait_and_stay_in_order(slow: tuple[Terminal, Path]) -> None:
     assert "walr" not in terminal.text
     signal.touch()
     terminal.wait_for("walrus ä")
-    terminal.send("\x7f\x7f")
-    terminal.wait_for("kept walrus answer")
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.send("\x7f\x7f", "kept walrus answer")
+    terminal.leave("\x03")
     assert terminal.is_restored
 
 
 @pytest.mark.slow
-def test_an_escape_by_itself_is_one(slow: tuple[Terminal, Path]) -> None:
+def test_an_escape_by_itself_is_one(slow):
     """Escape in the list says what leaves the browser, also when it was typed before there was
     one."""
     terminal, signal = slow
@@ -136,13 +128,12 @@ def test_an_escape_by_itself_is_one(slow: tuple[Terminal, Path]) -> None:
     signal.touch()
     terminal.wait_for("press q to quit")
     assert cursor_row(terminal) == 1
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
 
 
 @pytest.mark.slow
-def test_a_resize_ends_it(slow: tuple[Terminal, Path]) -> None:
+def test_a_resize_ends_it(slow):
     """The rows would be painted at places of another size; the key is answered by Textual."""
     terminal, signal = slow
     terminal.resize(100, 30)
@@ -153,15 +144,13 @@ def test_a_resize_ends_it(slow: tuple[Terminal, Path]) -> None:
     signal.touch()
     terminal.wait_for("shown")
     wait_until(terminal, lambda: cursor_row(terminal) == 1)
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.slow
-def test_with_other_keys_none_is_answered_ahead(hermes_home: Path, tmp_path: Path) -> None:
+def test_with_other_keys_none_is_answered_ahead(hermes_home, tmp_path):
     """They mean what the keymap says, which is not read before Textual is there."""
-    config_path().parent.mkdir(parents=True)
-    config_path().write_text('[keys]\nlist-down = "n"\n')
+    write_config('[keys]\nlist-down = "n"\n')
     signal = tmp_path / "go on"
     terminal = Terminal(["--home", str(hermes_home)], code=SLOW, GO_ON=str(signal), **CONDITIONS)
     wait_until(terminal, lambda: cursor_row(terminal) == 0)
@@ -171,12 +160,11 @@ def test_with_other_keys_none_is_answered_ahead(hermes_home: Path, tmp_path: Pat
     signal.touch()
     wait_until(terminal, lambda: cursor_row(terminal) == 1)
     terminal.read(0.5)
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.parametrize("number", [15, 1])
-def test_told_to_end_meanwhile(slow: tuple[Terminal, Path], number: int) -> None:
+def test_told_to_end_meanwhile(slow, number):
     """TERM and HUP end it before there is a Textual; the terminal is as it was."""
     terminal, _signal = slow
     terminal.send("j")
@@ -189,30 +177,30 @@ def test_told_to_end_meanwhile(slow: tuple[Terminal, Path], number: int) -> None
 class _Painted:
     """Rows that note where the cursor was moved."""
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows):
         from hermes_browse.tui.terminal.early_keys import EarlyKeys
 
         self.read, self.write = os.pipe()
-        self.moves: list[tuple[int, int]] = []
+        self.moves = []
         self.moved = threading.Event()
         self.may_move = True
         self.keys = EarlyKeys(self.read, rows, self._paint, lambda: self.may_move)
 
-    def _paint(self, before: int, after: int) -> None:
+    def _paint(self, before, after):
         self.moves.append((before, after))
         self.moved.set()
 
-    def send(self, data: bytes) -> None:
+    def send(self, data):
         os.write(self.write, data)
 
-    def close(self) -> None:
+    def close(self):
         self.keys.stop()
         self.keys.stop()
         os.close(self.read)
         os.close(self.write)
 
 
-def test_what_is_taken_and_what_is_kept() -> None:
+def test_what_is_taken_and_what_is_kept():
     """One painting for keys that come together; below the last row a key is kept, above the first
     one it is nothing."""
     for data, rows, cursor, kept, moves in (
@@ -234,7 +222,7 @@ def test_what_is_taken_and_what_is_kept() -> None:
         painted.close()
 
 
-def test_the_rest_of_a_key_is_waited_for() -> None:
+def test_the_rest_of_a_key_is_waited_for():
     """The second half of a letter or of a sequence belongs to the first."""
     for first, second in ((b"x\xc3", b"\xa4"), (b"x\x1b[1;", b"5B")):
         painted = _Painted(9)
@@ -248,9 +236,9 @@ def test_the_rest_of_a_key_is_waited_for() -> None:
         painted.close()
 
 
-def test_a_terminal_that_is_gone_ends_it() -> None:
+def test_a_terminal_that_is_gone_ends_it():
     """No failure, no turning in circles: the program gets the signal that a closed window sends."""
-    told: list[int] = []
+    told = []
     before = signal.signal(signal.SIGHUP, lambda number, frame: told.append(number))
     try:
         painted = _Painted(9)
@@ -278,7 +266,7 @@ raise SystemExit(main(sys.argv[1:]))
 """
 
 
-def test_told_to_end_while_its_thread_starts(hermes_home: Path) -> None:
+def test_told_to_end_while_its_thread_starts(hermes_home):
     """The thread has not begun then, and cannot be waited for."""
     terminal = Terminal(["--home", str(hermes_home)], code=_TOLD_MEANWHILE)
     assert terminal.wait_for_end() == 128 + signal.SIGTERM

@@ -1,26 +1,22 @@
 """What is set shows on a real terminal: lent to Hermes and taken back, with the mouse and
 without."""
 
-from __future__ import annotations
-
 import os
-import sys
 from pathlib import Path
 
 import pytest
 from effort import slow_but
+from platforms import posix_only
 from terminal import Terminal
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "colours", slow_but(["truecolor"], ["truecolor", ""]), ids=["ahead", "not ahead"]
 )
-def test_hermes_runs_and_the_browser_is_back(
-    hermes_home: Path, tmp_path: Path, colours: str
-) -> None:
+def test_hermes_runs_and_the_browser_is_back(hermes_home, tmp_path, colours):
     """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same
     conversation and in the size the terminal has now."""
     folder = tmp_path / "bin"
@@ -36,20 +32,18 @@ def test_hermes_runs_and_the_browser_is_back(
         ["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log), COLORTERM=colours
     )
     terminal.wait_for("search:")
-    terminal.send("/walrus")
-    terminal.wait_for("kept walrus answer")
+    terminal.send("/walrus", "kept walrus answer")
     terminal.send("\x1b[B\r")
     terminal.read(1.0)
-    terminal.send("R")
-    terminal.wait_for("this is hermes")
+    terminal.send("R", "this is hermes")
     assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h"), (
         "Hermes has the usual screen"
     )
     terminal.child.sendintr()
     terminal.wait_for("interrupted")
     terminal.resize(150, 40)
-    terminal.send("x\rdone\rq")  # the last one is still Hermes'
-    terminal.wait_for("back from Hermes, which ended with 3")
+    # The last key is still Hermes'.
+    terminal.send("x\rdone\rq", "back from Hermes, which ended with 3")
     terminal.read_until(
         lambda: any(len(line) > 130 for line in terminal.text.splitlines()), "not the new size"
     )
@@ -59,19 +53,17 @@ def test_hermes_runs_and_the_browser_is_back(
     said = log.read_text()
     assert " icanon" in said and " echo " in said
     assert "kept walrus answer" in terminal.text
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
     assert terminal.is_restored
 
 
 @pytest.mark.parametrize("is_wanted", slow_but([True], [True, False]))
-def test_the_mouse_is_left_to_the_terminal(hermes_home: Path, is_wanted: bool) -> None:
+def test_the_mouse_is_left_to_the_terminal(hermes_home, is_wanted):
     """Where that is set nothing asks for it."""
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "hermes-browse"
     config.mkdir(parents=True)
     (config / "config.toml").write_text(f"mouse = {str(is_wanted).lower()}\n")
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert (b"\x1b[?1000h" in terminal.raw) == is_wanted

@@ -1,15 +1,11 @@
 """What is free goes back to the system, and the browser does so when it rests."""
 
-from __future__ import annotations
-
 import ctypes
 import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app
 
 from hermes_browse.tui.work import reads as working
 
@@ -29,7 +25,7 @@ print(before - resident(), len(kept))
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc")
-def test_what_lies_between_goes_back() -> None:
+def test_what_lies_between_goes_back():
     """Most of fifty megabytes, though the last block is still in use."""
     told = subprocess.run(
         [sys.executable, "-c", _HOLES], capture_output=True, text=True, check=True
@@ -38,9 +34,9 @@ def test_what_lies_between_goes_back() -> None:
 
 
 @pytest.mark.parametrize("platform", ["darwin", "linux"])
-def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_libraries_are_left_alone(platform, monkeypatch):
     """Where there is nothing to call nothing is called."""
-    opened: list[object] = []
+    opened = []
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: opened.append(name) or object())
     working.trim_memory()
@@ -48,17 +44,14 @@ def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-async def test_the_browser_gives_back_when_it_rests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_browser_gives_back_when_it_rests(browser, monkeypatch):
     """When a worker lets go of the file, and not before."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        reads = browser.screen.reads
-        given: list[bool] = []
-        monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))
-        await browser.press("j", "k")
-        await browser.settle()
-        assert reads.holds_store
-        given.clear()
-        await browser.wait_until(lambda: bool(given))
-        assert given == [False]
+    reads = browser.screen.reads
+    given = []
+    monkeypatch.setattr(working, "trim_memory", lambda: given.append(reads.holds_store))
+    await browser.press("j", "k")
+    await browser.settle()
+    assert reads.holds_store
+    given.clear()
+    await browser.wait_until(lambda: bool(given))
+    assert given == [False]

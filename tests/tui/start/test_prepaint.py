@@ -1,27 +1,22 @@
 """The first rows are on screen before Textual is; what Textual paints over them is the same."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
-import pyte
 import pytest
-from browsing import browsing, demo_app
+from browsing import on_demo
+from platforms import posix_only
 from terminal import Terminal
+from user_config import write_config
 
-from hermes_browse.tui.settings.folders import config_path
 from hermes_browse.tui.settings.pane_sizes import NARROW, PaneSizes
 from hermes_browse.tui.start import prepaint
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
 
-def cells(
-    screen: pyte.Screen, lines: range, columns: int
-) -> list[list[tuple[str, str, str, bool]]]:
+def cells(screen, lines, columns):
     """Letters with their colours and weight; numbers are stored counters, with `~`, first and
     counted later."""
     buffer = screen.buffer
@@ -40,7 +35,7 @@ def cells(
 
 
 @pytest.mark.parametrize(
-    ("columns", "rows", "width", "theme"),
+    "columns, rows, width, theme",
     [
         (120, 36, 66, ""),
         pytest.param(80, 24, 79, "", marks=pytest.mark.slow),
@@ -48,13 +43,10 @@ def cells(
         pytest.param(120, 36, 66, "light", marks=pytest.mark.slow),
     ],
 )
-def test_taking_over_changes_nothing(
-    hermes_home: Path, columns: int, rows: int, width: int, theme: str
-) -> None:
+def test_taking_over_changes_nothing(hermes_home, columns, rows, width, theme):
     """List and views stay letter by letter and colour by colour when Textual takes over."""
     if theme:
-        config_path().parent.mkdir(parents=True)
-        config_path().write_text(f'theme = "hermes-{theme}"\n')
+        write_config(f'theme = "hermes-{theme}"\n')
     terminal = Terminal(["--home", str(hermes_home)], columns=columns, rows=rows, **CONDITIONS)
     terminal.wait_for("search:")
     terminal.wait_for("answered yesterday" if columns >= NARROW else "no one is writing")
@@ -66,13 +58,12 @@ def test_taking_over_changes_nothing(
     lines = range(4, 3 + min(height, 40))  # the names of the columns get a position
     before = cells(ahead, lines, width)
     terminal.read_until(lambda: cells(terminal.screen, lines, width) == before, "the list changed")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
 
 
 @pytest.mark.slow
-def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
+def test_nothing_changes_in_another_language_either(hermes_home):
     """What is painted ahead has the words, and the widths of the words, that Textual's frame
     has."""
     terminal = Terminal(
@@ -88,11 +79,10 @@ def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
     before = cells(ahead, lines, 66)
     terminal.read_until(lambda: cells(terminal.screen, lines, 66) == before, "the list changed")
     assert terminal.screen.display[2][:12].split()[:2] == ahead.display[2][:12].split()[:2]
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
-def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_colours_no_painting_ahead(monkeypatch):
     """Where another look is asked for, the start is as long as it is."""
     for name in ("stdin", "stdout", "stderr"):
         monkeypatch.setattr(getattr(sys, name), "isatty", lambda: True, raising=False)
@@ -107,26 +97,26 @@ def test_no_colours_no_painting_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("theme", prepaint.PALETTES)
-async def test_the_colours_are_those_of_the_theme(tmp_path: Path, theme: str) -> None:
+async def test_the_colours_are_those_of_the_theme(tmp_path, theme):
     """The tables painted from are the themes as Textual resolves them."""
     palette = prepaint.PALETTES[theme]
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         browser.app.theme = theme
         await browser.settle()
         rows = browser.screen.rows
         keys = browser.screen.query_one("#keys").rich_style
-        assert keys.bgcolor is not None and keys.bgcolor.triplet == palette.panel
+        assert keys.bgcolor.triplet == palette.panel
         base = rows.rich_style
-        assert base.bgcolor is not None and base.bgcolor.triplet == palette.background
+        assert base.bgcolor.triplet == palette.background
         for look, (name, is_dim, _) in prepaint._LOOKS.items():
             style = rows.get_component_rich_style(f"list--{look}", partial=True)
-            assert style.color is not None and style.color.triplet == getattr(palette, name), look
+            assert style.color.triplet == getattr(palette, name), look
             assert bool(style.dim) == is_dim, look
         cursor = rows.get_component_rich_style("list--cursor", partial=True)
-        assert cursor.bgcolor is not None and cursor.bgcolor.triplet == palette.cursor
+        assert cursor.bgcolor.triplet == palette.cursor
 
 
-def test_a_failure_while_loading_puts_the_terminal_back(hermes_home: Path) -> None:
+def test_a_failure_while_loading_puts_the_terminal_back(hermes_home):
     """Interrupted between the painting and Textual, the terminal is as before."""
     terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS)
     terminal.wait_for("started 119 days ago")

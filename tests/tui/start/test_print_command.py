@@ -1,15 +1,11 @@
 """`--print-command`: the screen on the terminal, the chosen command on standard output."""
 
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
 import pytest
 from effort import slow_but
+from platforms import posix_only
 from terminal import Terminal
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 _SHELL = """
 import subprocess, sys
@@ -21,7 +17,7 @@ print(f"ended {ended.returncode} [{ended.stdout}]")
 
 
 @pytest.mark.parametrize("streams", slow_but(["usual"], ["usual", "nothing"]))
-def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) -> None:
+def test_what_is_chosen_is_printed_and_not_run(hermes_home, streams):
     """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print
     its command."""
     terminal = Terminal(
@@ -31,12 +27,10 @@ def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) 
     terminal.resize(
         210, 30
     )  # wide enough for the line below: a space at the end of a line is not seen
-    terminal.send("/walrus")
-    terminal.wait_for("kept walrus answer")
+    terminal.send("/walrus", "kept walrus answer")
     terminal.send("\x1b[B\r")
     terminal.read(1.0)
-    terminal.send("R")
-    terminal.wait_for("ended 0")
+    terminal.send("R", "ended 0")
     terminal.read(0.3)
     text = terminal.text.replace("\n", "")
     assert f"[HERMES_HOME={hermes_home} hermes -p default --resume=20260115_090000_999001" in text
@@ -44,18 +38,15 @@ def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) 
 
 
 @pytest.mark.slow
-def test_nothing_chosen_nothing_printed(hermes_home: Path) -> None:
+def test_nothing_chosen_nothing_printed(hermes_home):
     """`eval` of nothing does nothing."""
     terminal = Terminal(["usual", "--home", str(hermes_home)], code=_SHELL)
     terminal.wait_for("shown")
-    terminal.send("q")
-    terminal.wait_for("ended 0 []")
+    terminal.send("q", "ended 0 []")
     assert terminal.is_restored
 
 
-def test_it_goes_with_the_browser_alone(
-    capsys: pytest.CaptureFixture[str], hermes_home: Path
-) -> None:
+def test_it_goes_with_the_browser_alone(capsys, hermes_home):
     """A command has its own way; the sample store has no command to print."""
     from hermes_browse.tui.cli import main
 

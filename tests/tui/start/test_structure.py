@@ -1,7 +1,5 @@
 """What makes it quick, told by counting: modules, statements, threads and lines, never seconds."""
 
-from __future__ import annotations
-
 import gc
 import sqlite3
 import subprocess
@@ -9,19 +7,17 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from browsing import NOW, browsing, demo_app, loose, open_app
+from browsing import NOW, browsing, loose, on_demo, open_app
 from builders import big_store
 from effort import slow_but
 from searching import search
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader, Row
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -44,7 +40,7 @@ SIZES = ((300, 3_000), (3_000, 30_000))
 
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def stores(tmp_path_factory):
     """The same kind of store, small and ten times as large."""
     folder = tmp_path_factory.mktemp("sizes")
     return [
@@ -52,7 +48,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     ]
 
 
-def test_the_first_rows_need_nothing_heavy() -> None:
+def test_the_first_rows_need_nothing_heavy():
     """What is imported before the first rows are on screen, with the arguments of a bare start."""
     program = (
         "import sys; before = set(sys.modules); import hermes_browse.tui.cli.entry as entry; "
@@ -66,25 +62,13 @@ def test_the_first_rows_need_nothing_heavy() -> None:
 
 
 @pytest.mark.slow
-def test_a_first_page_asks_as_much_of_a_large_store(stores: list[Path]) -> None:
-    asked = []
-    for path in stores:
-        with Store(path).reader() as reader:
-            first = read_first_page(reader, NOW, limit=36)
-            assert len(first.order()) >= 36
-            with_names(reader, [first.conversation(root) for root in first.order()[:36]])
-            asked.append(reader.statements)
-    assert asked[1] <= asked[0] + 2
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "typed",
     slow_but(
         ["n", "日本"], ["n", "ne", "needle", "harb", '"the quay"', "日本", "absentword", "rare"]
     ),
 )
-def test_a_keystroke_asks_as_much_of_a_large_store(stores: list[Path], typed: str) -> None:
+def test_a_keystroke_asks_as_much_of_a_large_store(stores, typed):
     """But for the first search of a file, which learns the times of its rows and what its index
     lacks."""
     asked = []
@@ -98,17 +82,13 @@ def test_a_keystroke_asks_as_much_of_a_large_store(stores: list[Path], typed: st
     assert asked[1] <= asked[0] + 12
 
 
-async def test_the_thread_of_the_screen_runs_no_sql(
-    stores: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_thread_of_the_screen_runs_no_sql(stores, monkeypatch):
     """Nothing that is done on the screen waits for the store."""
     store, original = stores[1], Reader.rows
     app = open_app(loose(store))
-    threads: set[threading.Thread] = set()
+    threads = set()
 
-    def rows(
-        self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
-    ) -> list[Row]:
+    def rows(self, sql, parameters=()):
         threads.add(threading.current_thread())
         return original(self, sql, parameters)
 
@@ -131,8 +111,7 @@ async def test_the_thread_of_the_screen_runs_no_sql(
             "l",
             "escape",
         )
-        await browser.press("slash")
-        await browser.type("needle")
+        await browser.search("needle")
         await browser.press("enter", "n", "n", "escape", "escape", "f5")
     assert threads
     assert threading.main_thread() not in threads
@@ -140,19 +119,17 @@ async def test_the_thread_of_the_screen_runs_no_sql(
 
 @pytest.mark.slow
 @pytest.mark.collector
-async def test_after_the_first_reading_only_changes_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_after_the_first_reading_only_changes_are_read(tmp_path, monkeypatch):
     """A commit of Hermes' does not make the whole list be read again."""
     whole, steps = [], []
     read, step = OpenStore.catalog, OpenStore.increment
     monkeypatch.setattr(OpenStore, "catalog", lambda *given: (whole.append(1), read(*given))[1])
     monkeypatch.setattr(OpenStore, "increment", lambda *given: (steps.append(1), step(*given))[1])
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         assert (len(whole), len(steps)) == (1, 0)
         browser.screen.rows.action_move(3)
         cursor = browser.screen.rows.cursor
-        kept: list[int] = []
+        kept = []
         for number in range(3):
             with closing(sqlite3.connect(browser.app.store.path)) as connection, connection:
                 connection.execute(
@@ -170,12 +147,10 @@ async def test_after_the_first_reading_only_changes_are_read(
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
 
 
-async def test_changes_are_read_with_a_pause_between(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_changes_are_read_with_a_pause_between(tmp_path, monkeypatch):
     """Each reading makes all conversations anew; the first change after a pause is read soon."""
     monkeypatch.setattr(listing, "_BETWEEN", 500.0)
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         reading, waits = browser.screen.listing, list[float]()
         monkeypatch.setattr(
             browser.screen, "start_later", lambda group, seconds, call: waits.append(seconds)
@@ -191,32 +166,31 @@ async def test_changes_are_read_with_a_pause_between(
 
 @pytest.mark.collector
 @pytest.mark.parametrize("key", slow_but((), ["question_mark", "i", "I", "W", "P", "X", "H"]))
-async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> None:
+async def test_a_screen_that_was_left_is_let_go_of(browser, key):
     """And all in it, at the latest when the next one is left (a worker holds its last job); also
     one that was open while the list was read whole, when what is there is kept for long.
     """
-    async with browsing(demo_app(tmp_path)) as browser:
-        left, main = [], browser.screen
-        for _ in range(3):
-            await browser.press(key)
-            await browser.settle()
-            assert browser.app.screen is not main
-            last = [weakref.ref(each) for each in browser.app.screen.walk_children(with_self=True)]
-            left.append(last)
-            main.listing.read()
-            await browser.settle()
-            await browser.press("escape")
-            await browser.settle()
-            assert StylesCache.get_inner_outer.cache_info().currsize < 30, (
-                "lines of widgets that are gone"
-            )
+    left, main = [], browser.screen
+    for _ in range(3):
+        await browser.press(key)
+        await browser.settle()
+        assert browser.app.screen is not main
+        last = [weakref.ref(each) for each in browser.app.screen.walk_children(with_self=True)]
+        left.append(last)
         main.listing.read()
         await browser.settle()
-        gc.collect()
-        assert [ref() for ref in left[0] + left[1] if ref() is not None] == []
+        await browser.press("escape")
+        await browser.settle()
+        assert StylesCache.get_inner_outer.cache_info().currsize < 30, (
+            "lines of widgets that are gone"
+        )
+    main.listing.read()
+    await browser.settle()
+    gc.collect()
+    assert [ref() for ref in left[0] + left[1] if ref() is not None] == []
 
 
-def test_between_statements_nothing_is_locked(tmp_path: Path) -> None:
+def test_between_statements_nothing_is_locked(tmp_path):
     """In DELETE mode an open cursor would block each commit; a writer that does not wait commits
     between any two."""
     path = big_store(tmp_path / "state.db", 300, 3_000)
@@ -225,13 +199,13 @@ def test_between_statements_nothing_is_locked(tmp_path: Path) -> None:
         commits, original = [], Reader.rows
         with Store(path).reader() as reader:
 
-            def rows(sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+            def rows(sql, parameters=()):
                 found = original(reader, sql, parameters)
                 writer.execute("UPDATE sessions SET title = NULL WHERE id = 'nobody'")
                 commits.append(1)
                 return found
 
-            reader.rows = rows  # type: ignore[method-assign]  # a writer after each statement
+            reader.rows = rows
             catalog = read_first_page(reader, NOW)
             with_names(reader, [catalog.conversation(root) for root in catalog.order()[:20]])
             search(reader, parse("needle OR 日本"), prefix_last=True)

@@ -1,14 +1,11 @@
 """What the screen says at once, and what no longer: waits, plans being made, fields, idle keys."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from browsing import browsing, demo_app, loose, open_app
+from browsing import on_demo, on_store
 from pruning import NOW
 from textual.widgets import Input
 from trashing import session_ids
@@ -19,22 +16,20 @@ from hermes_browse.tui.widgets.lines import TextLine
 
 
 @pytest.mark.parametrize("key", ["D", "a"])
-async def test_a_key_for_a_plan_that_is_being_made(
-    path: Path, monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
+async def test_a_key_for_a_plan_that_is_being_made(path, monkeypatch, key):
     """It says so and waits for the new plan; the numbers of the old one are dim."""
     may_go_on = threading.Event()
     may_go_on.set()
 
     plan = OpenStore.plan
 
-    def slow(*given: object, **named: object) -> object:
+    def slow(*given, **named):
         may_go_on.wait()
-        return plan(*given, **named)  # type: ignore[arg-type]  # passed on
+        return plan(*given, **named)
 
     monkeypatch.setattr(OpenStore, "plan", slow)
     before = session_ids(path)
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         await browser.press("P")
         screen = browser.app.screen
         assert isinstance(screen, PruneScreen) and "5 conversations" in browser.text("#totals")
@@ -46,54 +41,48 @@ async def test_a_key_for_a_plan_that_is_being_made(
             getattr(totals, "spans", "")
         )
         await browser.send(key)
-        await browser.wait_until(lambda: "making the plan" in browser.text("#status"))
+        await browser.wait_until(lambda: "making the plan" in browser.status)
         assert browser.app.screen is screen and session_ids(path) == before
         may_go_on.set()
         await browser.settle()
-        done = browser.card() if key == "D" else browser.text("#status")
+        done = browser.card() if key == "D" else browser.status
         assert "Move 3 conversations" in done or "3 conversations archived" in done
 
 
-async def test_a_change_that_waits_for_another_writer_says_so(path: Path) -> None:
+async def test_a_change_that_waits_for_another_writer_says_so(path):
     """At once, not when it gives up; and what was done takes its place."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
+    async with on_store(path, NOW) as browser:
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             await browser.send("a")
-            await browser.wait_until(lambda: "waiting for the store" in browser.text("#status"))
+            await browser.wait_until(lambda: "waiting for the store" in browser.status)
             other.execute("ROLLBACK")
         await browser.settle()
-        assert "archived" in browser.text("#status")
+        assert "archived" in browser.status
 
 
 @pytest.mark.parametrize("keys", [("slash",), ("tab", "backslash"), ("tab", "number_sign")])
-async def test_a_field_that_opens_ends_what_was_said(tmp_path: Path, keys: tuple[str, ...]) -> None:
+async def test_a_field_that_opens_ends_what_was_said(browser, keys):
     """The sentence belonged to the keys before."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press(*keys[:-1], "escape", "escape", *keys[:-1])
-        await browser.press("semicolon")
-        assert "does nothing here" in browser.text("#status")
-        await browser.press(keys[-1])
-        assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.text(
-            "#status"
-        )
+    await browser.press(*keys[:-1], "escape", "escape", *keys[:-1], "semicolon")
+    assert "does nothing here" in browser.status
+    await browser.press(keys[-1])
+    assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.status
 
 
 @pytest.mark.parametrize("place", ["", "tab", "P", "I", "X", "H"])
-async def test_a_key_without_meaning_says_so(tmp_path: Path, place: str) -> None:
+async def test_a_key_without_meaning_says_so(browser, place):
     """On every screen; one that means something does not."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        if place:
-            await browser.press(place)
-        await browser.press("semicolon")
-        assert "; does nothing here · ? shows the keys" in browser.text("#status")
-        await browser.press("down")
-        await browser.press("j")
-        assert "j does nothing" not in browser.text("#status")
+    if place:
+        await browser.press(place)
+    await browser.press("semicolon")
+    assert "; does nothing here · ? shows the keys" in browser.status
+    await browser.press("down", "j")
+    assert "j does nothing" not in browser.status
 
 
 @pytest.mark.parametrize(
-    ("keys", "has", "has_not"),
+    "keys, has, has_not",
     [
         (("slash",), "clear, then the list", "rename"),
         (("tab", "backslash"), "previous", "rename"),
@@ -101,11 +90,9 @@ async def test_a_key_without_meaning_says_so(tmp_path: Path, place: str) -> None
         pytest.param(("P", "slash"), "back", "archive", marks=pytest.mark.slow),
     ],
 )
-async def test_a_field_names_its_own_keys(
-    tmp_path: Path, keys: tuple[str, ...], has: str, has_not: str
-) -> None:
+async def test_a_field_names_its_own_keys(tmp_path, keys, has, has_not):
     """Those of the panes are letters in it, or have nothing to do with it."""
-    async with browsing(demo_app(tmp_path), (200, 40)) as browser:
+    async with on_demo(tmp_path, (200, 40)) as browser:
         await browser.press(*keys)
         assert isinstance(browser.app.focused, Input)
         shown = browser.text("#keys")

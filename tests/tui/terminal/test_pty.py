@@ -1,38 +1,24 @@
 """The browser in a real terminal: start, early keys, resize, quit, signals, and the hand-over to
 Hermes."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os
 import re
 import signal
-import sqlite3
 import stat
-import sys
 from pathlib import Path
 
 import pytest
 from effort import slow_but
 from paths import HERMES
+from platforms import posix_only
 from terminal import Terminal
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
-def stub_hermes(folder: Path) -> Path:
-    """A `hermes` that writes down how it was called."""
-    folder.mkdir()
-    script = folder / "hermes"
-    script.write_text(
-        '#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$@" > "$STUB_LOG"\nstty -a >> "$STUB_LOG"\n'
-    )
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
-    return folder
-
-
-def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
+def test_start_resize_quit_and_a_terminal_as_before(hermes_home):
     """The first screen comes, follows the size, and q leaves the terminal as it was."""
     store = hermes_home / "state.db"
     before = hashlib.sha256(store.read_bytes()).hexdigest()
@@ -44,8 +30,7 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
     terminal.wait_for("Chats")
     terminal.resize(200, 60)
     terminal.wait_for("search:")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.is_restored
     assert hashlib.sha256(store.read_bytes()).hexdigest() == before
     assert {path.name for path in hermes_home.iterdir()} <= {
@@ -55,44 +40,39 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
     }
 
 
-def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
+def test_keys_typed_before_the_screen_is_up_arrive(hermes_home):
     """What is typed while Python still starts is not lost; the q in it is a letter."""
     terminal = Terminal(["--home", str(hermes_home)])
-    terminal.send("/walrus q")
-    terminal.wait_for("walrus q")
-    terminal.send("\x7f\x7f")
-    terminal.wait_for("kept walrus answer")
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.send("/walrus q", "walrus q")
+    terminal.send("\x7f\x7f", "kept walrus answer")
+    terminal.leave("\x03")
     assert terminal.is_restored
 
 
 @pytest.mark.slow
-def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
+def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home):
     """Letters, a line taken back, other letters, two of them corrected: what stands there is what
     was meant."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("shown")
-    terminal.send("/wrong\x15zebxx\x7f\x7fraq")
-    terminal.wait_for("zebraq")
+    terminal.send("/wrong\x15zebxx\x7f\x7fraq", "zebraq")
     assert (
         "wrong" not in terminal.text
         and "zebraqx" not in terminal.text
         and "xzebraq" not in terminal.text
     )
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
 
 
 @pytest.mark.slow
-def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -> None:
+def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home):
     """There an input method shows what it puts together; it is two cells further with each wide
     character."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("Chats")
     terminal.send("/")
 
-    def cells_behind_q() -> int:
+    def cells_behind_q():
         cursor = terminal.screen.cursor
         start = next(
             (x for x in range(20) if terminal.screen.buffer[cursor.y][x].data == "q"), -100
@@ -100,83 +80,14 @@ def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -
         return cursor.x - start
 
     for typed, cells in (("qz", 2), ("部", 4), ("\x1b[D", 2), ("\x1b[D", 1)):
-        terminal.send(typed)
-        terminal.wait_for("qz" if typed == "qz" else "qz部")
+        terminal.send(typed, "qz" if typed == "qz" else "qz部")
         terminal.read_until(
             lambda cells=cells: cells_behind_q() == cells, f"the cursor is not behind {typed!r}"
-        )  # type: ignore[misc]
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_told_to_end_it_restores_the_terminal(hermes_home: Path, number: signal.Signals) -> None:
-    """A signal ends it like q does."""
-    terminal = Terminal(["--home", str(hermes_home)])
-    terminal.wait_for("shown")
-    os.kill(terminal.child.pid, number)
-    terminal.wait_for_end()
-    assert terminal.is_restored
-
-
-@pytest.mark.slow
-def test_enter_becomes_hermes(hermes_home: Path, tmp_path: Path) -> None:
-    """Found by a word, opened at it, resumed: Hermes runs with the right home, profile and tip, in
-    a sane terminal."""
-    log = tmp_path / "called"
-    path = f"{stub_hermes(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}"
-    terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log))
-    terminal.wait_for("shown")
-    terminal.send("/walrus")
-    terminal.wait_for("kept walrus answer")
-    terminal.send("\x1b[B\r")  # down to the first hit, into the transcript
-    terminal.read(1.0)
-    terminal.send("R")
-    terminal.wait_for("back from Hermes")
-    terminal.send("q")
-    terminal.wait_for_end()
-    home, *arguments = log.read_text().splitlines()
-    assert home == str(hermes_home)
-    assert arguments[:3] == ["-p", "default", "--resume=20260115_090000_999001"]
-    modes = "\n".join(arguments[3:])
-    assert " icanon" in modes and " echo " in modes
-    assert terminal.is_restored
-
-
-@pytest.mark.slow
-def test_hostile_text_does_nothing_to_the_terminal(tmp_path: Path, hermes_home: Path) -> None:
-    """Escape sequences in titles, messages and ids are shown, not obeyed."""
-    store = hermes_home / "state.db"
-    attack = "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b[2J\x9b31m[bold]x[/] \u202eevil"
-    connection = sqlite3.connect(store)
-    with connection:
-        connection.execute(
-            "UPDATE sessions SET title = NULL, model = ?, cwd = ?, source = ?, git_branch = ?, session_key = ?, "
-            "end_reason = CASE WHEN end_reason = 'compression' THEN end_reason ELSE ? END",
-            [attack] * 6,
         )
-        connection.execute(
-            "UPDATE messages SET content = ?, tool_name = ?, reasoning = ?",
-            [attack, attack, attack],
-        )
-        connection.execute(
-            "UPDATE sessions SET title = ? WHERE id = '20260116_090000_abc001'", [attack]
-        )
-    connection.close()
-    terminal = Terminal(["--home", str(hermes_home)])
-    terminal.wait_for("owned")
-    for keys in ("j" * 12, "\t", "t", "t", "r", "v", "v", "l", "jjj", "?", "\x1b"):
-        terminal.send(keys)
-        terminal.read(0.4)
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
-    assert b"\x1b]0;owned" not in terminal.raw and b"\x1b]52" not in terminal.raw
-    painted = terminal.raw.decode("utf-8", "replace")
-    assert "\x9b" not in painted and "\u202e" not in painted
-    assert "owned" not in terminal.screen.title
+    terminal.leave("\x03")
 
 
-def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path):
     """No screen is taken, no traceback shown, and the exit code says which kind it was."""
     wrong = tmp_path / "state.db"
     wrong.write_bytes(os.urandom(4096))
@@ -187,40 +98,35 @@ def test_a_store_that_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
     assert b"\x1b[?1049h" not in terminal.raw
 
 
-def test_the_demo_opens_for_someone_without_hermes(tmp_path: Path) -> None:
+def test_the_demo_opens_for_someone_without_hermes(tmp_path):
     """`--or-demo`, as `make run` uses it, falls back to the sample and says so."""
     terminal = Terminal(["--home", str(tmp_path / "nothing"), "--or-demo"], columns=200)
     terminal.wait_for("Fix auth bug #3")
     terminal.wait_for("this is a sample")
     terminal.wait_for("search:")
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
 @pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
-def test_r_reaches_the_real_hermes_and_comes_back(hermes_home: Path) -> None:
+def test_r_reaches_the_real_hermes_and_comes_back(hermes_home):
     """A resume started from the screen ends in Hermes' own prompt, or in what Hermes itself has to
     say; meanwhile the browser holds nothing of the store, and then it is there as it was."""
     path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("started 119 days ago")
     terminal.wait_for("46 of 56 shown")
-    terminal.send("j\r")
-    terminal.wait_for("Enter fold")  # it reads
-    terminal.send("R")
-    terminal.wait_for("hermes setup")
+    terminal.send("j\r", "Enter fold")  # it reads
+    terminal.send("R", "hermes setup")
     assert terminal.is_restored
     held = [link for fd in Path(f"/proc/{terminal.child.pid}/fd").iterdir() if (link := _link(fd))]
     assert held and not [link for link in held if link.startswith(str(hermes_home / "state.db"))]
-    terminal.send("n\r")
-    terminal.wait_for("back from Hermes")
+    terminal.send("n\r", "back from Hermes")
     terminal.wait_for("session started 10 days ago")
     assert "Enter fold" in terminal.text, "the transcript has the keys, as before"
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
 
 
-def _link(descriptor: Path) -> str:
+def _link(descriptor):
     try:
         return os.readlink(descriptor)
     except FileNotFoundError:  # closed meanwhile
@@ -239,7 +145,7 @@ raise SystemExit(main(sys.argv[1:]))
 """
 
 
-def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
+def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home):
     """No traceback and no value of a variable reaches the screen; the log says where it
     happened."""
     terminal = Terminal(["--home", str(hermes_home)], code=_BROKEN)
@@ -257,7 +163,7 @@ def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
 
 
 @pytest.mark.parametrize("moment", slow_but([0.05, 0.35], [0.0, 0.05, 0.15, 0.25, 0.35]))
-def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
+def test_told_to_end_while_it_starts(hermes_home, moment):
     """Whoever has the screen at that moment gives it back."""
     terminal = Terminal(["--home", str(hermes_home)], COLORTERM="truecolor")
     terminal.wait_for("shown")
@@ -270,9 +176,7 @@ def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
 @pytest.mark.parametrize(
     "number", slow_but([signal.SIGINT], [signal.SIGTERM, signal.SIGINT]), ids=str
 )
-def test_told_to_end_between_the_rows_and_textual(
-    hermes_home: Path, number: signal.Signals
-) -> None:
+def test_told_to_end_between_the_rows_and_textual(hermes_home, number):
     """The moment in which Textual is to leave the screen and has not taken it yet."""
     code = (
         "import os, sys\nfrom hermes_browse.tui.app import BrowseApp\nrun = BrowseApp.run\n"
@@ -285,7 +189,7 @@ def test_told_to_end_between_the_rows_and_textual(
 
 
 @pytest.mark.parametrize("moment", slow_but([0.1], [0.0, 0.1, 0.5]))
-def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
+def test_its_terminal_goes_away(hermes_home, moment):
     """A window that is closed takes the browser with it; nothing stays behind waiting for a
     terminal that is gone."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -296,7 +200,7 @@ def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
 
 
 @pytest.mark.slow
-def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
+def test_stopped_without_notice_it_goes_on(hermes_home):
     """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
     terminal = Terminal(["--home", str(hermes_home)])
     # The rows painted ahead have a search box too; Textual asks for pasted text when it has the
@@ -314,19 +218,16 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
             "it was not taken again",
         )
         terminal.wait_for("search:")
-        terminal.send(f"/qzx{number}")
-        terminal.wait_for(f" qzx{number}\n")  # not a letter more or less
+        terminal.send(f"/qzx{number}", f" qzx{number}\n")  # not a letter more or less
         terminal.wait_for("Nothing contains this")
-        terminal.send("\x1b[27u\x1b[27u")
-        terminal.wait_for("search:")
+        terminal.send("\x1b[27u\x1b[27u", "search:")
     threads = {path.name for path in Path(f"/proc/{terminal.child.pid}/task").iterdir()}
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0
+    terminal.leave("\x03")
     assert terminal.is_restored and len(threads) < 12
 
 
 @pytest.mark.slow
-def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) -> None:
+def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home):
     """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the
     main thread."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -338,16 +239,14 @@ def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) 
     other = max(int(path.name) for path in Path(f"/proc/{pid}/task").iterdir())
     assert ctypes.CDLL(None).tgkill(pid, other, signal.SIGCONT) == 0
     terminal.read_until(lambda: terminal.raw.count(b"\x1b[?1049h") == 2, "nobody was woken")
-    terminal.send("\x03")
-    assert terminal.wait_for_end() == 0 and terminal.is_restored
+    terminal.leave("\x03")
+    assert terminal.is_restored
 
 
 @pytest.mark.parametrize(
     "number", slow_but((), [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str
 )
-def test_stopped_at_any_moment_nothing_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
-) -> None:
+def test_stopped_at_any_moment_nothing_stays(tmp_path, monkeypatch, number):
     """Neither a mode of the terminal nor a file in the temporary folder, from the first one on that
     is made there."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -362,20 +261,17 @@ def test_stopped_at_any_moment_nothing_stays(
         assert terminal.is_restored and list(tmp_path.glob("hermes-browse-*")) == []
 
 
-def test_the_very_first_start_begins_with_a_hint(hermes_home: Path) -> None:
+def test_the_very_first_start_begins_with_a_hint(hermes_home):
     """Three lines, which the first key takes away for good, and does what it does."""
     terminal = Terminal(["--home", str(hermes_home)], is_first=True)
     terminal.wait_for("The first key takes this hint away")
     assert "Looking changes nothing" in terminal.text and "Enter read " in terminal.text
-    terminal.send("?")
-    terminal.wait_for("To begin with")
+    terminal.send("?", "To begin with")
     terminal.send("\x1b")
     terminal.read_until(lambda: "To begin with" not in terminal.text, "the help stays")
     assert "The first key" not in terminal.text
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     again = Terminal(["--home", str(hermes_home)], is_first=True)
     again.wait_for("answered yesterday")
     assert "The first key" not in again.text
-    again.send("q")
-    assert again.wait_for_end() == 0
+    again.leave()

@@ -1,21 +1,17 @@
 """Terminals with few cells or few colours: everything fits or says so, and a long sentence is shown
 whole."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
-from browsing import Browser, browsing, demo_app
+from browsing import on_demo
 from effort import slow_but
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 
 
-async def test_the_header_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
+async def test_the_header_is_as_wide_as_the_terminal(tmp_path):
     """A resize moves the counts at once."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
+    async with on_demo(tmp_path, (120, 36)) as browser:
         await browser.pilot.resize_terminal(90, 36)
         await browser.settle()
         assert browser.text("#header").rstrip().endswith(browser.text("#header").split()[-1])
@@ -24,12 +20,12 @@ async def test_the_header_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
         assert browser.text("#header") == narrow
 
 
-async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
+async def test_the_export_card_fits_a_low_terminal(tmp_path):
     """What is said of secrets, and the keys, are on screen."""
     for number, size in enumerate([(60, 15), (40, 12)]):
         folder = tmp_path / str(number)
         folder.mkdir()
-        async with browsing(demo_app(folder), size) as browser:
+        async with on_demo(folder, size) as browser:
             await browser.press("e")
             for widget in ("#formats", "#path", "#everything", "#secrets", "#answer"):
                 region = browser.app.screen.query_one(widget).region
@@ -43,10 +39,10 @@ async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", slow_but(["", "P"], ["", "P", "X", "W", "I", "H"]))
-async def test_hardly_a_terminal(key: str, tmp_path: Path) -> None:
+async def test_hardly_a_terminal(key, tmp_path):
     """In 20×5 and 5×2 it goes on, and more room brings back what was there, with the keys where
     they were."""
-    async with browsing(demo_app(tmp_path), (20, 5)) as browser:
+    async with on_demo(tmp_path, (20, 5)) as browser:
         await browser.press("down", "tab", "down", *([key] if key else []))
         screen, focused = browser.app.screen, browser.app.focused
         await browser.pilot.resize_terminal(5, 2)
@@ -59,12 +55,10 @@ async def test_hardly_a_terminal(key: str, tmp_path: Path) -> None:
         assert browser.app.focused is focused and focused is not None
 
 
-async def test_no_colours_in_a_theme_of_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_colours_in_a_theme_of_the_terminal(tmp_path, monkeypatch):
     """Its own colours stay as they are: as greys they would be black on black."""
     monkeypatch.setenv("NO_COLOR", "1")
-    async with browsing(demo_app(tmp_path)) as browser:
+    async with on_demo(tmp_path) as browser:
         for theme, is_grey in (("ansi-dark", False), ("hermes-dark", True)):
             browser.app.theme = theme
             await browser.settle()
@@ -81,41 +75,35 @@ async def test_no_colours_in_a_theme_of_the_terminal(
 
 
 @pytest.mark.slow
-async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
+async def test_nothing_is_drawn_in_the_colour_it_stands_on(browser):
     """In the themes of the terminal's own colours the accent is the row's background too; marks and
     bars stay seen."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        for theme in ("ansi-dark", "ansi-light"):
-            browser.app.theme = theme
-            await browser.press("I")
-            groups = browser.app.screen.query_one("#groups", ConversationList)
-            segments = [
-                each
-                for each in groups.render_line(groups.cursor)
-                if each.text.strip() and each.style
-            ]
-            assert any("█" in each.text for each in segments)
-            same = [
-                e.text
-                for e in segments
-                if e.style and e.style.color == e.style.bgcolor and e.style.color
-            ]
-            assert not [
-                text for text in same if text.strip() and not segments[0].style.bgcolor.is_default
-            ], theme
-            await browser.press("escape")
+    for theme in ("ansi-dark", "ansi-light"):
+        browser.app.theme = theme
+        await browser.press("I")
+        groups = browser.app.screen.query_one("#groups", ConversationList)
+        segments = [
+            each for each in groups.render_line(groups.cursor) if each.text.strip() and each.style
+        ]
+        assert any("█" in each.text for each in segments)
+        same = [
+            e.text
+            for e in segments
+            if e.style and e.style.color == e.style.bgcolor and e.style.color
+        ]
+        assert not [
+            text for text in same if text.strip() and not segments[0].style.bgcolor.is_default
+        ], theme
+        await browser.press("escape")
 
 
-async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
+async def test_who_asks_is_not_shown_like_an_error(browser):
     """Errors alone are red, in ansi-light too."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        browser.app.theme = "ansi-light"
-        await browser.settle()
-        user, error = (
-            browser.screen.transcript._look_style(name).color for name in ("user", "error")
-        )
-        assert user is not None and error is not None
-        assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
+    browser.app.theme = "ansi-light"
+    await browser.settle()
+    user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
+    assert user is not None and error is not None
+    assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
 
 
 LONG = (
@@ -125,15 +113,15 @@ LONG = (
 )
 
 
-def _told(browser: Browser) -> str:
+def _told(browser):
     """What the status line says, its lines put together."""
-    return "".join(browser.text("#status").split())
+    return "".join(browser.status.split())
 
 
 @pytest.mark.parametrize("key", slow_but(["", "X"], ["", "P", "X", "W", "H", "I"]))
-async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
+async def test_a_long_sentence_is_shown_whole(key, tmp_path):
     """It takes lines of the panes above it, and gives them back to the next one."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+    async with on_demo(tmp_path, (80, 24)) as browser:
         await browser.press(*([key] if key else []))
         status = browser.app.screen.query_one("#status")
         browser.screen.say("short")
@@ -149,9 +137,9 @@ async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: Path) -> None:
+async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path):
     """Rows stay on their lines; the row under the cursor is never behind the sentence."""
-    async with browsing(demo_app(tmp_path), (120, 30)) as browser:
+    async with on_demo(tmp_path, (120, 30)) as browser:
         rows = browser.screen.rows
         top = browser.text("#list").splitlines()[0]
         browser.screen.say(LONG * 2)
@@ -167,9 +155,9 @@ async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: 
         assert browser.screen.transcript.at_end
 
 
-async def test_what_a_card_answers_is_shown_whole(tmp_path: Path) -> None:
+async def test_what_a_card_answers_is_shown_whole(tmp_path):
     """On a narrow terminal the keys and the answer take more lines."""
-    async with browsing(demo_app(tmp_path), (40, 20)) as browser:
+    async with on_demo(tmp_path, (40, 20)) as browser:
         await browser.press("e")
         answer = browser.app.screen.query_one("#answer")
         assert answer.region.height > 1 and answer.region.bottom <= 20

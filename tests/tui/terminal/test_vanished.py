@@ -1,29 +1,24 @@
 """A terminal that vanishes without a signal, which only the leader of a session would get."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pexpect.fdpexpect
 import pytest
 from effort import slow_but
-from server import ThrowAwayServer
+from platforms import posix_only
 from terminal import PATIENCE, Terminal
+from user_config import write_config
 
-from hermes_browse.tui.settings.folders import config_path
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+pytestmark = posix_only
 
 
 class Detached(Terminal):
     """A program on a terminal that does not control its session: the kernel sends no SIGHUP."""
 
-    def __init__(self, arguments: Sequence[str], *, code: str = "", **env: str) -> None:
+    def __init__(self, arguments, *, code="", **env):
         self._prepare(120, 36)
         program = ["-c", code] if code else ["-m", "hermes_browse.tui"]
         master, terminal = os.openpty()
@@ -39,7 +34,7 @@ class Detached(Terminal):
         os.close(terminal)
         self.child = pexpect.fdpexpect.fdspawn(master, timeout=PATIENCE)
 
-    def vanish(self) -> None:
+    def vanish(self):
         """Take the terminal away, and wait until the program has ended."""
         self.child.close()
         try:
@@ -61,17 +56,16 @@ _SCREENS = {
 
 
 @pytest.mark.parametrize("screen", slow_but(["list", "dialog"], list(_SCREENS)))
-def test_it_ends_on_every_screen(hermes_home: Path, screen: str) -> None:
+def test_it_ends_on_every_screen(hermes_home, screen):
     """Whatever is shown: nobody is left to press a key."""
     keys, shown = _SCREENS[screen]
     terminal = Detached(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send(keys)
-    terminal.wait_for(shown)
+    terminal.send(keys, shown)
     terminal.vanish()
 
 
-def wait_until(holds: Callable[[], bool], otherwise: str) -> None:
+def wait_until(holds, otherwise):
     """Wait for a condition that no terminal shows."""
     end = time.monotonic() + PATIENCE
     while not holds():
@@ -82,7 +76,7 @@ def wait_until(holds: Callable[[], bool], otherwise: str) -> None:
 _ENDLESS = "WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless) SELECT max(n) FROM endless"
 
 
-def _reading_for_ever(module: str, name: str) -> str:
+def _reading_for_ever(module, name):
     """A browser in which a function whose first argument is a store never comes back."""
     return (
         f"import sys, {module} as module\n"
@@ -93,7 +87,7 @@ def _reading_for_ever(module: str, name: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "keys"),
+    "module, name, keys",
     [
         ("hermes_browse.tui.browser.transcript.loader", "open_conversation", ""),
         ("hermes_browse.tui.browser.search.run", "run", "/walrus"),
@@ -101,13 +95,13 @@ def _reading_for_ever(module: str, name: str) -> str:
     ids=["conversation", "search"],
 )
 def test_it_ends_while_something_is_read(
-    hermes_home: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    module: str,
-    name: str,
-    keys: str,
-) -> None:
+    hermes_home,
+    tmp_path,
+    monkeypatch,
+    module,
+    name,
+    keys,
+):
     """A statement that runs is interrupted."""
     monkeypatch.chdir(tmp_path)
     terminal = Detached(["--home", str(hermes_home)], code=_reading_for_ever(module, name))
@@ -130,23 +124,21 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def test_it_ends_before_textual_is_loaded(hermes_home: Path) -> None:
+def test_it_ends_before_textual_is_loaded(hermes_home):
     """The first rows are painted, and early keys are read."""
     terminal = Detached(["--home", str(hermes_home)], code=_BEFORE_TEXTUAL, COLORTERM="truecolor")
     terminal.wait_for("shown")
     terminal.vanish()
 
 
-def test_plain_ends_at_its_prompt(hermes_home: Path) -> None:
+def test_plain_ends_at_its_prompt(hermes_home):
     """It waits for a line."""
     terminal = Detached(["--home", str(hermes_home), "--plain"])
     terminal.wait_for("h: help.")
     terminal.vanish()
 
 
-def test_plain_ends_while_it_works(
-    hermes_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_ends_while_it_works(hermes_home, tmp_path, monkeypatch):
     """It searches, and reads no line."""
     monkeypatch.chdir(tmp_path)
     code = _reading_for_ever("hermes_browse.store.search.found", "make_scope")
@@ -157,7 +149,7 @@ def test_plain_ends_while_it_works(
     terminal.vanish()
 
 
-def _ssh_clients(server: ThrowAwayServer) -> list[str]:
+def _ssh_clients(server):
     """The processes of this machine that hold a connection to a server."""
     table = subprocess.run(
         ["ps", "-Ao", "stat=,args="], capture_output=True, text=True, check=True
@@ -167,17 +159,13 @@ def _ssh_clients(server: ThrowAwayServer) -> list[str]:
 
 
 @pytest.mark.slow
-def test_connections_to_hosts_end_with_it(
-    ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path
-) -> None:
+def test_connections_to_hosts_end_with_it(ssh_server, hermes_home):
     """Its ssh ends, and so does the program at the other end."""
     server = ssh_server(hermes_home)
-    config_path().parent.mkdir(parents=True, exist_ok=True)
-    config_path().write_text(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
+    write_config(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
     terminal = Detached(["--home", str(hermes_home)])
     terminal.wait_for("search:")
-    terminal.send("0")
-    terminal.wait_for("@vps")
+    terminal.send("0", "@vps")
     terminal.read_until(
         lambda: bool(server.alive() and _ssh_clients(server)), "the host is not asked"
     )

@@ -1,7 +1,5 @@
 """Numbers, times and texts: short, never raising, and exactly as wide as they claim."""
 
-from __future__ import annotations
-
 import math
 from datetime import datetime
 
@@ -29,7 +27,7 @@ TEXTS = st.lists(_CHARACTERS, max_size=60).map("".join).map(printable)
 
 
 @pytest.mark.parametrize(
-    ("passed", "shown"),
+    "passed, shown",
     [
         (0, "now"),
         (59, "now"),
@@ -46,12 +44,12 @@ TEXTS = st.lists(_CHARACTERS, max_size=60).map("".join).map(printable)
         (101 * 365 * 86400, ""),
     ],
 )
-def test_age(passed: float, shown: str) -> None:
+def test_age(passed, shown):
     """An age is never rounded into a unit that does not exist, like 60m."""
     assert formats.age(NOW - passed, NOW) == shown
 
 
-def test_no_month_reads_as_a_day() -> None:
+def test_no_month_reads_as_a_day():
     """A month has its whole year, and a day of another year has that: `Apr 26` could be either."""
     april = datetime(2026, 4, 26)
     assert calendar.short_month(april) == "Apr 2026" and calendar.short_date(april) == "26 Apr"
@@ -62,7 +60,7 @@ def test_no_month_reads_as_a_day() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_ages_keep_to_their_column(language: str) -> None:
+def test_ages_keep_to_their_column(language):
     """In every language, from seconds to years: a column of a list is as wide as it claims."""
     speak(language)
     try:
@@ -74,7 +72,7 @@ def test_ages_keep_to_their_column(language: str) -> None:
 
 
 @pytest.mark.parametrize("moment", [0.0, -1e18, 1e18, 1.7e12, math.nan, math.inf, -math.inf])
-def test_times_never_raise(moment: float) -> None:
+def test_times_never_raise(moment):
     """Salvaged rows hold any number: what is no date is shown as none."""
     for shown in (
         formats.age(moment, NOW),
@@ -86,28 +84,28 @@ def test_times_never_raise(moment: float) -> None:
         assert "\n" not in shown
 
 
-def test_unknown_times_are_blank() -> None:
+def test_unknown_times_are_blank():
     """None is neither now nor 1970; the clock keeps its column."""
     assert formats.clock(None) == " " * 5
     assert formats.age(None, NOW) == formats.day_key(None) == ""
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    "value, shown",
     [(0, "0"), (999, "999"), (1000, "1k"), (3400, "3.4k"), (120_000, "120k"), (1_234_000, "1.2M")],
 )
-def test_number(value: float, shown: str) -> None:
+def test_number(value, shown):
     """Counts have a unit from a thousand on."""
     assert formats.number(value) == shown
 
 
-def test_numbers_are_rounded_into_the_next_unit() -> None:
+def test_numbers_are_rounded_into_the_next_unit():
     """Four digits before a unit would break the column they stand in."""
     assert formats.number(999_950) == "1M"
     assert formats.size(999_600) == "1.0 MB"
 
 
-def test_size_and_money() -> None:
+def test_size_and_money():
     """Sizes in powers of ten; a cost that exists is never shown as nothing."""
     assert (formats.size(480), formats.size(12_000), formats.size(1_200_000_000)) == (
         "480 B",
@@ -117,7 +115,7 @@ def test_size_and_money() -> None:
     assert (formats.money(1.24), formats.money(0.004), formats.money(None)) == ("$1.24", "<1¢", "")
 
 
-def test_end_reasons() -> None:
+def test_end_reasons():
     """Known reasons in words, unknown ones as they stand."""
     assert formats.end_reason("compression") == "compressed"
     assert formats.end_reason("something_new") == "something_new"
@@ -125,19 +123,19 @@ def test_end_reasons() -> None:
 
 
 @given(TEXTS, st.integers(0, 40), st.booleans())
-def test_fit_is_exact(text: str, width: int, right: bool) -> None:
+def test_fit_is_exact(text, width, right):
     """Whatever stands right of a fitted text stays in its column."""
     assert cell_len(formats.fit(text, width, right=right)) == width
     assert cell_len(formats.clip(text, width)) <= width
 
 
-def test_fit_is_exact_after_a_stray_joiner() -> None:
+def test_fit_is_exact_after_a_stray_joiner():
     """Rich gives what follows a joiner no width, the padding too."""
     assert cell_len(formats.fit(printable("❤" + _JOINER), 19)) == 19
 
 
 @pytest.mark.parametrize("whole", ["👨\u200d👩\u200d👧", "e\u0301", "❤\ufe0f", "語"])
-def test_clip_never_halves_a_character(whole: str) -> None:
+def test_clip_never_halves_a_character(whole):
     """What is left of the ellipsis is a number of whole characters."""
     for width in range(1, 12):
         kept = formats.clip(whole * 6, width).removesuffix("…")
@@ -145,7 +143,7 @@ def test_clip_never_halves_a_character(whole: str) -> None:
 
 
 @given(TEXTS, st.integers(2, 30))
-def test_breaks_fit_and_lose_only_spaces(text: str, width: int) -> None:
+def test_breaks_fit_and_lose_only_spaces(text, width):
     """No line is too wide, and every character but spaces is on one of them."""
     ranges = breaks(text, width)
     assert all(cell_len(text[start:end]) <= width for start, end in ranges)

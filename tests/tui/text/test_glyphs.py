@@ -1,17 +1,12 @@
 """Signs: each has words in the help and takes one cell; what is printed where the encoding has none
 of them."""
 
-from __future__ import annotations
-
 import ast
 import codecs
-import sys
 import unicodedata
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from paths import ROOT
+from platforms import posix_only
 from rich.cells import cell_len
 
 from hermes_browse.tui.settings.keys.screen_commands import SCREENS
@@ -23,7 +18,7 @@ PUNCTUATION = frozenset("…“”‘’–—−•×∞¢≥≤·→↵↑↓�
 """Signs with their usual meaning, and names of keys: they need no legend."""
 
 
-def painted_constants(path: Path) -> Iterator[str]:
+def painted_constants(path):
     """Texts of a module that are no docstrings and no patterns to look for letters with."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     docstrings = {
@@ -42,7 +37,7 @@ def painted_constants(path: Path) -> Iterator[str]:
             yield node.value
 
 
-def signs_in(path: Path) -> set[str]:
+def signs_in(path):
     """Signs in the texts of a module."""
     letters = {
         letter for text in painted_constants(path) for letter in text if not letter.isascii()
@@ -58,16 +53,16 @@ _SIGNS_OF_ALL = ("glyphs", "styled", "stacked_columns", "columns")
 """Modules that have signs for others."""
 
 
-def drawing(folder: str) -> list[Path]:
+def drawing(folder):
     """The modules of a folder of `tui/`, or the module of this name."""
     place = ROOT / "tui" / folder
     return sorted(place.rglob("*.py")) or [place.with_suffix(".py")]
 
 
-def test_every_sign_has_words_in_the_help() -> None:
+def test_every_sign_has_words_in_the_help():
     """Each that a screen draws is in the legend of its folder, unless it means what it means in any
     text."""
-    known: dict[str, set[str]] = {}
+    known = {}
     for each in LEGENDS:
         known.setdefault(each.folder, set()).update("".join(sign for sign, _ in each.signs))
     edges = {
@@ -89,7 +84,7 @@ def test_every_sign_has_words_in_the_help() -> None:
     assert missing == set()
 
 
-def test_legends_name_places_there_are_and_signs_that_are_drawn() -> None:
+def test_legends_name_places_there_are_and_signs_that_are_drawn():
     """No words for a sign that is gone; every screen may draw what its columns share."""
     columns = "".join(painted_constants(ROOT / "tui" / "widgets" / "columns.py"))
     for each in LEGENDS:
@@ -107,13 +102,13 @@ def test_legends_name_places_there_are_and_signs_that_are_drawn() -> None:
         assert gone == set(), each.title
 
 
-def test_signs_take_one_cell() -> None:
+def test_signs_take_one_cell():
     """Nothing shifts."""
     for path in sorted((ROOT / "tui").rglob("*.py")):
         assert {each for each in signs_in(path) if cell_len(each) != 1} == set(), path.name
 
 
-def test_a_narrow_encoding_gets_question_marks_of_the_same_width() -> None:
+def test_a_narrow_encoding_gets_question_marks_of_the_same_width():
     """Letters it has stay; wide ones become two marks, combining ones none."""
     codecs.register_error("marks", replace_unencodable)
     assert (
@@ -128,8 +123,8 @@ def test_a_narrow_encoding_gets_question_marks_of_the_same_width() -> None:
     ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pty")
-def test_the_browser_in_a_locale_without_utf8(hermes_home: Path) -> None:
+@posix_only
+def test_the_browser_in_a_locale_without_utf8(hermes_home):
     """Words stay, signs are question marks, and every line keeps its width."""
     from terminal import Terminal
 
@@ -137,6 +132,5 @@ def test_the_browser_in_a_locale_without_utf8(hermes_home: Path) -> None:
     terminal = Terminal(["--home", str(hermes_home)], **plain)
     terminal.wait_for("Enter read")
     assert " chats " in terminal.text.lower() and "?" in terminal.text
-    terminal.send("q")
-    assert terminal.wait_for_end() == 0
+    terminal.leave()
     assert terminal.raw.isascii()

@@ -1,16 +1,13 @@
 """No key does two things: within a screen or pane never, in a pane over its screen only where that
 is meant."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
 
 import pytest
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.dom import DOMNode
 
 import hermes_browse.tui as tui
@@ -28,7 +25,7 @@ for _module in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
         importlib.import_module(_module.name)
 
 
-def _below(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
+def _below(kind):
     for each in kind.__subclasses__():
         yield each
         yield from _below(each)
@@ -40,36 +37,36 @@ OURS = sorted(
 )
 
 
-def _keys(bindings: Sequence[BindingType]) -> Iterator[tuple[str, str]]:
+def _keys(bindings):
     """Each key with its action."""
     for each in bindings:
         binding = each if isinstance(each, Binding) else Binding(*each)
         yield from ((key.strip(), binding.action) for key in binding.key.split(","))
 
 
-def _all_keys(kind: type[DOMNode]) -> dict[str, str]:
+def _all_keys(kind):
     """What keys do in a class of ours, with what it inherits from others of ours."""
-    found: dict[str, str] = {}
+    found = {}
     for each in reversed(kind.__mro__):
         if each.__module__.startswith(tui.__name__):
             found |= dict(_keys(each.__dict__.get("BINDINGS", [])))
     return found
 
 
-def test_there_is_something_to_look_at() -> None:
+def test_there_is_something_to_look_at():
     assert {MainScreen, TranscriptView, PruneScreen} <= set(OURS) and any(
         issubclass(each, App) for each in OURS
     )
 
 
 @pytest.mark.parametrize("kind", OURS, ids=lambda each: each.__qualname__)
-def test_a_key_is_bound_once(kind: type[DOMNode]) -> None:
+def test_a_key_is_bound_once(kind):
     counts = Counter(key for key, _ in _keys(kind.__dict__.get("BINDINGS", [])))
     assert [key for key, count in counts.items() if count > 1] == []
 
 
 @pytest.mark.parametrize(
-    ("screen", "pane", "meant"),
+    "screen, pane, meant",
     [
         # Reading has its own page, find and steps; t and r do there what they do from the list.
         (MainScreen, TranscriptView, {"space", "n", "N", "ctrl+s", "t", "r", "escape"}),
@@ -81,8 +78,6 @@ def test_a_key_is_bound_once(kind: type[DOMNode]) -> None:
         (TrashScreen, ConversationList, set()),
     ],
 )
-def test_a_pane_hides_no_key_of_its_screen(
-    screen: type[DOMNode], pane: type[DOMNode], meant: set[str]
-) -> None:
+def test_a_pane_hides_no_key_of_its_screen(screen, pane, meant):
     outside, inside = _all_keys(screen), _all_keys(pane)
     assert {key for key in outside.keys() & inside.keys() if outside[key] != inside[key]} == meant

@@ -1,10 +1,8 @@
 """Lines and paragraphs: they take the room that their text needs."""
 
-from __future__ import annotations
-
 import pytest
 from browsing import drain
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.content import Content
 
 from hermes_browse.tui.widgets.lines import TextLine, WrappedText
@@ -15,16 +13,16 @@ class LineApp(App[None]):
 
     CSS = "#text { height: auto; text-wrap: wrap; text-overflow: fold; }"
 
-    def __init__(self, kind: type[WrappedText]) -> None:
+    def __init__(self, kind):
         super().__init__()
         self.kind = kind
 
-    def compose(self) -> ComposeResult:
+    def compose(self):
         yield self.kind(id="text")
 
 
 @pytest.mark.parametrize("kind", [WrappedText, TextLine])
-async def test_a_text_that_changes_during_a_layout_gets_its_room(kind: type[WrappedText]) -> None:
+async def test_a_text_that_changes_during_a_layout_gets_its_room(kind):
     """A worker may answer while the first layout is still asked for: Textual 8 kept the size of the
     older text."""
     app = LineApp(kind)

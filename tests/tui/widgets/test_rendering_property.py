@@ -1,8 +1,6 @@
 """Whatever a row holds: nothing of it acts on the terminal, and each line is exactly as wide as it
 claims."""
 
-from __future__ import annotations
-
 import json
 
 from any_text import LOOK, TEXT, cannot_act, read
@@ -13,8 +11,6 @@ from rich.cells import cell_len
 from transcripts import ViewApp
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
-from hermes_browse.store.search.terms import Matcher
-from hermes_browse.tui.browser.transcript.entries import Look
 from hermes_browse.tui.browser.transcript.find import needle
 from hermes_browse.tui.browser.transcript.page import Page
 from hermes_browse.tui.text.styled import line_text, line_width
@@ -49,9 +45,7 @@ MESSAGE = st.builds(
 
 @settings(max_examples=examples(150))
 @given(MESSAGE, RESULT, LOOK, st.booleans(), st.integers(14, 100), TEXT)
-def test_any_message_is_as_wide_as_it_claims(
-    message: ChatMessage, result: str, look: Look, is_open: bool, width: int, wanted: str
-) -> None:
+def test_any_message_is_as_wide_as_it_claims(message, result, look, is_open, width, wanted):
     """Laid out whole, with and without something lit in it."""
     page = Page()
     page.open(read(message, result))
@@ -59,7 +53,7 @@ def test_any_message_is_as_wide_as_it_claims(
     page.look = look
     page.opened = {0, 1} if is_open else set()
     light = needle(wanted)
-    matchers: tuple[Matcher, ...] = (light,) if light is not None else ()
+    matchers = (light,) if light is not None else ()
     for page.matchers in ((), matchers):
         page.forget()
         for index in range(len(page)):
@@ -74,9 +68,7 @@ def test_any_message_is_as_wide_as_it_claims(
 
 @settings(max_examples=examples(12))
 @given(st.lists(st.tuples(MESSAGE, RESULT), min_size=1, max_size=6), st.integers(20, 70))
-async def test_what_is_painted_fills_the_line_and_no_more(
-    rows: list[tuple[ChatMessage, str]], width: int
-) -> None:
+async def test_what_is_painted_fills_the_line_and_no_more(rows, width):
     """The last door before the terminal: borders and the scroll bar stand where they should."""
     app = ViewApp()
     async with app.run_test(size=(width, 30)) as pilot:
