@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +10,6 @@ from store_builder import T0, StoreBuilder
 from trashing import dump, run, session_ids
 
 from hermes_browse.store import open_store
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location
@@ -22,7 +19,7 @@ from hermes_browse.store.notes.tagging import TagCount, clean_tag
 CHAIN = ("first", "second")
 
 
-def chain(path: Path) -> OpenStore:
+def chain(path):
     """A conversation of two parts, and another one, in a home of their own."""
     builder = StoreBuilder(path)
     builder.session("first", end_reason="compression", ended_at=T0 + 30)
@@ -34,18 +31,18 @@ def chain(path: Path) -> OpenStore:
     return open_store(Location(path, path.parent, "default", demo=True))
 
 
-def tags(store: OpenStore) -> dict[str, tuple[str, ...]]:
+def tags(store):
     """The tags of all conversations that have any, by the id of the tip."""
     return {each.id: each.tags for each in store.conversations() if each.tags}
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> OpenStore:
+def store(tmp_path):
     """The store of `chain`, whose notes are beside it."""
     return chain(tmp_path / "state.db")
 
 
-def test_set_and_removed(store: OpenStore) -> None:
+def test_set_and_removed(store):
     """Any part stands for the conversation; the store keeps every byte."""
     before = dump(store.store.path)
     done = store.tag(["first"], ["#Deploy", "in review"])
@@ -59,7 +56,7 @@ def test_set_and_removed(store: OpenStore) -> None:
     assert dump(store.store.path) == before
 
 
-def test_undone(store: OpenStore) -> None:
+def test_undone(store):
     """An undo removes what was set and sets what was removed, and nothing else."""
     store.tag(["other"], ["kept"])
     done = store.tag(["first", "other"], ["new", "kept"])
@@ -71,7 +68,7 @@ def test_undone(store: OpenStore) -> None:
     assert tags(store) == {"other": ("kept",)}
 
 
-def test_through_a_compression(store: OpenStore) -> None:
+def test_through_a_compression(store):
     """A new part has the tags of the parts before it."""
     store.tag(["second"], ["deploy"])
     store.close()
@@ -84,7 +81,7 @@ def test_through_a_compression(store: OpenStore) -> None:
     assert tags(store) == {"third": ("deploy",)}
 
 
-def test_through_a_prune_of_hermes(store: OpenStore) -> None:
+def test_through_a_prune_of_hermes(store):
     """The real prune takes the first part, and leaves the second."""
     hermes_state = pytest.importorskip("hermes_state")
     store.tag(["first"], ["deploy"])
@@ -96,7 +93,7 @@ def test_through_a_prune_of_hermes(store: OpenStore) -> None:
     assert tags(store) == {"second": ("deploy",)}
 
 
-def test_through_archive_delete_and_restore(store: OpenStore) -> None:
+def test_through_archive_delete_and_restore(store):
     """Also where the file of tags is gone when the deletion is restored."""
     store.tag(["first"], ["deploy"])
     store.archive(["second"])
@@ -111,7 +108,7 @@ def test_through_archive_delete_and_restore(store: OpenStore) -> None:
     assert tags(store) == {"second": ("deploy",)}
 
 
-def test_of_one_store(store: OpenStore, tmp_path: Path) -> None:
+def test_of_one_store(store, tmp_path):
     """Another store with the same ids has tags of its own; one that was moved keeps its own, if
     Hermes gave it an id (0.22)."""
     notes = tmp_path / "notes.db"
@@ -132,7 +129,7 @@ def test_of_one_store(store: OpenStore, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("typed", ["", " # ", "a,b", 'say "x"', "x" * 41, "a\x1b[31mb", "a\u202eb"])
-def test_no_tag(store: OpenStore, typed: str) -> None:
+def test_no_tag(store, typed):
     """What cannot be found again, or would harm a terminal, is refused with nothing written."""
     with pytest.raises(RefusedError):
         store.tag(["other"], ["fine", typed])
@@ -140,7 +137,7 @@ def test_no_tag(store: OpenStore, typed: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_clean_tags_stay(typed: str) -> None:
+def test_clean_tags_stay(typed):
     """What is kept is kept as it is when it is typed again."""
     try:
         tag = clean_tag(typed)
@@ -149,7 +146,7 @@ def test_clean_tags_stay(typed: str) -> None:
     assert clean_tag(tag) == tag
 
 
-def test_failures(store: OpenStore, tmp_path: Path) -> None:
+def test_failures(store, tmp_path):
     """A session or a tag that is not there; a store without notes; a damaged file, which does not
     keep anyone from reading the store."""
     with pytest.raises(NotFoundError):

@@ -6,16 +6,13 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hermes_browse.store import open_store
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.since.since import Since
 
 hermes_state = pytest.importorskip("hermes_state")
 
@@ -23,21 +20,21 @@ Row = dict[str, Any]
 DAY = 86_400.0
 
 
-def call(name: str, **arguments: object) -> Row:
+def call(name, **arguments):
     """A tool call as models write it."""
     function = {"name": name, "arguments": json.dumps(arguments)}
     return {"id": f"call_{name}", "type": "function", "function": function}
 
 
-def asks(question: str) -> list[Row]:
+def asks(question):
     """A turn in which the assistant asks the user by its tool."""
     calls = [call("clarify", question=question)]
     return [{"role": "user", "content": "go"}, {"role": "assistant", "tool_calls": calls}]
 
 
-def runs(*results: object) -> list[Row]:
+def runs(*results):
     """A turn with terminal calls and their results."""
-    rows: list[Row] = [{"role": "user", "content": "go"}]
+    rows = [{"role": "user", "content": "go"}]
     for number, result in enumerate(results):
         one = call("terminal", command="make") | {"id": f"call_{number}"}
         rows.append({"role": "assistant", "tool_calls": [one]})
@@ -46,7 +43,7 @@ def runs(*results: object) -> list[Row]:
     return rows
 
 
-def says(text: str, **more: object) -> list[Row]:
+def says(text, **more):
     """A turn that is answered."""
     return [{"role": "user", "content": "go"}, {"role": "assistant", "content": text} | more]
 
@@ -54,19 +51,19 @@ def says(text: str, **more: object) -> list[Row]:
 APPROVAL = {"output": "", "exit_code": -1, "status": "pending_approval", "command": "rm -rf build/"}
 FAILED, DONE = {"output": "no", "exit_code": 2}, {"output": "yes", "exit_code": 0}
 ANSWER = {"role": "tool", "content": '{"user_response": "yes"}', "tool_call_id": "call_clarify"}
-WAITING: dict[str, tuple[list[Row], str]] = {
+WAITING = {
     "clarify": (asks("Keep the old table?"), "asks: “Keep the old table?”"),
     "approval": (runs(APPROVAL), "wants approval: rm -rf build/"),
     "approval-told": ([*runs(APPROVAL), *says("I need your permission.")[1:]], "wants approval:"),
 }
 """Certain."""
-INFERRED: dict[str, tuple[list[Row], str]] = {
+INFERRED = {
     "question": (says("Two boats sail. Which one do you want?"), "ends with a question:"),
     "bold": (says("Done.\n\n**Shall I send it?**"), "ends with a question:"),
     "chinese": (says("两条船。你要哪一条？"), "ends with a question:"),
     "promise": (says("I will check back once CI is green."), "says it will “check back"),
 }
-NOTHING: dict[str, list[Row]] = {
+NOTHING = {
     "answered": [*asks("Which?"), ANSWER, {"role": "assistant", "content": "Kept."}],
     "told": [*asks("Which?"), {"role": "user", "content": "the old one"}],
     "approved": [*runs(APPROVAL), {"role": "user", "content": "yes, do it"}],
@@ -76,11 +73,11 @@ NOTHING: dict[str, list[Row]] = {
     "recovered": [*runs(FAILED, FAILED, DONE), *says("Fixed.")[1:]],
     "ran": runs(DONE),
 }
-WRONG: dict[str, tuple[list[Row], str]] = {
+WRONG = {
     "cut": (says("It begins with", finish_reason="length"), "cut off (length)"),
     "empty": ([*says(""), *says("")[1:], *says("")[1:]], "empty 3 times"),
 }
-FAILING: dict[str, tuple[list[Row], str]] = {
+FAILING = {
     "failing": (
         [*runs(FAILED, FAILED, FAILED), *says("It does not work.")[1:]],
         "last 3 tool calls",
@@ -93,23 +90,23 @@ FAILING: dict[str, tuple[list[Row], str]] = {
 class Home:
     """A home that the real Hermes writes to."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
         self.db = hermes_state.SessionDB(folder / "state.db")
         self.begun = time.time()
 
-    def session(self, name: str, rows: list[Row], source: str = "cli") -> None:
+    def session(self, name, rows, source="cli"):
         """A session with messages."""
         self.db.create_session(name, source)
         for row in rows:
             self.db.append_message(name, **row)
 
-    def change(self, sql: str, *values: object) -> None:
+    def change(self, sql, *values):
         """What only a statement can make: another time, another state."""
         with closing(sqlite3.connect(self.folder / "state.db")) as connection, connection:
             connection.execute(sql, values)
 
-    def since(self, now: float | None = None) -> Since:
+    def since(self, now=None):
         """What this program finds."""
         moment = now or time.time()
         location = Location(self.folder / "state.db", self.folder, "default", demo=True)
@@ -118,19 +115,19 @@ class Home:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Iterator[Home]:
+def home(tmp_path):
     """A new one."""
     made = Home(tmp_path)
     yield made
     made.db.close()
 
 
-def found(since: Since, lane: str) -> dict[str | None, tuple[str, bool]]:
+def found(since, lane):
     """Reason and certainty of what is in a lane, by session."""
     return {item.session_id: (item.why, item.certain) for item in since.lane(lane)}
 
 
-def test_what_was_said_and_asked(home: Home) -> None:
+def test_what_was_said_and_asked(home):
     """All that is certain and nothing else is certain; what is inferred says so."""
     planted = {**WAITING, **INFERRED, **WRONG, **FAILING}
     for name, (rows, _why) in planted.items():
@@ -149,7 +146,7 @@ def test_what_was_said_and_asked(home: Home) -> None:
     assert found(since, "new").keys() == {*planted, *NOTHING}
 
 
-def test_whom_nothing_waits_for(home: Home) -> None:
+def test_whom_nothing_waits_for(home):
     """What was ended, put away or hidden waits for nobody; nobody asks in automation; after a week
     of silence only what Hermes stores counts."""
     for name in ("ended", "archived", "old"):
@@ -163,7 +160,7 @@ def test_whom_nothing_waits_for(home: Home) -> None:
     assert found(home.since(), "waiting").keys() == {"old", "old-question"}
 
 
-def test_what_hermes_stores(home: Home) -> None:
+def test_what_hermes_stores(home):
     """A handoff that was not taken or failed, an answer of a background agent that was not
     delivered, a turn that a restart of the gateway cut off."""
     names = ("handed", "taken", "refused", "agent", "delivered", "cut", "plain")
@@ -188,7 +185,7 @@ def test_what_hermes_stores(home: Home) -> None:
     assert found(since, "wrong") == {"refused": ("the handover failed: no such chat", True)}
 
 
-def test_runs_of_cron(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_cron(home, monkeypatch):
     """By Hermes' own ledger: a script without a session, and a run with one; those that went well
     and those that were read are not there."""
     executions = pytest.importorskip("cron.executions")
@@ -214,7 +211,7 @@ def test_runs_of_cron(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-def test_the_last_run_without_a_ledger(home: Home) -> None:
+def test_the_last_run_without_a_ledger(home):
     """Before the ledger, the list of jobs has the outcome of the last run."""
     (home.folder / "cron").mkdir()
     failed = {"id": "j1", "name": "backup", "last_status": "error", "last_error": "exit 3"}
@@ -227,7 +224,7 @@ def test_the_last_run_without_a_ledger(home: Home) -> None:
     assert not home.since().items
 
 
-def test_running(home: Home) -> None:
+def test_running(home):
     """What is live, since its prompt and in which tool; by a lease it is certain."""
     calls = [call("terminal", command="make")]
     home.session(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
-import pytest
 from compressed import END, SUMMARY
 from effort import examples
 from hypothesis import given, settings
@@ -34,26 +31,26 @@ _OPERATIONS = st.lists(
 class History:
     """A store that grows as Hermes writes it, and what the user has not read of it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         builder = StoreBuilder(path)
         builder.session("s0")
         builder.write()
         self.store = open_store(Location(path, path.parent, "default", demo=True))
         self.at, self.number = T0, 0
-        self.chains: dict[str, list[str]] = {"s0": ["s0"]}
+        self.chains = {"s0": ["s0"]}
         """Sessions by conversation."""
-        self.new: dict[str, int] = {"s0": 0}
+        self.new = {"s0": 0}
         """Messages that were not read, by conversation."""
         self.store.begin_marks(T0)
 
-    def change(self, *statements: tuple[str, list[object]]) -> None:
+    def change(self, *statements):
         """Write to the store as another program."""
         self.store.close()
         with closing(sqlite3.connect(self.store.store.path)) as connection, connection:
             for statement in statements:
                 connection.execute(*statement)
 
-    def rows(self, session: str) -> list[tuple[Any, ...]]:
+    def rows(self, session):
         """The live rows of a session."""
         with closing(sqlite3.connect(self.store.store.path)) as connection:
             return connection.execute(
@@ -61,7 +58,7 @@ class History:
                 [session],
             ).fetchall()
 
-    def insert(self, session: str, role: str, content: str) -> tuple[str, list[object]]:
+    def insert(self, session, role, content):
         """Return the statement that writes a message."""
         self.at += 1e-6  # as rows of one write have it
         return (
@@ -69,7 +66,7 @@ class History:
             [session, role, content, self.at],
         )
 
-    def session(self, parent: str, **columns: object) -> str:
+    def session(self, parent, **columns):
         """Write a session below another."""
         self.number += 1
         row = {"id": f"s{self.number}", "source": "cli", "started_at": self.at} | columns
@@ -78,7 +75,7 @@ class History:
         self.change((f"INSERT INTO sessions ({', '.join(row)}) VALUES ({marks})", [*row.values()]))
         return f"s{self.number}"
 
-    def say(self, root: str) -> None:
+    def say(self, root):
         """A prompt and its answer."""
         self.number += 1
         tip = self.chains[root][-1]
@@ -87,7 +84,7 @@ class History:
             self.change(self.insert(tip, role, f"{role} {self.number}: look there " * 4))
         self.new[root] += 2
 
-    def compress(self, root: str, *, in_place: bool) -> None:
+    def compress(self, root, *, in_place):
         """Write a summary and copies of the first and the last messages."""
         tip = self.chains[root][-1]
         before = self.rows(tip)
@@ -111,7 +108,7 @@ class History:
         block = [*head, summary, *before[-8:]]
         self.change(*(self.insert(into, role, content) for role, content in block))
 
-    def branch(self, root: str) -> None:
+    def branch(self, root):
         """Write a branch, which begins with a copy of all that it left."""
         tip = self.chains[root][-1]
         rows = self.rows(tip)
@@ -121,17 +118,17 @@ class History:
         self.chains[branch], self.new[branch] = [branch], 0
         self.change(*(self.insert(branch, role, content) for role, content in rows))
 
-    def unread(self) -> dict[str, int]:
+    def unread(self):
         """New messages by conversation, as this program counts them."""
         found = self.store.attention(self.store.catalog(self.at), self.at).unread
         return {root: new.messages for root, new in found.items()}
 
-    def read(self, root: str) -> None:
+    def read(self, root):
         """Read one conversation."""
         self.store.mark_read(self.chains[root], self.store.state().message)
         self.new[root] = 0
 
-    def delete(self, root: str) -> None:
+    def delete(self, root):
         """Delete a conversation, unless others hang on it."""
         if len(self.chains) == 1 or root == "s0":
             return
@@ -148,7 +145,7 @@ class History:
             )
         del self.new[root]
 
-    def do(self, operation: str, which: int, seconds: float) -> None:
+    def do(self, operation, which, seconds):
         """One step, on some conversation, after some time or with the clock set back."""
         self.at += seconds
         root = sorted(self.chains)[which % len(self.chains)]
@@ -165,9 +162,7 @@ class History:
 
 @settings(max_examples=examples(100), deadline=None)
 @given(operations=_OPERATIONS)
-def test_each_message_once(
-    operations: list[tuple[str, int, float]], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_each_message_once(operations, tmp_path_factory):
     """After each step, what is new is what was said and not read, of each conversation."""
     history = History(tmp_path_factory.mktemp("history") / "state.db")
     for _number in range(8):
@@ -178,7 +173,7 @@ def test_each_message_once(
         assert history.unread() == expected, operation
 
 
-def test_all_read_and_back(tmp_path: Path) -> None:
+def test_all_read_and_back(tmp_path):
     """An undo brings back what was new, and keeps what was read before."""
     history = History(tmp_path / "state.db")
     history.say("s0")
@@ -192,7 +187,7 @@ def test_all_read_and_back(tmp_path: Path) -> None:
     assert history.unread() == {"s0": 2}
 
 
-def test_two_browsers(tmp_path: Path) -> None:
+def test_two_browsers(tmp_path):
     """A mark never falls: the one that has read less does not undo the other."""
     history = History(tmp_path / "state.db")
     history.say("s0")
@@ -204,7 +199,7 @@ def test_two_browsers(tmp_path: Path) -> None:
     assert history.unread() == {}
 
 
-def test_another_file(tmp_path: Path) -> None:
+def test_another_file(tmp_path):
     """A store that was replaced by one whose ids start over is read from its own beginning."""
     history = History(tmp_path / "state.db")
     for _number in range(5):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from browsing import Browser, browsing, demo_app
+from browsing import browsing, demo_app
 from textual.widgets import Input, OptionList
 
 from hermes_browse.tui.browser.edit.tag_cards import TagCard
@@ -12,7 +10,7 @@ from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.search.searches import SearchesCard
 
 
-def tagged(browser: Browser) -> dict[int, tuple[str, ...]]:
+def tagged(browser):
     """The tags of the listed conversations that have any, by the index of the row."""
     rows = browser.screen.rows
     listed = (rows.source.row(index) for index in range(len(rows)))
@@ -23,7 +21,7 @@ def tagged(browser: Browser) -> dict[int, tuple[str, ...]]:
     }
 
 
-async def test_tag_and_undo(tmp_path: Path) -> None:
+async def test_tag_and_undo(tmp_path):
     """T on one, then on marked ones: the field has what all of them have, and completes."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("T", *"deploy", "enter")
@@ -42,7 +40,7 @@ async def test_tag_and_undo(tmp_path: Path) -> None:
         assert tagged(browser) == {}
 
 
-async def test_refused(tmp_path: Path) -> None:
+async def test_refused(tmp_path):
     """What is no tag is said in the card, where it can be edited."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("T", *"a,b", "enter")
@@ -51,7 +49,7 @@ async def test_refused(tmp_path: Path) -> None:
         assert tagged(browser) == {}
 
 
-async def test_a_search_and_its_tag(tmp_path: Path) -> None:
+async def test_a_search_and_its_tag(tmp_path):
     """All results of a search are tagged at once; Ctrl+R and the palette lead to them; F2 and
     Delete there rename and remove the tag."""
     async with browsing(demo_app(tmp_path)) as browser:
