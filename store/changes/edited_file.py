@@ -164,10 +164,12 @@ class EditedFile:
         signs = "".join(line[0] for line in hunk.lines)
         return self._fits(hunk.start, before, is_end=not signs.endswith(_CONTEXT))
 
-    def replace(self, old: str, new: str, everywhere: bool, edit: Edit) -> bool:
+    def replace(self, old: object, new: object, everywhere: bool, edit: Edit) -> bool:
         """A text was replaced by another, as the tool does where both stand there exactly."""
+        if not (isinstance(old, str) and isinstance(new, str) and old):
+            return False
         text = self.text() or ""
-        count = text.count(old) if old else 0
+        count = text.count(old)
         if not count or (count > 1 and not everywhere):
             return False
         return self.write(text.replace(old, new), edit)

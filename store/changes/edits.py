@@ -80,6 +80,11 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
+def _unclear(*_facts: object) -> bool:
+    """It was changed, and what changed is not stored."""
+    return False
+
+
 class _FileCall:
     """A tool call that is done again."""
 
@@ -133,7 +138,7 @@ class _FileCall:
             return True
         if not result:
             self._edit = self._edit._replace(ok=False)
-            self._change(self._arguments.get("path"), lambda *_facts: False)
+            self._change(self._arguments.get("path"), _unclear)
         elif tool == "write_file" or not self._apply_diff():
             self._do(tool, self._arguments)
         return False
@@ -152,16 +157,17 @@ class _FileCall:
 
     def _do(self, tool: str, arguments: Json) -> None:
         """Do an edit by its arguments; another tool does nothing."""
-        path = arguments.get("path")
-        if tool == "write_file":
-            text = str(arguments.get("content", ""))
+        path, text = arguments.get("path"), arguments.get("content")
+        if tool == "write_file" and isinstance(text, str):
             size = self._result.get("bytes_written")
             with_returns = text.replace("\n", "\r\n")
             if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
                 text = with_returns
             self._change(path, EditedFile.write, text, is_certain=size in (None, _size(text)))
+        elif tool == "write_file":
+            self._change(path, _unclear)
         elif tool == "patch":
-            old, new = (str(arguments.get(name, "")) for name in ("old_string", "new_string"))
+            old, new = arguments.get("old_string"), arguments.get("new_string")
             everywhere = arguments.get("replace_all") is True
             for name in [path] if path else self._modified:
                 self._change(name, EditedFile.replace, old, new, everywhere)
