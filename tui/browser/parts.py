@@ -196,7 +196,7 @@ class Parts(BoundKeys, CurrentPanes):
         new = self.details.attention.unread.get(event.segments[0].id)
         if new is not None and event.message_id >= new.first_message_id:
             ids = [segment.id for segment in event.segments]
-            self.start("read marks", self.mark_read, ids, event.message_id)
+            self.start("mark-read", self.mark_read, ids, event.message_id)
 
     @on(TranscriptView.Notice)
     def transcript_notice(self, event: TranscriptView.Notice) -> None:

@@ -148,7 +148,7 @@ class Resuming:
         else:
             failure = _("back from Hermes, which ended with {code}").format(code=ended)
             main.say(_("back from Hermes") if ended == 0 else failure)
-            main.start("read marks", self._mark_read, plan.conversation)
+            main.start("mark-read", self._mark_read, plan.conversation)
         main.touched = ()
 
     async def _mark_read(self, conversation: Conversation) -> None:
