@@ -55,21 +55,27 @@ def parse_age(text: str) -> float:
     parts = _PART.findall(word)
     for number, unit in parts:
         if unit == "m":
-            ambiguous = _("{number}m could be minutes or months: write {number}min or {number}mo")
-            raise AmbiguousUnitError(ambiguous.format(number=number))
+            raise AmbiguousUnitError(
+                _(
+                    "{number}m could be minutes or months: write {number}min or {number}mo",
+                    number=number,
+                )
+            )
     is_age = (
         bool(parts)
         and not _PART.sub("", word).strip()
         and all(unit in _UNITS for _number, unit in parts)
     )
     if not is_age:
-        sentence = _(
-            "{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)"
+        raise ValueError(
+            _(
+                "{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)",
+                text=text,
+            )
         )
-        raise ValueError(sentence.format(text=text))
     seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if seconds > _MAX_SECONDS:
-        raise ValueError(_("{text!r} is more than three thousand years").format(text=text))
+        raise ValueError(_("{text!r} is more than three thousand years", text=text))
     return seconds
 
 
@@ -94,10 +100,12 @@ def parse_when(text: str, now: float) -> When:
     except AmbiguousUnitError:
         raise
     except (ValueError, OverflowError, OSError) as error:
-        sentence = _(
-            "{text!r} is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)"
-        )
-        raise ValueError(sentence.format(text=text)) from error
+        raise ValueError(
+            _(
+                "{text!r} is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)",
+                text=text,
+            )
+        ) from error
 
 
 def _parse_date(word: str, now: float) -> When | None:
@@ -149,7 +157,7 @@ def age_words(seconds: float) -> str:
     """Return an age in its largest unit: `90 days`, `5 hours`, `30 minutes`."""
     days, hours, minutes = (round(seconds / unit) for unit in (DAY, HOUR, MINUTE))
     if seconds >= DAY:
-        return ngettext("1 day", "{count:,} days", days).format(count=days)
+        return ngettext("1 day", "{count:,} days", days, count=days)
     if seconds >= HOUR:
-        return ngettext("1 hour", "{count:,} hours", hours).format(count=hours)
-    return ngettext("1 minute", "{count:,} minutes", minutes).format(count=max(minutes, 0))
+        return ngettext("1 hour", "{count:,} hours", hours, count=hours)
+    return ngettext("1 minute", "{count:,} minutes", minutes, count=max(minutes, 0))

@@ -27,9 +27,7 @@ def parse_count(text: str) -> int:
     match = _COUNT.fullmatch(text.strip().lower())
     count = float(match[1].replace(",", "")) * _THOUSANDS[match[2]] if match is not None else -1.0
     if not 0 <= count < _MAX_COUNT or count != int(count):
-        raise ValueError(
-            _("wants a whole number such as 5, 1,000 or 20k, not {text!r}").format(text=text)
-        )
+        raise ValueError(_("wants a whole number such as 5, 1,000 or 20k, not {text!r}", text=text))
     return int(count)
 
 
@@ -42,12 +40,10 @@ def parse_bytes(text: str) -> int:
     """
     match = _BYTES.fullmatch(text.strip().lower())
     if match is None or (match[3] and not match[2]):
-        raise ValueError(
-            _("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text)
-        )
+        raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}", text=text))
     amount = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
     if amount > _MAX_BYTES:
-        raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))
+        raise ValueError(_("wants a size that a disk could hold, not {text!r}", text=text))
     return int(amount)
 
 
@@ -60,7 +56,7 @@ def parse_money(text: str) -> float:
     match = _MONEY.fullmatch(text.strip().lower())
     amount = float(match[1]) * _THOUSANDS[match[2]] if match is not None else -1.0
     if not 0 <= amount <= _MAX_MONEY:
-        raise ValueError(_("wants an amount in dollars, not {text!r}").format(text=text))
+        raise ValueError(_("wants an amount in dollars, not {text!r}", text=text))
     return amount
 
 

@@ -124,7 +124,7 @@ class OpenStore(Measurable, Changeable):
         catalog = self.neighbourhood([session_id], time.time())
         if session_id not in catalog.sessions:
             raise NotFoundError(
-                _("There is no session {session} in this store.").format(session=session_id)
+                _("There is no session {session} in this store.", session=session_id)
             )
         rows = self.outline(catalog.conversation(session_id).segments, reading).rows
         for some in chunks([row.id for row in rows], _WINDOW):

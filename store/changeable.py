@@ -63,7 +63,7 @@ class Changeable(Leased):
             back = self.rename(first.session_id, typed).change
         else:
             back = getattr(self, later.far_changes.undoes(done.rows))(done.session_ids)
-        return back._replace(sentence=_("undone: {done}").format(done=done.sentence))
+        return back._replace(sentence=_("undone: {done}", done=done.sentence))
 
     @call
     def plan_delete(self, session_ids: Sequence[str], now: float) -> list[DeletePlan]:

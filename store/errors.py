@@ -68,7 +68,7 @@ class BrowseError(Exception):
         """What happened."""
         if not self.is_unchanged:
             return self._happened
-        return _("{sentence} Nothing was changed.").format(sentence=self._happened)
+        return _("{sentence} Nothing was changed.", sentence=self._happened)
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.remedy}".rstrip()

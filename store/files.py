@@ -140,7 +140,7 @@ def read_regular(path: Path, most: int) -> bytes:
         raw = file.read(most + 1)
     if len(raw) > most:
         raise FileTooLargeError(
-            errno.EFBIG, _("it is larger than {most:,} bytes").format(most=most), str(path)
+            errno.EFBIG, _("it is larger than {most:,} bytes", most=most), str(path)
         )
     return raw
 

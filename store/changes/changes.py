@@ -85,7 +85,7 @@ def find_tree(
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
-        raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
+        raise NotFoundError(_("There is no session {id} in this store.", id=session_id))
     tree = [conversation]
     for parent in tree:
         below = catalog.child_chains(parent)

@@ -129,15 +129,13 @@ class Store:
             stat = self.path.stat()
         except FileNotFoundError:
             raise StoreMissingError(
-                _("There is no session store at {path}.").format(path=self.path),
+                _("There is no session store at {path}.", path=self.path),
                 remedy=_(NO_STORE),
                 advice=Advice.OPEN_ANOTHER,
             ) from None
         except OSError as error:
             raise StoreUnreadableError(
-                _("{path} cannot be reached: {reason}.").format(
-                    path=self.path, reason=error.strerror
-                ),
+                _("{path} cannot be reached: {reason}.", path=self.path, reason=error.strerror),
                 remedy=_("Check its permissions."),
             ) from error
         if not S_ISREG(stat.st_mode):
@@ -146,7 +144,7 @@ class Store:
             raise NotAStoreError(sentence.format(path=self.path), advice=Advice.NAME_FILE_OR_ROOT)
         if not stat.st_size and not _size(self.wal_path):
             raise StoreEmptyError(
-                _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
+                _("{path} is empty: Hermes has not written to it yet.", path=self.path),
                 remedy=_(NO_CHAT),
                 advice=Advice.START_CHAT,
             )

@@ -117,7 +117,7 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
     else:
         other = _Failure(StoreError, _UNREAD)
         failure = _FAILURES.get(extended) or _FAILURES.get(code, other)
-    sentence = _(failure.sentence).format(path=path, said=said)
+    sentence = _(failure.sentence, path=path, said=said)
     return failure.kind(sentence, remedy=_(failure.remedy), advice=failure.advice)
 
 

@@ -247,11 +247,12 @@ class Reader:
         """Raise if `interrupt` was called or a statement took too long; for work between
         statements."""
         if self._is_late:
-            sentence = _(
-                "{path} could not be read: a query took longer than {seconds:.0f} seconds."
-            )
             raise StoreDamagedError(
-                sentence.format(path=self.path, seconds=TIME_LIMIT),
+                _(
+                    "{path} could not be read: a query took longer than {seconds:.0f} seconds.",
+                    path=self.path,
+                    seconds=TIME_LIMIT,
+                ),
                 remedy=_(
                     "The file may be damaged, or the disk very slow. Reading a copy may work."
                 ),

@@ -179,7 +179,7 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
     tables = names["table"]
     if not tables:
         raise StoreEmptyError(
-            _("{path} has no tables yet: Hermes makes them at its first chat.").format(path=path),
+            _("{path} has no tables yet: Hermes makes them at its first chat.", path=path),
             remedy=_(NO_CHAT),
             advice=Advice.START_CHAT,
         )
@@ -187,16 +187,18 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         raise NotAStoreError(
             _(
                 "{path} is an SQLite database, but not a Hermes session store: it has no "
-                "sessions and messages tables."
-            ).format(path=path),
+                "sessions and messages tables.",
+                path=path,
+            ),
             advice=Advice.NAME_STORE,
         )
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
         raise NotAStoreError(
             _(
-                "{path} has tables named sessions and messages, but they are not those of Hermes."
-            ).format(path=path),
+                "{path} has tables named sessions and messages, but they are not those of Hermes.",
+                path=path,
+            ),
             advice=Advice.NAME_STORE,
         )
     schema = Schema(

@@ -186,10 +186,10 @@ class Deleting:
         except (WriteInDoubtError, WriteUnverifiedError) as error:
             self.doubtful = plans
             if isinstance(error, WriteInDoubtError):
-                holds = _(
-                    "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
+                error.remedy = _(
+                    "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.",
+                    name=self.bundle.facts.name,
                 )
-                error.remedy = holds.format(name=self.bundle.facts.name)
             raise
         self.done += plans
 

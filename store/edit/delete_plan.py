@@ -92,8 +92,7 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
         NotFoundError: There is no such session.
     """
     if session_id not in catalog.sessions:
-        sentence = _("There is no session {session} in this store.")
-        raise NotFoundError(sentence.format(session=session_id))
+        raise NotFoundError(_("There is no session {session} in this store.", session=session_id))
     children = _children_by_session(catalog)
     found = [catalog.conversation(session_id)]
     deleted: set[str | None] = {segment.id for segment in found[0].segments}
@@ -198,8 +197,9 @@ def _refusal(catalog: Catalog, session: str, reason: str) -> RefusedError:
     named = conversation.id
     if conversation.title:
         named = f"“{one_line(conversation.title, PREVIEW)}” ({named})"
-    sentence = _("{conversation} stays: {reason}.")
-    return RefusedError(sentence.format(conversation=named, reason=reason), is_unchanged=True)
+    return RefusedError(
+        _("{conversation} stays: {reason}.", conversation=named, reason=reason), is_unchanged=True
+    )
 
 
 def long_lock_warning(messages: int) -> str | None:
@@ -213,5 +213,7 @@ def long_lock_warning(messages: int) -> str | None:
         return None
     return _(
         "The largest has {messages:,} messages and goes in one piece: for about {seconds:,.0f} seconds Hermes cannot "
-        "write, so let no chat be at work."
-    ).format(messages=messages, seconds=seconds)
+        "write, so let no chat be at work.",
+        messages=messages,
+        seconds=seconds,
+    )

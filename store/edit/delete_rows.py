@@ -73,8 +73,13 @@ def check_not_busy(tx: Writer, ids: Sequence[str]) -> None:
     for table, column in tx.schema.leases:
         live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
         if rows := tx.rows_in(live, ids, [time.time()]):
-            begun = _("{session} is being written to: a turn or a compression has begun.")
-            raise RefusedError(begun.format(session=as_text(rows[0][0])), is_unchanged=True)
+            raise RefusedError(
+                _(
+                    "{session} is being written to: a turn or a compression has begun.",
+                    session=as_text(rows[0][0]),
+                ),
+                is_unchanged=True,
+            )
 
 
 def check_unchanged(tx: Writer, layout: Layout) -> None:
@@ -154,9 +159,11 @@ def delete_rows(tx: Writer, layout: Layout, progress: Progress) -> None:
             continue
         sentence = _(
             "The table {table} would lose {found:,} rows and get {new:,}, not lose {expected:,}: the trash "
-            "would not have all that is gone, so the delete was taken back."
-        ).format(
-            table=one_line(str(table), 100), found=gone, new=new, expected=expected.get(table, 0)
+            "would not have all that is gone, so the delete was taken back.",
+            table=one_line(str(table), 100),
+            found=gone,
+            new=new,
+            expected=expected.get(table, 0),
         )
         remedy = _(
             "Something in this store changes rows by itself. Use Hermes' own commands for it."
@@ -172,10 +179,9 @@ def check_gone(reader: Reader, path: Path, layout: Layout, sessions: Sequence[st
         left = f"{chosen} SELECT 1 FROM {part.table.main} WHERE {part.where('m')} LIMIT 1"
         if reader.rows_in(left, sessions):
             raise WriteUnverifiedError(
-                _("Rows of {table} are still there, though they were deleted.").format(
-                    table=part.table.name
+                _(
+                    "Rows of {table} are still there, though they were deleted.",
+                    table=part.table.name,
                 ),
-                remedy=_("The deletion {name} in the trash holds all of them.").format(
-                    name=path.stem
-                ),
+                remedy=_("The deletion {name} in the trash holds all of them.", name=path.stem),
             )

@@ -106,7 +106,7 @@ def set_columns(tx: Writer, session_id: str, after: Values) -> RowChange | None:
     before = _read(tx, session_id, after)
     if before is None:
         raise RefusedError(
-            _("The session {session} is not there any more.").format(session=session_id),
+            _("The session {session} is not there any more.", session=session_id),
             is_unchanged=True,
         )
     changes = {column: value for column, value in after.items() if before[column] != value}
@@ -122,17 +122,19 @@ def _check_changes(reader: Reader, changes: Sequence[RowChange]) -> None:
     for session, _before, after in changes:
         stored = _read(reader, session, after)
         if stored is None:
-            gone = _("{session} was changed, but is not there any more.")
-            raise WriteUnverifiedError(gone.format(session=session))
+            raise WriteUnverifiedError(
+                _("{session} was changed, but is not there any more.", session=session)
+            )
         for column, value in after.items():
             if stored[column] == value:
                 continue
-            sentence = _(
-                "{session} was changed, but does not read back as it was left: {column} is {found}, not {left}."
-            )
             raise WriteUnverifiedError(
-                sentence.format(
-                    session=session, column=column, found=_shown(stored[column]), left=_shown(value)
+                _(
+                    "{session} was changed, but does not read back as it was left: {column} is {found}, not {left}.",
+                    session=session,
+                    column=column,
+                    found=_shown(stored[column]),
+                    left=_shown(value),
                 ),
                 remedy=_("Another program may have written it at the same moment."),
             )
@@ -169,7 +171,7 @@ def undo(store: Store, change: Change) -> Change:
         return Change("", ())
     columns = {column for row in change.rows for column in row.after}
     rows = change_rows(store, columns, work)
-    return Change(_("undone: {done}").format(done=change.sentence), rows)
+    return Change(_("undone: {done}", done=change.sentence), rows)
 
 
 def _check_title_is_free(tx: Writer, row: RowChange) -> None:
@@ -180,8 +182,11 @@ def _check_title_is_free(tx: Writer, row: RowChange) -> None:
     others = f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?"
     for (other,) in tx.rows(others, [value, row.session_id]):
         raise RefusedError(
-            _("The title {title} of {session} has been given to {other} since.").format(
-                title=_shown(title), session=row.session_id, other=other
+            _(
+                "The title {title} of {session} has been given to {other} since.",
+                title=_shown(title),
+                session=row.session_id,
+                other=other,
             ),
             is_unchanged=True,
         )
@@ -189,8 +194,9 @@ def _check_title_is_free(tx: Writer, row: RowChange) -> None:
 
 def no_session(session_id: str) -> NotFoundError:
     """Return the error for an id that no session has."""
-    sentence = _("There is no session {session} in this store.")
-    return NotFoundError(sentence.format(session=session_id), is_unchanged=True)
+    return NotFoundError(
+        _("There is no session {session} in this store.", session=session_id), is_unchanged=True
+    )
 
 
 def lineage(tx: Writer, session_id: str) -> list[str]:
@@ -218,8 +224,7 @@ def _name_conversations(tx: Writer, session_ids: Sequence[str]) -> str:
     """Return the title of a single conversation, or the number of them."""
     ids = list(dict.fromkeys(session_ids))
     if len(ids) != 1:
-        count = ngettext("1 conversation", "{count:,} conversations", len(ids))
-        return count.format(count=len(ids))
+        return ngettext("1 conversation", "{count:,} conversations", len(ids), count=len(ids))
     rows = tx.rows(f"SELECT {tx.schema.session('title')} FROM sessions s WHERE s.id = ?", ids)
     text = as_text(rows[0][0]) if rows else None
     return f"“{one_line(text, _TITLE)}”" if text else ids[0]
@@ -250,7 +255,7 @@ def _set_flag(
                     yield set_columns(tx, relative, after)
 
     rows = change_rows(store, {"end_reason", "parent_session_id", column}, work)
-    return Change(_(sentence).format(conversation=name) if rows else "", rows)
+    return Change(_(sentence, conversation=name) if rows else "", rows)
 
 
 def archive(store: Store, session_ids: Sequence[str], *, spared: Collection[str] = ()) -> Change:

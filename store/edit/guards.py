@@ -53,7 +53,7 @@ def _check_file(store: Store, reader: Reader) -> None:
     path = store.path
     if reader.snapshot:
         raise StoreRefusedError(
-            _("{path} can only be read, because its folder takes no files.").format(path=path),
+            _("{path} can only be read, because its folder takes no files.", path=path),
             remedy=_("Check the permissions of the folder."),
         )
     target = Path(os.path.realpath(path))  # the log lies beside the target of a link
@@ -69,8 +69,10 @@ def _check_file(store: Store, reader: Reader) -> None:
         raise StoreRefusedError(
             _(
                 "{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two "
-                "could write at once."
-            ).format(path=path, system=system),
+                "could write at once.",
+                path=path,
+                system=system,
+            ),
             remedy=_("Run hermes-browse on the machine whose disk it is."),
         )
 
@@ -101,8 +103,10 @@ def check_version(schema: Schema) -> None:
     if schema.is_newer:
         raise StoreRefusedError(
             _(
-                "This store has schema {version}, newer than any this version knows how to write to ({known})."
-            ).format(version=schema.version, known=NEWEST_KNOWN),
+                "This store has schema {version}, newer than any this version knows how to write to ({known}).",
+                version=schema.version,
+                known=NEWEST_KNOWN,
+            ),
             remedy=_("Update hermes-browse; reading works meanwhile."),
         )
 
@@ -112,8 +116,9 @@ def _check_needs(schema: Schema, needs: Needs) -> None:
     missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
     if missing:
         raise StoreRefusedError(
-            _("This store has no {name}, which this needs: its Hermes is too old.").format(
-                name=missing[0]
+            _(
+                "This store has no {name}, which this needs: its Hermes is too old.",
+                name=missing[0],
             ),
             remedy=_("A newer Hermes adds it when it is started."),
         )
@@ -138,8 +143,10 @@ def check_search_triggers(reader: Reader) -> None:
             if f"{name}_{event.lower()}" in schema.triggers:
                 continue
             raise StoreRefusedError(
-                _("The search index {name} has no trigger that follows each {event}.").format(
-                    name=name, event=event
+                _(
+                    "The search index {name} has no trigger that follows each {event}.",
+                    name=name,
+                    event=event,
                 ),
                 remedy=_("Start a chat in Hermes once: it makes the trigger again."),
             )
@@ -150,10 +157,11 @@ def check_search_triggers(reader: Reader) -> None:
         except (StoreDamagedError, StoreBusyError):
             raise
         except StoreError as error:
-            needs = _(
-                "{what} needs something this SQLite does not have ({said}), and a write must keep it true."
-            )
             raise StoreRefusedError(
-                needs.format(what=f"{name[:1].upper()}{name[1:]}", said=error.__cause__),
+                _(
+                    "{what} needs something this SQLite does not have ({said}), and a write must keep it true.",
+                    what=f"{name[:1].upper()}{name[1:]}",
+                    said=error.__cause__,
+                ),
                 remedy=_("Use Hermes' own commands for this store."),
             ) from error

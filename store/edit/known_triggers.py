@@ -87,8 +87,7 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
         raise StoreRefusedError(
             _(
                 "The table {table} has a trigger that is not one of Hermes' own, {trigger}: what it would do besides "
-                "could not be undone."
-            ).format(
+                "could not be undone.",
                 table=one_line(as_text(table) or "", _LONGEST_NAME),
                 trigger=one_line(as_text(name) or "", _LONGEST_NAME),
             ),

@@ -70,12 +70,12 @@ def describe_restored(restored: Sequence[Restored]) -> str:
     """Return what was restored in the past tense, or that all of it was in the store already."""
     sessions = sum(len(each.sessions) for each in restored)
     if sessions and all(each.there.issuperset(each.sessions) for each in restored):
-        there = ngettext(
+        return ngettext(
             "1 session is in the store already",
             "{count:,} sessions are in the store already",
             sessions,
+            count=sessions,
         )
-        return there.format(count=sessions)
     return summary(
         _("restored {sessions}, {messages}"), sessions, sum(each.messages for each in restored)
     )
@@ -123,8 +123,9 @@ def restore(
     listed = read_marks(path).listed(facts)
     requested = {s for each in listed for s in each.sessions if only is None or s in only}
     if not requested:
-        sentence = _("The deletion {name} holds none of these sessions.")
-        raise RefusedError(sentence.format(name=name), is_unchanged=True)
+        raise RefusedError(
+            _("The deletion {name} holds none of these sessions.", name=name), is_unchanged=True
+        )
     with writing(store, NEEDS, foreign_keys=False) as writer:
         notes = _check_store(writer.reader, store, facts, any_store=any_store)
         check_search_triggers(writer.reader)
@@ -134,7 +135,7 @@ def restore(
         comparison = rows.compare(writer, requested)
         restored = requested - comparison.refused.keys()
         notes += [
-            _("Session {session} was not restored: {reason}.").format(session=session, reason=why)
+            _("Session {session} was not restored: {reason}.", session=session, reason=why)
             for session, why in comparison.refused.items()
         ]
         if restored:
@@ -212,7 +213,7 @@ def _check_there(tx: Writer) -> None:
     gone = "SELECT id FROM temp.wanted WHERE id NOT IN (SELECT id FROM main.sessions) LIMIT 1"
     for (session,) in tx.rows(gone):
         raise RefusedError(
-            _("The session {session} is not there any more.").format(session=session),
+            _("The session {session} is not there any more.", session=session),
             remedy=_("Try again."),
             is_unchanged=True,
         )
@@ -229,12 +230,12 @@ def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store:
         and not os.path.samefile(origin.path, store.path)
     ):
         raise RefusedError(
-            _("This deletion is from another store, {path}.").format(path=origin.path),
+            _("This deletion is from another store, {path}.", path=origin.path),
             remedy=_("Restore it while that store is open."),
             advice=Advice.OPEN_ORIGIN,
             is_unchanged=True,
         )
-    return [_("The deletion is from {path}.").format(path=origin.path)]
+    return [_("The deletion is from {path}.", path=origin.path)]
 
 
 def _check_room(store: Store, path: Path, share: float) -> None:
@@ -256,8 +257,9 @@ def check_index(store: Store) -> tuple[str, ...]:
     except BrowseError as error:
         error.is_unchanged = False  # the rows are back
         return (
-            _("The search index was not compared with the messages: {reason}").format(
-                reason=error.sentence
+            _(
+                "The search index was not compared with the messages: {reason}",
+                reason=error.sentence,
             ),
         )
 
@@ -274,8 +276,10 @@ def _compare_index(tx: Writer) -> tuple[str, ...]:
         try:
             tx.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
         except StoreDamagedError:
-            broken = _(
-                "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it."
+            notes.append(
+                _(
+                    "The search index {name} does not agree with the messages; `hermes sessions repair` rebuilds it.",
+                    name=name,
+                )
             )
-            notes.append(broken.format(name=name))
     return tuple(notes)

@@ -137,7 +137,7 @@ class RestoredRows:
             elif is_present:
                 refused[name] = _("a session of that id is in the store")
             elif taken is not None:
-                refused[name] = _("message {id} is another one's by now").format(id=taken)
+                refused[name] = _("message {id} is another one's by now", id=taken)
         return Comparison(refused, frozenset(there), frozenset(owners | there), counts)
 
     def check(self, reader: Reader, sessions: Sequence[str]) -> None:
@@ -154,8 +154,10 @@ class RestoredRows:
             if len(rows) > self._left.get(part.table.name, 0):
                 raise WriteUnverifiedError(
                     _(
-                        "A row of {table} ({key}) differs from the deletion after it was written."
-                    ).format(table=part.table.name, key=_named(rows[-1])),
+                        "A row of {table} ({key}) differs from the deletion after it was written.",
+                        table=part.table.name,
+                        key=_named(rows[-1]),
+                    ),
                     remedy=_("The deletion stays in the trash."),
                 )
 
@@ -263,11 +265,13 @@ class RestoredRows:
                     f"SELECT 1 FROM {part.table.bundle} WHERE {part.where('b')} "
                     f"AND {key.dangling('b')} AND b._rowid_ NOT IN ({key.was_dangling}) LIMIT 1"
                 ):
-                    sentence = _(
-                        "Rows of {table} refer to rows of {target} that are not in this store."
-                    )
                     raise RefusedError(
-                        sentence.format(table=key.table, target=key.target), is_unchanged=True
+                        _(
+                            "Rows of {table} refer to rows of {target} that are not in this store.",
+                            table=key.table,
+                            target=key.target,
+                        ),
+                        is_unchanged=True,
                     )
 
 

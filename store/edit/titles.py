@@ -73,8 +73,16 @@ def check_title(typed: str) -> Checked:
     text = _SPACES.sub(" ", _INVISIBLE.sub("", _CONTROLS.sub("", text))).strip()
     length = len(text)
     if length > LONGEST_TITLE:
-        problem = _("A title has at most {most} characters; this one has {length}.")
-        return Checked(None, length, True, problem.format(most=LONGEST_TITLE, length=length))
+        return Checked(
+            None,
+            length,
+            True,
+            _(
+                "A title has at most {most} characters; this one has {length}.",
+                most=LONGEST_TITLE,
+                length=length,
+            ),
+        )
     return Checked(text or None, length, text != typed, "")
 
 
@@ -115,9 +123,7 @@ def _check_session(tx: Writer, session_id: str) -> None:
         raise no_session(session_id)
     if rows[0][1] and rows[0][0] == _RESERVED:
         raise RefusedError(
-            _("The hidden “{title}” keeps its name: Hermes finds it by that.").format(
-                title=_RESERVED
-            ),
+            _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED),
             is_unchanged=True,
         )
 
@@ -135,8 +141,10 @@ def _holders(tx: Writer, title: str, session_id: str) -> list[str]:
     for holder in holders:
         if holder not in ancestors and not _gives_up_title(tx, holder):
             raise RefusedError(
-                _("Another session has the title “{title}” already: {session}.").format(
-                    title=title, session=holder
+                _(
+                    "Another session has the title “{title}” already: {session}.",
+                    title=title,
+                    session=holder,
                 ),
                 remedy=_("Titles are unique in a store, archived and hidden sessions included."),
                 is_unchanged=True,
@@ -168,8 +176,6 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
 
     rows = change_rows(store, {"title", "parent_session_id", "end_reason", "ended_at"}, work)
     sentence = (
-        _("title cleared")
-        if title is None
-        else _("renamed to “{title}”").format(title=one_line(title))
+        _("title cleared") if title is None else _("renamed to “{title}”", title=one_line(title))
     )
     return Renamed(Change(sentence if rows else "", rows), title, checked.differs)

@@ -190,9 +190,7 @@ class Writer:
         try:
             if file_identity(path) != self._identity:
                 raise WriteUnverifiedError(
-                    _("{path} was replaced by another file while it was written to.").format(
-                        path=path
-                    ),
+                    _("{path} was replaced by another file while it was written to.", path=path),
                     remedy=_("Check whether it has the change."),
                 )
             verify(self.reader)
@@ -230,9 +228,7 @@ def writing(
     """
     if store.is_elsewhere:
         raise RefusedError(
-            _("{path} is changed by the hermes-browse of its own machine only.").format(
-                path=store.path
-            )
+            _("{path} is changed by the hermes-browse of its own machine only.", path=store.path)
         )
     with store.reader() as reader:
         # Opening has read already; this makes sure that the connection holds its lock, however it
@@ -275,7 +271,7 @@ def file_identity(path: Path) -> tuple[int, int]:
         return 0, 0
     except OSError as error:
         raise StoreUnreadableError(
-            _("{path} cannot be reached: {reason}.").format(path=path, reason=error.strerror),
+            _("{path} cannot be reached: {reason}.", path=path, reason=error.strerror),
             remedy=_("Check its permissions."),
         ) from error
     return stat.st_dev, stat.st_ino
@@ -306,7 +302,7 @@ def unverified(error: BrowseError) -> WriteUnverifiedError:
     """Return the error for a change that was written, and then could not be read."""
     error.is_unchanged = False
     return WriteUnverifiedError(
-        _("It was written, but could not be read back: {reason}").format(reason=error.sentence),
+        _("It was written, but could not be read back: {reason}", reason=error.sentence),
         remedy=error.remedy,
     )
 

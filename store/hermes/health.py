@@ -74,8 +74,10 @@ def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
         text = _(
             "Schema {version} is newer than the newest known one ({known}): the known parts are "
             "shown, and "
-            "nothing can be changed."
-        ).format(version=schema.version, known=NEWEST_KNOWN)
+            "nothing can be changed.",
+            version=schema.version,
+            known=NEWEST_KNOWN,
+        )
         yield _warning("store", text, _("A newer hermes-browse may know it."))
     if schema.version is None:
         text = _("The store does not say which schema it has: its columns were looked at instead.")
@@ -145,11 +147,14 @@ def problems_of(
     """Yield what is wrong with a store and its search index, and whether `hermes` is missing."""
     yield from summary.warnings
     if search.failure:
-        text = _("Searches do not use the index: {reason}").format(reason=search.failure)
+        text = _("Searches do not use the index: {reason}", reason=search.failure)
         yield _warning("index-broken", text, search.remedy)
     elif search.fts and search.indexed < search.messages:
-        text = _("{missing:,} of {count:,} messages are not in the search index.")
-        text = text.format(missing=search.messages - search.indexed, count=search.messages)
+        text = _(
+            "{missing:,} of {count:,} messages are not in the search index.",
+            missing=search.messages - search.indexed,
+            count=search.messages,
+        )
         yield _warning("index-incomplete", text, search.remedy)
     if not search.trigram:
         text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
@@ -172,12 +177,14 @@ def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:
     if sessions >= MANY_SESSIONS or summary.size >= MANY_BYTES:
         text = _(
             "The store has {count:,} sessions and {size}: from about 1,000 sessions or 384 MB on, "
-            "Hermes' guide says, adding to its search index and `/resume` get slower."
-        ).format(count=sessions, size=size(summary.size))
+            "Hermes' guide says, adding to its search index and `/resume` get slower.",
+            count=sessions,
+            size=size(summary.size),
+        )
         advice = _("The clean-up tells what could go, and frees nothing yet.")
         yield StoreProblem("info", "store-large", text, advice, Advice.PLAN_CLEAN_UP)
     if summary.wal_size > MANY_LOG_BYTES:
-        text = _("The write-ahead log holds {size}.").format(size=size(summary.wal_size))
+        text = _("The write-ahead log holds {size}.", size=size(summary.wal_size))
         advice = _(
             "It shrinks when the last Hermes process exits; one may be stuck in a long read."
         )

@@ -70,8 +70,11 @@ class Location(NamedTuple):
             remedy = _("Open a store of your own.")
         elif self.host is not None:
             sentence = _("This store is on {name}: Hermes cannot {action} it from here.")
-            remedy = _("Do it there: `ssh -t {ssh} {command}`.")
-            remedy = remedy.format(ssh=self.host.ssh, command=self.host.command)
+            remedy = _(
+                "Do it there: `ssh -t {ssh} {command}`.",
+                ssh=self.host.ssh,
+                command=self.host.command,
+            )
         elif self.old_files is not None:
             sentence = _(
                 "These are files in {folder}, not sessions of the store: Hermes cannot "
@@ -195,8 +198,8 @@ def locate(
     if not _PROFILE_NAME.fullmatch(chosen) or not is_known:
         known = ", ".join(each.profile or "" for each in profiles(root))
         raise NotFoundError(
-            _("There is no profile “{name}” in {root}.").format(name=chosen, root=root),
-            remedy=_("Known profiles: {names}.").format(names=known),
+            _("There is no profile “{name}” in {root}.", name=chosen, root=root),
+            remedy=_("Known profiles: {names}.", names=known),
         )
     path = profile_home(root, chosen) / DATABASE
     return Location(path, root, chosen) if is_root(root) else Location(path)

@@ -44,7 +44,7 @@ def search_health(reader: Reader) -> SearchHealth:
             False, trigram, 0, messages, remedy=remedy(schema, Damage.MISSING, reader.path)
         )
     if f"{index.name}_docsize" not in schema.tables:
-        missing = _("{table} is missing.").format(table=f"{index.name}_docsize")
+        missing = _("{table} is missing.", table=f"{index.name}_docsize")
         return SearchHealth(
             True, trigram, 0, messages, missing, remedy(schema, Damage.BROKEN, reader.path)
         )

@@ -51,8 +51,12 @@ class OldTranscripts:
             self._folder = TemporaryFolder("old")
         except OSError as error:
             where = error.filename or folder
-            sentence = _("The old transcripts in {folder} cannot be listed: {where}: {reason}.")
-            sentence = sentence.format(folder=folder, where=where, reason=error.strerror)
+            sentence = _(
+                "The old transcripts in {folder} cannot be listed: {where}: {reason}.",
+                folder=folder,
+                where=where,
+                reason=error.strerror,
+            )
             raise BrowseError(sentence) from error
         self._queue = sorted(found, key=lambda file: (file.modified, file.path.name))
         """Files to read, newest last."""
@@ -68,8 +72,11 @@ class OldTranscripts:
             self._connection = self._create()
         except (OSError, sqlite3.Error) as error:
             self._folder.remove()
-            sentence = _("There is no room for old transcripts in {folder}: {reason}.")
-            sentence = sentence.format(folder=self._folder.path.parent, reason=error)
+            sentence = _(
+                "There is no room for old transcripts in {folder}: {reason}.",
+                folder=self._folder.path.parent,
+                reason=error,
+            )
             raise BrowseError(sentence) from error
 
     def _create(self) -> sqlite3.Connection:
@@ -106,8 +113,11 @@ class OldTranscripts:
                 self._fill()
             except sqlite3.Error as error:
                 self._queue = []
-                sentence = _("Old transcripts could not be read into {folder}: {reason}.")
-                sentence = sentence.format(folder=self._folder.path, reason=error)
+                sentence = _(
+                    "Old transcripts could not be read into {folder}: {reason}.",
+                    folder=self._folder.path,
+                    reason=error,
+                )
                 raise BrowseError(sentence) from error
             return bool(self._queue)
 

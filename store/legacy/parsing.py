@@ -63,8 +63,7 @@ def read_pieces(path: Path) -> Iterator[Piece]:
         with open_regular(path, follow=False) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
-        note = _("the file cannot be read: {reason}")
-        yield ParsingNote(note.format(reason=error.strerror or error))
+        yield ParsingNote(_("the file cannot be read: {reason}", reason=error.strerror or error))
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:

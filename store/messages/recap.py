@@ -54,7 +54,7 @@ def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
     earlier = max(len(rows) - _WINDOW, 0) + cut
     if not earlier:
         return lines
-    head = _("… {count} earlier messages …").format(count=earlier)
+    head = _("… {count} earlier messages …", count=earlier)
     return [RecapLine("earlier", head), *lines[cut:]]
 
 

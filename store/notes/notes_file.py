@@ -88,8 +88,10 @@ class Notes:
                 yield connection
         except (OSError, *SQLITE_ERRORS) as error:
             raise NotesError(
-                _("The file of tags and read marks, {path}, cannot be used ({reason}).").format(
-                    path=path, reason=error
+                _(
+                    "The file of tags and read marks, {path}, cannot be used ({reason}).",
+                    path=path,
+                    reason=error,
                 ),
                 remedy=_("Check its permissions; if it is damaged, move it away."),
                 is_unchanged=True,

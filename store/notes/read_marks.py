@@ -120,4 +120,4 @@ def undo_all_read(store: Store, done: AllRead) -> AllRead:
     """Undo `mark_all_read`: the marks of single conversations are as they were."""
     with store.reader() as reader:
         _set_floor(reader, *done.before[""])
-    return done._replace(sentence=_("undone: {done}").format(done=done.sentence))
+    return done._replace(sentence=_("undone: {done}", done=done.sentence))

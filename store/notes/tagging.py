@@ -55,8 +55,14 @@ def clean_tag(typed: str) -> str:
     """
     name = "-".join(typed.strip().lstrip("#").lower().split())
     if not name or len(name) > _LONGEST or _FORBIDDEN & set(name) or printable(name) != name:
-        sentence = _("“{tag}” is no tag: 1 to {count} characters, without commas and quotes.")
-        raise RefusedError(sentence.format(tag=printable(typed), count=_LONGEST), is_unchanged=True)
+        raise RefusedError(
+            _(
+                "“{tag}” is no tag: 1 to {count} characters, without commas and quotes.",
+                tag=printable(typed),
+                count=_LONGEST,
+            ),
+            is_unchanged=True,
+        )
     return name
 
 
@@ -100,8 +106,12 @@ def change_tags(
         )
     words = [f"#{name}" for name in names] + [f"−#{name}" for name in sorted(removed)]
     sentence = ngettext(
-        "tags of 1 conversation: {tags}", "tags of {count:,} conversations: {tags}", len(chosen)
-    ).format(count=len(chosen), tags=" ".join(words))
+        "tags of 1 conversation: {tags}",
+        "tags of {count:,} conversations: {tags}",
+        len(chosen),
+        count=len(chosen),
+        tags=" ".join(words),
+    )
     return done._replace(sentence=sentence if done.session_ids else "")
 
 
@@ -111,7 +121,7 @@ def rename_tag(store: Store, old: str, new: str | None) -> TagChange:
     with store.reader() as reader:
         sessions = [id for id, tags in read_tags(reader).items() if before in tags]
         if not sessions:
-            raise NotFoundError(_("There is no tag #{tag}.").format(tag=before))
+            raise NotFoundError(_("There is no tag #{tag}.", tag=before))
         added = [(session, after) for session in sessions if after is not None]
         done = _write(reader, added, [(session, before) for session in sessions])
     sentence = _("tag #{old} is now #{new}") if after else _("tag #{old} removed")
@@ -122,7 +132,7 @@ def undo_tags(store: Store, done: TagChange) -> TagChange:
     """Undo a change of tags; errors as of `change_tags`."""
     with store.reader() as reader:
         back = _write(reader, done.removed, done.added)
-    return back._replace(sentence=_("undone: {done}").format(done=done.sentence))
+    return back._replace(sentence=_("undone: {done}", done=done.sentence))
 
 
 def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str]) -> None:

@@ -236,7 +236,7 @@ class MergedLease:
                 store.undo_all_read(done._replace(before={"": before}))
 
         self._ask_all(undo)
-        return done._replace(sentence=_("undone: {done}").format(done=done.sentence))
+        return done._replace(sentence=_("undone: {done}", done=done.sentence))
 
     # The catalog
 

@@ -50,8 +50,11 @@ def _loops(reader: Reader, run: Run) -> Iterator[RunMark]:
         for result, count in Counter(results.values()).items():
             if count >= _LOOP:
                 same = [use for use in uses if results.get(use.result_id) == result]
-                text = _("{tool} was called {count} times with the same result")
-                text = text.format(tool=same[0].name, count=count)
+                text = _(
+                    "{tool} was called {count} times with the same result",
+                    tool=same[0].name,
+                    count=count,
+                )
                 yield RunMark("loop", same[_LOOP - 1].message_id, text)
 
 
@@ -59,17 +62,21 @@ def _cache_falls(run: Run) -> Iterator[RunMark]:
     known = [(part.cache_share, part) for part in run.stretches if part.cache_share is not None]
     for (share, before), (left, after) in pairwise(known):
         if share >= _LEAST_SHARE and left <= share / 2:
-            text = _("the cache share fell from {before} % to {after} %: {reason}").format(
-                before=round(100 * share), after=round(100 * left), reason=_reason(before, after)
+            text = _(
+                "the cache share fell from {before} % to {after} %: {reason}",
+                before=round(100 * share),
+                after=round(100 * left),
+                reason=_reason(before, after),
             )
             yield RunMark("cache", after.first_message_id, text)
 
 
 def _reason(before: Stretch, after: Stretch) -> str:
     """Say what changed from one stretch to the next."""
-    model = _("the model changed from {before} to {after}")
     changes = {
-        model.format(before=before.model, after=after.model): before.model != after.model,
+        _(
+            "the model changed from {before} to {after}", before=before.model, after=after.model
+        ): before.model != after.model,
         _("the system prompt changed"): before.prompt != after.prompt,
         _("the tools changed"): before.tools != after.tools,
     }
@@ -90,8 +97,7 @@ def _gaps(run: Run) -> Iterator[RunMark]:
 def _slowest(run: Run) -> Iterator[RunMark]:
     slow = max(run.tools, key=_seconds, default=None)
     if slow is not None and _seconds(slow) >= _SLOW:
-        text = _("the slowest call: {tool}, {time}")
-        text = text.format(tool=slow.name, time=_span(_seconds(slow)))
+        text = _("the slowest call: {tool}, {time}", tool=slow.name, time=_span(_seconds(slow)))
         yield RunMark("slowest", slow.message_id, text)
 
 
@@ -107,11 +113,11 @@ def _dearest(run: Run) -> Iterator[RunMark]:
     known = +counted
     if len(known) > 1:
         ((turn, tokens),) = known.most_common(1)
-        text = _("the most expensive turn: {count:,} tokens").format(count=tokens)
+        text = _("the most expensive turn: {count:,} tokens", count=tokens)
         yield RunMark("dearest", run.turns[turn].id, text)
 
 
 def _span(seconds: float) -> str:
     if seconds >= 2 * MINUTE:
         return age_words(seconds)
-    return _("{count} s").format(count=round(seconds))
+    return _("{count} s", count=round(seconds))

@@ -84,7 +84,7 @@ def _follow(
 def resume_target(conversation: Conversation) -> ResumeTarget:
     """Return the tip of a conversation as the session to resume."""
     count = len(conversation.segments)
-    reason = ngettext("the only part", "newest of {count:,} parts", count).format(count=count)
+    reason = ngettext("the only part", "newest of {count:,} parts", count, count=count)
     return ResumeTarget(conversation.id, reason)
 
 
@@ -99,9 +99,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     """
     catalog = read_neighbourhood(reader, [session_id], now)
     if session_id not in catalog.sessions:
-        raise NotFoundError(
-            _("There is no session {session} in this store.").format(session=session_id)
-        )
+        raise NotFoundError(_("There is no session {session} in this store.", session=session_id))
     focus = catalog.conversation(session_id)
     target = resume_target(focus)
     predicted = predict_resume(catalog, target.id, reader.schema.version)

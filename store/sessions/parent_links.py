@@ -113,4 +113,4 @@ class ParentLinks:
         early = parent.ended_at is not None and start_key(root)[0] < parent.ended_at
         if early and root.ended_at is not None and winner.end_reason == "compression":
             return Relation.DELEGATED, ""  # an unmarked subagent of a session compressed later
-        return Relation.CONTINUED, _("a stale sibling of {session}").format(session=winner.id)
+        return Relation.CONTINUED, _("a stale sibling of {session}", session=winner.id)

@@ -44,14 +44,15 @@ def why_protected(
     # subagents included.
     root = catalog.top_chain(conversation).root.id if busy else ""
     if root in busy:
-        leased = _("a turn is running in its family (the lease names {root})")
-        return SpareReason("leased", leased.format(root=root))
+        return SpareReason(
+            "leased", _("a turn is running in its family (the lease names {root})", root=root)
+        )
     times = [segment.last_active for segment in segments if segment.last_active is not None]
     age = now - max(times) if times else LIVE_SECONDS
     if age < -LIVE_SECONDS:
         return SpareReason("recent", _("its last activity lies in the future: clocks disagree"))
     if age < LIVE_SECONDS:
-        used = _("in use, last write {count} seconds ago").format(count=max(0, round(age)))
+        used = _("in use, last write {count} seconds ago", count=max(0, round(age)))
         return SpareReason("recent", used)
     if conversation.status is Status.LIVE:
         return SpareReason("live", _("live"))

@@ -55,11 +55,11 @@ def resolve_session(reader: Reader, text: str) -> str:
     if ids:
         named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(
-            _("Several sessions begin with “{text}”.").format(text=text),
-            remedy=_("Give more of the id. Candidates: {ids}").format(ids=named),
+            _("Several sessions begin with “{text}”.", text=text),
+            remedy=_("Give more of the id. Candidates: {ids}", ids=named),
         )
     raise NotFoundError(
-        _("No session has the id, prefix or title “{text}”.").format(text=text),
+        _("No session has the id, prefix or title “{text}”.", text=text),
         advice=Advice.LIST_OR_SEARCH,
     )
 

@@ -151,7 +151,7 @@ def _wrong(
     for run in read_cron_runs(reader.path.parent):
         if run.is_running or (run.at or FAR_PAST) < since:
             continue
-        why = _("the job failed: {error}").format(error=one_line(run.error, _SHOWN))
+        why = _("the job failed: {error}", error=one_line(run.error, _SHOWN))
         conversation = sessions.of(run)
         if conversation is None:
             yield SinceItem("wrong", None, None, run.name, None, run.at, why, True, "cron")
@@ -165,8 +165,7 @@ def _wrong(
 
 def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
     for root, new in unread.items():
-        why = ngettext("1 new message", "{count:,} new messages", new.messages)
-        why = why.format(count=new.messages)
+        why = ngettext("1 new message", "{count:,} new messages", new.messages, count=new.messages)
         yield _item("new", catalog.conversation(root), new.first_message_id, new.at, why)
 
 
@@ -179,7 +178,7 @@ def _running(
         turn = read_turn(reader, conversation.id)
         began = turn.rows[0].at if turn.rows else conversation.last_active
         tools = turn.pending
-        why = _("in {tool}").format(tool=tools[-1].name) if tools else _("at work, or just done")
+        why = _("in {tool}", tool=tools[-1].name) if tools else _("at work, or just done")
         is_busy = any(segment.busy for segment in conversation.segments)
         last = turn.rows[-1].id if turn.rows else None
         yield _item("running", conversation, last, began, why, certain=is_busy)

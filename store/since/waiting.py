@@ -78,7 +78,7 @@ def _asked(session_id: str, turn: Turn) -> Waiting | None:
         if call.name == "clarify":
             asked = one_line(argument(call, "question"), _SHOWN)
             last = turn.rows[-1]
-            return Waiting(session_id, last.id, last.at, _("asks: “{text}”").format(text=asked))
+            return Waiting(session_id, last.id, last.at, _("asks: “{text}”", text=asked))
     return _approval(session_id, turn)
 
 
@@ -88,19 +88,19 @@ def _approval(session_id: str, turn: Turn) -> Waiting | None:
     if last is None or wanted is None:
         return None
     command = one_line(wanted, _SHOWN)
-    return Waiting(session_id, last.id, last.at, _("wants approval: {text}").format(text=command))
+    return Waiting(session_id, last.id, last.at, _("wants approval: {text}", text=command))
 
 
 def _said(session_id: str, row: LastRow, *, is_armed: bool) -> Waiting | None:
     """Return what the last words mean: a question, or a promise that nothing keeps."""
     end = row.text.rstrip().rpartition("\n")[2]
     if _QUESTION.search(end):
-        why = _("ends with a question: “{text}”").format(text=one_line(end, _SHOWN))
+        why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
         return Waiting(session_id, row.id, row.at, why, certain=False)
     promise = _PROMISE.search(end)
     if promise is None or is_armed:
         return None
-    why = _("says it will “{text}”; nothing is armed").format(text=one_line(promise[0], _SHOWN))
+    why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
     return Waiting(session_id, row.id, row.at, why, certain=False)
 
 
@@ -111,7 +111,7 @@ def _stored(reader: Reader) -> Iterator[Waiting]:
         platform = schema.session("handoff_platform")
         statement = f"SELECT s.id, {platform} FROM sessions s WHERE s.handoff_state = 'pending'"
         for session, name in reader.rows(statement):
-            why = _("handed over to {name}, and not taken").format(name=one_line(text_of(name), 40))
+            why = _("handed over to {name}, and not taken", name=one_line(text_of(name), 40))
             yield Waiting(text_of(session), None, None, why)
     if "async_delegations" in schema.tables:
         for session, time in reader.rows(

@@ -49,16 +49,16 @@ def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterato
 def _by_reason(reason: str | None) -> str:
     if reason is None or not _ERROR.search(reason):
         return ""
-    return _("it was ended by: {reason}").format(reason=one_line(reason, 60))
+    return _("it was ended by: {reason}", reason=one_line(reason, 60))
 
 
 def _by_answers(turn: Turn) -> str:
     answers = turn.answers
     if answers and answers[-1] is turn.rows[-1] and answers[-1].finish_reason in _CUT_OFF:
-        return _("the answer was cut off ({reason})").format(reason=answers[-1].finish_reason)
+        return _("the answer was cut off ({reason})", reason=answers[-1].finish_reason)
     newest = answers[-_IN_A_ROW:]
     if len(newest) == _IN_A_ROW and not any(answer.text.strip() for answer in newest):
-        return _("the answer was empty {count} times").format(count=_IN_A_ROW)
+        return _("the answer was empty {count} times", count=_IN_A_ROW)
     return ""
 
 
@@ -70,8 +70,12 @@ def _by_tools(turn: Turn) -> str:
         return ""
     if len(newest) < _IN_A_ROW and not is_end:
         return ""
-    words = ngettext("the last tool call failed", "the last {count} tool calls failed", len(newest))
-    return words.format(count=len(newest))
+    return ngettext(
+        "the last tool call failed",
+        "the last {count} tool calls failed",
+        len(newest),
+        count=len(newest),
+    )
 
 
 def _handoffs(reader: Reader) -> Iterator[tuple[str, str]]:
@@ -82,5 +86,5 @@ def _handoffs(reader: Reader) -> Iterator[tuple[str, str]]:
     error = schema.session("handoff_error")
     statement = f"SELECT s.id, {error} FROM sessions s WHERE s.handoff_state = 'failed'"
     for session, reason in reader.rows(statement):
-        why = _("the handover failed: {reason}").format(reason=one_line(text_of(reason), _SHOWN))
+        why = _("the handover failed: {reason}", reason=one_line(text_of(reason), _SHOWN))
         yield text_of(session), why

@@ -100,7 +100,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             connection.text_factory = decode
             yield connection
     except (OSError, *SQLITE_ERRORS) as error:
-        sentence = _("It cannot be read ({reason}).").format(reason=error)
+        sentence = _("It cannot be read ({reason}).", reason=error)
         raise BundleDamagedError(sentence) from error
 
 
@@ -118,8 +118,10 @@ def read_bundle_facts(path: Path) -> BundleFacts:
             facts = dict(connection.execute("SELECT key, value FROM bundle LIMIT 100").fetchall())
             if facts.get("format") != FORMAT:
                 raise BundleDamagedError(
-                    _("It is of format {found}, and this program reads format {known}.").format(
-                        found=str(facts.get("format"))[:20], known=FORMAT
+                    _(
+                        "It is of format {found}, and this program reads format {known}.",
+                        found=str(facts.get("format"))[:20],
+                        known=FORMAT,
                     ),
                     remedy=_("A newer hermes-browse wrote it; update."),
                 )
@@ -173,7 +175,7 @@ def verify(path: Path, progress: Progress = NOBODY) -> BundleFacts:
                 progress.check()
                 digest.update(data)
     except (OSError, ValueError) as error:
-        sentence = _("It cannot be read in full ({reason}).").format(reason=error)
+        sentence = _("It cannot be read in full ({reason}).", reason=error)
         raise BundleDamagedError(sentence) from error
     if wanted != [digest.hexdigest(), path.name]:
         raise BundleDamagedError(_("It differs from its SHA-256: it is damaged."))

@@ -160,7 +160,7 @@ def _failure(error: SqliteError | OSError, store: Path, trash: Path) -> BrowseEr
     else:
         return translate(error, store)
     return TrashError(
-        _("The trash at {trash} cannot take it ({reason}).").format(trash=trash, reason=reason),
+        _("The trash at {trash} cannot take it ({reason}).", trash=trash, reason=reason),
         remedy=_(
             "Deleted conversations go there first: free disk space, or check its permissions."
         ),
@@ -275,7 +275,7 @@ class _Copy:
         compares the rows again in its transaction."""
         if different and self._version == self.query(DATA_VERSION):
             raise TrashError(
-                _("The copy of {table} differs from the store.").format(table=table),
+                _("The copy of {table} differs from the store.", table=table),
                 is_unchanged=True,
             )
 

@@ -89,8 +89,10 @@ def record_links(
         )
     except (OSError, *SQLITE_ERRORS) as error:
         raise TrashError(
-            _("The links of its conversations cannot be recorded in {trash} ({reason}).").format(
-                trash=trash, reason=error
+            _(
+                "The links of its conversations cannot be recorded in {trash} ({reason}).",
+                trash=trash,
+                reason=error,
             ),
             remedy=_("Free disk space, or check its permissions."),
             is_unchanged=True,
@@ -111,9 +113,8 @@ def read_links(trash: Path, origin: Origin) -> tuple[list[Row], dict[object, str
                 for columns in ("child, parent FROM links", "session, bundle FROM deleted")
             )
     except (OSError, *SQLITE_ERRORS) as error:
-        sentence = _("{file} in the trash cannot be read ({reason}).")
         raise TrashError(
-            sentence.format(file=LINKS, reason=error),
+            _("{file} in the trash cannot be read ({reason}).", file=LINKS, reason=error),
             remedy=_("If it is damaged, move it away: then families are not linked again."),
             is_unchanged=True,
         ) from error

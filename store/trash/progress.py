@@ -29,7 +29,7 @@ class Stage(NamedTuple):
     @property
     def words(self) -> str:
         """`saving 12,000 of 50,000 messages`."""
-        return _(_WORDS[self.name]).format(done=min(self.done, self.total), total=self.total)
+        return _(_WORDS[self.name], done=min(self.done, self.total), total=self.total)
 
 
 Tell = Callable[[Stage], object]
@@ -81,6 +81,6 @@ def summary(sentence: str, sessions: int, messages: int) -> str:
     """Fill the fields `sessions` and `messages` of a translated sentence with these numbers and
     their nouns."""
     return sentence.format(
-        sessions=ngettext("1 session", "{count:,} sessions", sessions).format(count=sessions),
-        messages=ngettext("1 message", "{count:,} messages", messages).format(count=messages),
+        sessions=ngettext("1 session", "{count:,} sessions", sessions, count=sessions),
+        messages=ngettext("1 message", "{count:,} messages", messages, count=messages),
     )

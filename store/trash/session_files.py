@@ -120,13 +120,14 @@ def remove_files(found: Sequence[SessionFile]) -> list[str]:
     for each in found:
         if _stat(each.path) != each.stat:
             if os.path.lexists(each.path):
-                notes.append(_("{path} was written to meanwhile and stays.").format(path=each.path))
+                notes.append(_("{path} was written to meanwhile and stays.", path=each.path))
             continue
         try:
             each.path.unlink()
         except OSError as error:
-            failed = _("{path} could not be removed: {reason}.")
-            notes.append(failed.format(path=each.path, reason=error.strerror))
+            notes.append(
+                _("{path} could not be removed: {reason}.", path=each.path, reason=error.strerror)
+            )
     return notes
 
 
@@ -151,17 +152,24 @@ def put_back(
     listed = bundle.execute("SELECT rowid, session, name, mode, mtime_ns FROM bundle_files")
     own = [row for row in listed.fetchall() if row[1] in sessions]
     if own and (folder is None or not folder.is_dir()):
-        none = _(
-            "There is no folder for the files of sessions beside this store: {count:,} files stay in the trash."
+        return FilesPutBack(
+            0,
+            0,
+            (
+                _(
+                    "There is no folder for the files of sessions beside this store: {count:,} files stay in the trash.",
+                    count=len(own),
+                ),
+            ),
         )
-        return FilesPutBack(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
     for row, session, name, mode, mtime_ns in own:
         assert folder is not None
         target = folder / str(name)
         if session not in owners(str(name)):
-            no_name = _("“{name}” is no name of a session's file and stays in the trash.")
-            notes.append(no_name.format(name=name))
+            notes.append(
+                _("“{name}” is no name of a session's file and stays in the trash.", name=name)
+            )
             continue
         try:
             one = bundle.execute("SELECT content FROM bundle_files WHERE rowid = ?", [row])
@@ -170,13 +178,11 @@ def put_back(
                 _write_back(content, target, int(mode), int(mtime_ns))
                 written += 1
             elif not _has(target, content):
-                there = _("{path} is there again and was left as it is.")
-                notes.append(there.format(path=target))
+                notes.append(_("{path} is there again and was left as it is.", path=target))
                 continue
             count += 1
         except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
-            failed = _("{path} could not be written: {reason}")
-            notes.append(failed.format(path=target, reason=error))
+            notes.append(_("{path} could not be written: {reason}", path=target, reason=error))
     return FilesPutBack(count, written, tuple(notes))
 
 

@@ -192,9 +192,7 @@ def _title(listed: Sequence[SavedConversation]) -> str | None:
     first = next((each.title for each in listed if each.title), None)
     if len(listed) < 2:
         return first
-    return _("{title} and {count:,} more").format(
-        title=first or listed[0].id, count=len(listed) - 1
-    )
+    return _("{title} and {count:,} more", title=first or listed[0].id, count=len(listed) - 1)
 
 
 def _folder_bytes(folder: Path) -> int:
@@ -211,8 +209,9 @@ def _paths(trash: Path) -> dict[str, Path]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        sentence = _("The trash at {trash} cannot be read ({reason}).")
-        raise BrowseError(sentence.format(trash=trash, reason=error.strerror)) from error
+        raise BrowseError(
+            _("The trash at {trash} cannot be read ({reason}).", trash=trash, reason=error.strerror)
+        ) from error
     found = {}
     for entry in entries:
         name = entry.name.removesuffix(SUFFIX)
@@ -255,7 +254,7 @@ def find(trash: Path, name: str) -> Path:
     path = paths[matching[0]]
     if path.suffix != SUFFIX:
         raise TrashError(
-            _("{name} is a folder of hermes-browse 0.1.0.").format(name=path.name),
+            _("{name} is a folder of hermes-browse 0.1.0.", name=path.name),
             remedy=_("hermes-browse 0.1.0 restores it; its README.txt says how to read it."),
         )
     return path
@@ -302,8 +301,9 @@ def discard(path: Path) -> None:
     try:
         path.unlink()
     except OSError as error:
-        sentence = _("{path} cannot be removed ({reason}).")
-        raise TrashError(sentence.format(path=path, reason=error.strerror)) from error
+        raise TrashError(
+            _("{path} cannot be removed ({reason}).", path=path, reason=error.strerror)
+        ) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(path.parent)
     with contextlib.suppress(OSError):  # `sweep` removes what is left; no word of a chat is in it

@@ -170,10 +170,13 @@ def _read_references(query: Query) -> list[ForeignKey]:
         if columns == 1:
             references.append(reference)
         elif reference.target in ("sessions", "messages"):
-            sentence = _(
-                "Table {table} refers to {other} by several columns at once, which we cannot keep."
+            raise _refusal(
+                _(
+                    "Table {table} refers to {other} by several columns at once, which we cannot keep.",
+                    table=reference.table,
+                    other=reference.target,
+                )
             )
-            raise _refusal(sentence.format(table=reference.table, other=reference.target))
     return references
 
 
@@ -200,10 +203,12 @@ def find_layout(query: Query, known: Container[str] | None = None) -> Layout:
     parts = [*_shared(tables, users), *_taken(tables, references)]
     for part in parts:
         if not part.table.has_rowid:
-            sentence = _(
-                "Rows of {table} cannot be told apart, so that a delete could not be undone."
+            raise RefusedError(
+                _(
+                    "Rows of {table} cannot be told apart, so that a delete could not be undone.",
+                    table=part.table.name,
+                )
             )
-            raise RefusedError(sentence.format(table=part.table.name))
     return Layout(tables, tuple(references), tuple(parts))
 
 
@@ -224,8 +229,12 @@ def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterat
         if key.target not in ids or (key.table, key.column) == ("sessions", PARENT):
             continue
         if key.action.startswith("SET") or key.table == key.target or key.to != "id":
-            sentence = _("{column} changes when a session goes, which we do not know how to undo.")
-            raise _refusal(sentence.format(column=f"{key.table}.{key.column}"))
+            raise _refusal(
+                _(
+                    "{column} changes when a session goes, which we do not know how to undo.",
+                    column=f"{key.table}.{key.column}",
+                )
+            )
         if key.table != "messages":
             condition = f"{{row}}.{sql_name(key.column)} IN ({ids[key.target]})"
             conditions.setdefault(key.table, []).append(condition)

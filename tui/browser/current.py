@@ -89,9 +89,7 @@ class CurrentPanes(Panes):
         if isinstance(row, HitRow):
             message_id = row.hit.message_id
             if row.conversation is None:
-                self.say(
-                    _("message {id} belongs to no session of this store").format(id=message_id)
-                )
+                self.say(_("message {id} belongs to no session of this store", id=message_id))
         self.go(ShownPlace(conversation_of(row), message_id))
 
     def open(self, conversation: Conversation, message_id: int | None = None) -> None:

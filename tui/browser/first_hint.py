@@ -31,8 +31,8 @@ class FirstHint(Static):
         for key, title in (keys[id] for id in NEEDED if id in keys):
             parts += [(f"{key} ", "bold $accent"), (f"{title}  ", "")]
         if "undo" in keys:
-            parts.append(("\n" + _(_SAFE).format(undo=keys["undo"][0]), ""))
+            parts.append(("\n" + _(_SAFE, undo=keys["undo"][0]), ""))
         if "help" in keys:
-            parts.append(("\n" + _(_MORE).format(help=keys["help"][0]), ""))
+            parts.append(("\n" + _(_MORE, help=keys["help"][0]), ""))
         self.display = True
         self.update(Content.assemble(*parts))

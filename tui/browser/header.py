@@ -55,8 +55,8 @@ def attention(found: Attention) -> str:
     """Return what asks for attention, with the key that shows it; empty if nothing does."""
     waiting, new = len(found.waiting), len(found.unread)
     facts = [
-        ngettext("{count:,} waits", "{count:,} wait", waiting).format(count=waiting),
-        _("{count:,} new").format(count=new),
+        ngettext("{count:,} waits", "{count:,} wait", waiting, count=waiting),
+        _("{count:,} new", count=new),
     ]
     shown = [fact for fact, count in zip(facts, (waiting, new), strict=True) if count]
     return f"A {' · '.join(shown)}" if shown else ""
@@ -64,9 +64,7 @@ def attention(found: Attention) -> str:
 
 def marked(count: int, messages: int) -> str:
     """Return the number of marks for the line of views."""
-    return _("✓ {count:,} marked · {messages}").format(
-        count=count, messages=formats.messages(messages)
-    )
+    return _("✓ {count:,} marked · {messages}", count=count, messages=formats.messages(messages))
 
 
 def views(
@@ -164,14 +162,12 @@ def conversation_facts(
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
         formats.hashtags(conversation.tags),
-        _("resumes …{id} (newest of {count} parts)").format(
-            id=id_of(conversation.id)[-6:], count=count
-        )
+        _("resumes …{id} (newest of {count} parts)", id=id_of(conversation.id)[-6:], count=count)
         if count > 1
         else "",
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
-        _("{count} tok").format(count=formats.number(total)) if total else "",
+        _("{count} tok", count=formats.number(total)) if total else "",
         formats.costs(conversation),
     ]
     if reading is not Reading.SAID:
@@ -189,19 +185,16 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     """Build the title of the tree: its size, and a warning if Hermes would resume another
     session."""
     count = len(lineage.nodes)
-    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(
-        count=count
-    )
+    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count, count=count)
     if lineage.predicted != lineage.resume.id:
-        warning = "  " + _("Hermes would open {id} instead").format(
-            id=one_line(lineage.predicted, 60)
-        )
+        warning = "  " + _("Hermes would open {id} instead", id=one_line(lineage.predicted, 60))
         return Content.assemble((label, "bold"), (warning, "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     facts = f" · {lineage.resume.reason}" if is_chain else ""
     cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
-    facts += " · " + _("{cost} in all").format(cost=cost) if cost else ""
+    facts += " · " + _("{cost} in all", cost=cost) if cost else ""
     if compactions:
-        words = ngettext("compressed once", "compressed {count:,} times", compactions)
-        facts += " · " + words.format(count=compactions)
+        facts += " · " + ngettext(
+            "compressed once", "compressed {count:,} times", compactions, count=compactions
+        )
     return Content.assemble((label, "bold"), (facts, "dim"))

@@ -47,8 +47,11 @@ class KeyScreen(Parts):
             list(bindings_of(widget, event.key)) for widget in (self.rows, self)
         ):
             for binding in bindings_of(self.transcript, event.key):
-                sentence = _("{key} ({what}) is for messages: Tab goes to them")
-                words = sentence.format(key=key_names(event.key), what=_(binding.description))
+                words = _(
+                    "{key} ({what}) is for messages: Tab goes to them",
+                    key=key_names(event.key),
+                    what=_(binding.description),
+                )
         if words:
             self.say(words)
 
@@ -115,8 +118,13 @@ class KeyScreen(Parts):
         host = self.location.host
         if host is not None and name in _THERE:
             command = _THERE[name].format(**host._asdict())
-            text = _("this is kept on {name} and shown by `{command}`")
-            self.say(text.format(name=host.name, command=command))
+            self.say(
+                _(
+                    "this is kept on {name} and shown by `{command}`",
+                    name=host.name,
+                    command=command,
+                )
+            )
         elif name == "old":
             self.old.open()
         else:

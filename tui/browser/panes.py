@@ -141,8 +141,10 @@ class Panes(Context):
         counts, is_searching = catalog.counts(), self.searched is not None
         shown = shown_line(catalog, self.view)
         if is_searching and catalog.exact:
-            shown = _("search in {count:,} of {total:,} conversations").format(
-                count=counts[self.current_view], total=counts[View.ALL]
+            shown = _(
+                "search in {count:,} of {total:,} conversations",
+                count=counts[self.current_view],
+                total=counts[View.ALL],
             )
         if self.old_files:
             old = _("{count:,} old transcripts")

@@ -176,12 +176,14 @@ class Parts(BoundKeys, CurrentPanes):
         trash, now = trash_folder(self.location), self.clock()
         count = await self.write(lambda: len(load("expire")(trash, load("parse-age")(age), now)))
         if count:
-            text = ngettext(
-                "1 deletion as old as the configuration says was deleted for good",
-                "{count:,} deletions as old as the configuration says were deleted for good",
-                count,
+            self.say(
+                ngettext(
+                    "1 deletion as old as the configuration says was deleted for good",
+                    "{count:,} deletions as old as the configuration says were deleted for good",
+                    count,
+                    count=count,
+                )
             )
-            self.say(text.format(count=count))
 
     # Messages of the transcript
 

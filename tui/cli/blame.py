@@ -38,10 +38,10 @@ class BlameCommand(Subcommand):
         blame = read_blame(context.store.reader, path, text, context.now)
         context.store.close()
         if not blame and text is None:
-            raise NotFoundError(_("No message wrote {path}, and it is not here.").format(path=path))
+            raise NotFoundError(_("No message wrote {path}, and it is not here.", path=path))
         lines = [line for line in blame if wanted in (None, line.number)]
         if wanted is not None and not lines:
-            raise NotFoundError(_("{path} has no line {line}.").format(path=path, line=wanted))
+            raise NotFoundError(_("{path} has no line {line}.", path=path, line=wanted))
         if context.json:
             print_json({"file": path, "lines": list(map(_line_json, lines))})
         else:
@@ -75,8 +75,9 @@ def _text_of(path: str) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        sentence = _("{path} cannot be read: {reason}.")
-        raise NotFoundError(sentence.format(path=path, reason=error.strerror)) from error
+        raise NotFoundError(
+            _("{path} cannot be read: {reason}.", path=path, reason=error.strerror)
+        ) from error
 
 
 def _line_json(line: BlameLine) -> Json:

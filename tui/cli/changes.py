@@ -92,7 +92,7 @@ def _diff_text(changes: Changes, only: str | None) -> str:
         if only in (None, each.path, relative(each.path, changes.directory))
     ]
     if only is not None and not files:
-        raise NotFoundError(_("This conversation did not change {path}.").format(path=only))
+        raise NotFoundError(_("This conversation did not change {path}.", path=only))
     return diff_text(files)
 
 
@@ -103,8 +103,9 @@ def _give(text: str, output: str | None) -> None:
         try:
             write_whole(path, [text.encode("utf-8")], replace=False)
         except FileExistsError as error:
-            sentence = _("{path} is there already; name another file.")
-            raise RefusedError(sentence.format(path=path)) from error
+            raise RefusedError(
+                _("{path} is there already; name another file.", path=path)
+            ) from error
         print(one_line(str(path)))
     elif sys.stdout.isatty():
         print_text(text.removesuffix("\n"))
@@ -122,7 +123,7 @@ def _print_changes(changes: Changes) -> None:
 
 
 def _command_line(command: ShellCommand) -> OutputLine:
-    text = _("message {id}: {text}").format(id=command.message_id, text=command.text)
+    text = _("message {id}: {text}", id=command.message_id, text=command.text)
     return OutputLine("tool", one_line(text, _LONGEST_COMMAND), 2)
 
 

@@ -55,7 +55,7 @@ def problem_of(host: Host, error: BrowseError) -> HostProblem:
         remedy = _about_key(host) or remedy
     elif error.code == "host-refused":  # its hermes-browse has said so
         return HostProblem("host-store", error.sentence, remedy)
-    look = _("To see what is wrong, type: `{command}`").format(command=login_command(host))
+    look = _("To see what is wrong, type: `{command}`", command=login_command(host))
     return HostProblem(error.code, error.sentence, remedy or look)
 
 
@@ -135,8 +135,12 @@ def _broken(host: Host, error: HostError, program: str) -> HostProblem | None:
     if code == 0:
         return None
     why = one_line(said.splitlines()[-1], 200) if said else "?"
-    sentence = _("{name}: {program} is there and cannot be run ({said}).")
-    text = sentence.format(name=host.name, program=one_line(program, 200), said=why)
+    text = _(
+        "{name}: {program} is there and cannot be run ({said}).",
+        name=host.name,
+        program=one_line(program, 200),
+        said=why,
+    )
     remedy = _("Its Python may be gone. Install it there again: `{command}`")
     return HostProblem(error.code, text, _installing(host, remedy))
 
@@ -145,8 +149,7 @@ def _installing(host: Host, remedy: str) -> str:
     line = install_line(host)
     if line is not None:
         return remedy.format(command=line)
-    sentence = _("Copy a wheel or a checkout of {program} there, and install it.")
-    return sentence.format(program=PROGRAM)
+    return _("Copy a wheel or a checkout of {program} there, and install it.", program=PROGRAM)
 
 
 # The login; nothing is asked of the user
@@ -172,9 +175,9 @@ def _about_login(host: Host) -> str:
         return sentence.format(command=command)
     if not keys and not has_agent:
         command = f"ssh-keygen -t ed25519 && {copy}"
-        return _("You have no key. Make one and copy it there: `{command}`").format(command=command)
+        return _("You have no key. Make one and copy it there: `{command}`", command=command)
     if {"password", "keyboard-interactive"} & set(methods):
-        return _("It does not know your key. Copy it there: `{command}`").format(command=copy)
+        return _("It does not know your key. Copy it there: `{command}`", command=copy)
     return _(
         "It does not know your key. Add your public key to ~/.ssh/authorized_keys of that user."
     )
@@ -190,8 +193,10 @@ def _about_key(host: Host) -> str:
     entry = name if port == "22" or "hostkeyalias" in first else f"[{name}]:{port}"
     file = first.get("userknownhostsfile", "").split(" ")[0]
     command = shlex.join(["ssh-keygen", *(["-f", file] if file else []), "-R", entry])
-    remedy = _("If the machine was set up anew, forget its old key, then log in once: `{command}`")
-    return remedy.format(command=command)
+    return _(
+        "If the machine was set up anew, forget its old key, then log in once: `{command}`",
+        command=command,
+    )
 
 
 def _settings(host: Host) -> dict[str, list[str]]:

@@ -78,8 +78,7 @@ class CommandContext:
         catalog = self.store.neighbourhood(ids, self.now)
         for session_id in ids:
             if session_id not in catalog.sessions:  # deleted since
-                sentence = _("There is no session {id} in this store.")
-                raise NotFoundError(sentence.format(id=session_id))
+                raise NotFoundError(_("There is no session {id} in this store.", id=session_id))
         return [(session_id, catalog.conversation(session_id)) for session_id in ids]
 
     def confirm(self, count: int, what: str) -> None:
@@ -93,11 +92,17 @@ class CommandContext:
         """
         if not self.can_ask:
             raise RefusedError(
-                _("Not without --yes: this would {what}. Nothing was changed.").format(what=what)
+                _("Not without --yes: this would {what}. Nothing was changed.", what=what)
             )
         wanted = str(count) if count > 1 else "y"
-        question = _("This will {what}. Type {wanted} to go on, anything else to leave: ")
-        ask(question.format(what=what, wanted=wanted), wanted)
+        ask(
+            _(
+                "This will {what}. Type {wanted} to go on, anything else to leave: ",
+                what=what,
+                wanted=wanted,
+            ),
+            wanted,
+        )
 
 
 class Subcommand:

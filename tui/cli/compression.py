@@ -144,7 +144,8 @@ def _compactions_lines(
         yield OutputLine("said", _("Hermes has not compressed this conversation."))
     for number, (compaction, losses) in enumerate(pairs, 1):
         yield OutputLine("said", "")
-        head = _("{number} of {count} · {time} · {way}").format(
+        head = _(
+            "{number} of {count} · {time} · {way}",
             number=number,
             count=len(pairs),
             time=timestamp(compaction.at, seconds=True),
@@ -166,7 +167,8 @@ def _facts(compaction: Compaction) -> Iterator[str]:
         yield f"{here} → {there}"
     summary = [] if compaction.summary is None else [compaction.summary]
     after = len(compaction.kept) + len(compaction.not_stored_again) + len(summary)
-    yield _("{before}, {bytes} → {after}, {fewer}").format(
+    yield _(
+        "{before}, {bytes} → {after}, {fewer}",
         before=counted(len(compaction.before), "message"),
         bytes=size(compaction.bytes_before),
         after=counted(after, "message"),
@@ -188,13 +190,17 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
         return
     yield OutputLine("other", _("mentioned nowhere any more:"), 2)
     for lost in losses.terms[:_MOST_SHOWN]:
-        line = _("{kind}: {term} ({count}×, last in message {id})").format(
-            kind=_(LOST_KINDS[lost.kind]), term=lost.term, count=lost.times, id=lost.last_message_id
+        line = _(
+            "{kind}: {term} ({count}×, last in message {id})",
+            kind=_(LOST_KINDS[lost.kind]),
+            term=lost.term,
+            count=lost.times,
+            id=lost.last_message_id,
         )
         yield OutputLine("tool", one_line(line), 4)
     more = len(losses.terms) - _MOST_SHOWN
     if more > 0:
-        line = _("… and {count} more: --json has them").format(count=long_number(more))
+        line = _("… and {count} more: --json has them", count=long_number(more))
         yield OutputLine("said", line, 4)
 
 
@@ -244,7 +250,8 @@ def _summary(sent: ModelContext) -> str:
     if sent.compaction is None:
         return line
     counts = Counter(row.why for row in sent.rows)
-    breakdown = _("Summaries {summaries} · carried over {kept} · since then {since}").format(
+    breakdown = _(
+        "Summaries {summaries} · carried over {kept} · since then {since}",
         summaries=counts[RowOrigin.SUMMARY],
         kept=counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT],
         since=counts[RowOrigin.SINCE],
@@ -262,21 +269,29 @@ def _context_lines(
     """Yield a heading and a line for each message of the context."""
     yield _title(conversation)
     for message in focus:
-        line = _("when message {id} was written: {heading}")
-        yield OutputLine("said", one_line(line.format(id=message.id, heading=heading(message))))
+        yield OutputLine(
+            "said",
+            one_line(
+                _(
+                    "when message {id} was written: {heading}",
+                    id=message.id,
+                    heading=heading(message),
+                )
+            ),
+        )
     yield OutputLine("said", _summary(sent))
     for note in sent.notes:
         yield OutputLine("other", _(NOTES[note]))
     yield OutputLine("said", "")
     if sent.prompt:
         length = size(len(sent.prompt.encode("utf-8", "replace")))
-        yield OutputLine("seam", _("system prompt, {bytes}").format(bytes=length))
+        yield OutputLine("seam", _("system prompt, {bytes}", bytes=length))
     for row in rows:
         yield _context_line(row, messages[row.id])
 
 
 def _context_line(row: SentRow, message: ChatMessage) -> OutputLine:
-    why = _(_WHY[row.why]) if row.is_certain else _("{why}?").format(why=_(_WHY[row.why]))
+    why = _(_WHY[row.why]) if row.is_certain else _("{why}?", why=_(_WHY[row.why]))
     kind = message.role if message.role in ("user", "assistant") else "tool"
     if row.why is RowOrigin.SUMMARY:
         kind = "seam"

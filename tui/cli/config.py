@@ -44,7 +44,7 @@ class ConfigCommand(Subcommand):
         if arguments.what == "init":
             _write_sample(path)
             document = {"path": str(path), "written": True}
-            text = _("written: {path}").format(path=path)
+            text = _("written: {path}", path=path)
         if arguments.json:
             print_json(document)
         else:
@@ -57,7 +57,7 @@ def _write_sample(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_whole(path, [sample().encode("utf-8")], replace=False)
     except FileExistsError as error:
-        sentence = _("{path} is there already and stays as it is.").format(path=path)
+        sentence = _("{path} is there already and stays as it is.", path=path)
         raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
     except OSError as error:
         sentence = _("{path} could not be written: {reason}.")
@@ -90,7 +90,7 @@ def _show(*, as_json: bool) -> None:
     path = str(configuration.path)
     print_text(f"# {path if configuration.exists else missing.format(path=path)}")
     for name, value in values.items():
-        comment = _("{name}: as you left it").format(name=name)
+        comment = _("{name}: as you left it", name=name)
         print_text(f"{name} = {toml(value)}" if value is not None else f"# {comment}")
     for host in options.hosts:
         print_text("\n[[hosts]]")

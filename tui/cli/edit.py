@@ -44,7 +44,7 @@ class RenameCommand(Subcommand):
         elif not is_changed:
             note(_("It has no title.") if title is None else _("It has that title already."))
         else:
-            was = _("it was {name}").format(name=_name(before)) if before.title else ""
+            was = _("it was {name}", name=_name(before)) if before.title else ""
             print_text(one_line(" · ".join(filter(None, (renamed.change.sentence, was)))))
             if renamed.differs and title is not None:
                 note(
@@ -88,7 +88,7 @@ class _MarkCommand(Subcommand):
             return 0
         for tip in changed:
             word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
-            line = context.advice(_(self.done).format(name=_name(found[tip]), id=word))
+            line = context.advice(_(self.done, name=_name(found[tip]), id=word))
             print_text(one_line(line))
         for tip in unchanged:
             sentence = _("{name} is unchanged: there was nothing to change.")

@@ -99,7 +99,7 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
         raise RefusedError(sentence)
     if not _has_terminal():
         return USAGE
-    note(_("asking {name} …").format(name=arguments.host))  # which may take seconds
+    note(_("asking {name} …", name=arguments.host))  # which may take seconds
     with opened_there(arguments) as (store, links):
         return _draw(store.location, store.store, links)
 
@@ -177,7 +177,7 @@ def _run(argv: Sequence[str]) -> int:
         from ..terminal.logfile import start_debugging  # start time: only needed with --debug
 
         path = start_debugging(arguments.command or "browser")
-        complain(_("writing the log: {path}").format(path=path))
+        complain(_("writing the log: {path}", path=path))
     if command is None:
         return _browse(arguments)
     if getattr(arguments, "json", False):
@@ -249,8 +249,13 @@ def ended(work: Callable[[], int]) -> int:
             if isinstance(error, OSError) and error.strerror
             else type(error).__name__
         )
-        sentence = _("something unexpected went wrong ({what}). Details: {path}")
-        complain(sentence.format(what=cause, path=log_failure()))
+        complain(
+            _(
+                "something unexpected went wrong ({what}). Details: {path}",
+                what=cause,
+                path=log_failure(),
+            )
+        )
         if isinstance(error, OSError):  # on a full disk, flushing would fail too
             _discard_output()
         return 1

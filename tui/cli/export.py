@@ -128,8 +128,9 @@ def _conversations(context: CommandContext) -> list[Conversation]:
         catalog = store.catalog(now)
         roots = set(store.roots(query, catalog, View.ALL, now))
         if not roots:
-            sentence = _("No conversation matches {filters}.")
-            raise NotFoundError(sentence.format(filters=one_line(arguments.query, _LONGEST)))
+            raise NotFoundError(
+                _("No conversation matches {filters}.", filters=one_line(arguments.query, _LONGEST))
+            )
         ordered = catalog.order(View.ALL)
         chosen += [catalog.conversation(root) for root in ordered if root in roots]
     return store.with_details(
@@ -187,8 +188,11 @@ class _Export:
         """Note what was left out and what was redacted."""
         is_all, redactor = self._arguments.everything, self._redactor
         if sentence := not_live_words(not_live, self._form, everything=is_all):
-            wider = _("{sentence} --everything takes them along.")
-            note(sentence if is_all else wider.format(sentence=sentence))
+            note(
+                sentence
+                if is_all
+                else _("{sentence} --everything takes them along.", sentence=sentence)
+            )
         if not redactor.active:
             note(
                 _(
@@ -196,7 +200,7 @@ class _Export:
                 )
             )
         elif redactor.total:
-            note(_("{sentence} --no-redact keeps them.").format(sentence=redacted_words(redactor)))
+            note(_("{sentence} --no-redact keeps them.", sentence=redacted_words(redactor)))
         else:
             note(redacted_words(redactor))
 
@@ -214,4 +218,4 @@ def _line(saved: Saved) -> str:
     if conversations > 1:
         counts.insert(0, counted(conversations, "conversation"))
     path, words = one_line(str(saved.document.path)), pgettext("list", ", ").join(counts)
-    return _("{path}  ({counts})").format(path=path, counts=words)
+    return _("{path}  ({counts})", path=path, counts=words)

@@ -206,7 +206,7 @@ def _report(state: HostState, *, as_json: bool) -> int:
     host = {_("host"): f"{state.host.name} ({login_command(state.host)})"}
     for label, text in (host | state.facts() | {_("rights"): _rights(state)}).items():
         if text:
-            print_text(_("{label}: {text}").format(label=label, text=text))
+            print_text(_("{label}: {text}", label=label, text=text))
     if problem is not None:
         note(problem.text)
         if problem.remedy:

@@ -42,8 +42,13 @@ class LineageCommand(Subcommand):
             return 0
         print_lines(_lines(entries_of(lineage, compactions), lineage))
         if lineage.predicted != resume.id:
-            warning = _("Careful: `hermes --resume={id}` would open {other}.")
-            note(warning.format(id=resume.id, other=lineage.predicted))
+            note(
+                _(
+                    "Careful: `hermes --resume={id}` would open {other}.",
+                    id=resume.id,
+                    other=lineage.predicted,
+                )
+            )
         return 0
 
 
@@ -81,13 +86,13 @@ def _lines(entries: Entries, lineage: Lineage) -> Iterator[OutputLine]:
 
 def _node_line(node: Node, lineage: Lineage) -> str:
     session = node.session
-    rows = _("{count} msgs").format(count=node.rows)
+    rows = _("{count} msgs", count=node.rows)
     costs = own_and_tree(session.cost_usd, node.tree_cost_usd, dollars)
     facts = (session.id, one_line(node.name, 120), rows, costs, session.source, status(node.status))
     line = " · ".join(filter(None, facts))
     line = related(node.relation, line)
     if node.note:
-        line = _("{name} ({note})").format(name=line, note=node.note)
+        line = _("{name} ({note})", name=line, note=node.note)
     if session.id == lineage.resume.id:
-        line += "  " + _("← resumes here ({reason})").format(reason=lineage.resume.reason)
+        line += "  " + _("← resumes here ({reason})", reason=lineage.resume.reason)
     return line

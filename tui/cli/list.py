@@ -150,7 +150,7 @@ def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleName
 
 
 def _shown_line(answers: Answers[_Listed], shown: int) -> str:
-    phrases = [_("{count:,} of {total:,} shown").format(count=shown, total=_total(answers))]
+    phrases = [_("{count:,} of {total:,} shown", count=shown, total=_total(answers))]
     if answers.only is None:
         return " · ".join(filter(None, [*phrases, answers.summary]))
     hidden = _hidden(answers, shown)
@@ -192,4 +192,4 @@ def _costs(conversation: Conversation) -> str:
 
 def _title(conversation: Conversation) -> str:
     title, remark = title_or_preview(conversation), conversation.note
-    return _("{name} ({note})").format(name=title, note=remark) if remark else title
+    return _("{name} ({note})", name=title, note=remark) if remark else title

@@ -119,7 +119,7 @@ class Parser(argparse.ArgumentParser):
         """The parsers of its commands."""
 
     def error(self, message: str) -> NoReturn:
-        note(_("{prog}: {message}. See `{prog} --help`.").format(prog=self.prog, message=message))
+        note(_("{prog}: {message}. See `{prog} --help`.", prog=self.prog, message=message))
         raise SystemExit(2)
 
     def parse(self, argv: Sequence[str]) -> SimpleNamespace:
@@ -129,7 +129,7 @@ class Parser(argparse.ArgumentParser):
             command = self.commands.get(arguments.command, self)
             known = [*self._option_string_actions, *command._option_string_actions]
             close = _closest(unknown[0].partition("=")[0], known)
-            meant = _(" (did you mean {word}?)").format(word=close) if close is not None else ""
+            meant = _(" (did you mean {word}?)", word=close) if close is not None else ""
             self.error(_("unrecognized arguments: %s") % " ".join(unknown) + meant)
         return arguments
 
@@ -159,7 +159,7 @@ def count_arg(text: str) -> int:
     value = int(text) if text.isdecimal() and len(text) < 20 else -1
     if not 0 <= value <= _MAX_INT:
         raise argparse.ArgumentTypeError(
-            _("wants a whole number, 0 or more, not {text!r}").format(text=text)
+            _("wants a whole number, 0 or more, not {text!r}", text=text)
         )
     return value
 
@@ -283,7 +283,7 @@ def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> No
     """Add `--view`, with a default (None for everything), and `--source`; they narrow what is
     listed or searched."""
     views = [view.value for view in View]
-    view_help = _("default {view}").format(view=default) if default else _("default everything")
+    view_help = _("default {view}", view=default) if default else _("default everything")
     parser.add_argument("--view", choices=views, default=default, help=view_help)
     add_several(parser, "--source", "S", _("only this source; repeatable"))
 

@@ -108,10 +108,14 @@ class _Transcript:
             for message in filter(_is_prompt, self._store.messages([self._ids[index]])):
                 self._say_message(message)
                 if between := self.at - index - 1:
-                    sentence = ngettext(
-                        "{count:,} message in between.", "{count:,} messages in between.", between
+                    self._say(
+                        ngettext(
+                            "{count:,} message in between.",
+                            "{count:,} messages in between.",
+                            between,
+                            count=between,
+                        )
                     )
-                    self._say(sentence.format(count=between))
                 return
 
     def _say_messages(self, first: int, end: int) -> None:
@@ -119,7 +123,7 @@ class _Transcript:
             self._say_message(message)
 
     def _say_message(self, message: ChatMessage) -> None:
-        self._say(_("{words}:").format(words=heading(message)))
+        self._say(_("{words}:", words=heading(message)))
         call = _("Calls {tool} with {arguments}")
         body = body_of(message, call=call, with_summary=self.is_full)
         if not self.is_full and message.role == "tool":
@@ -144,7 +148,7 @@ class _Transcript:
         }
         for label, text in facts.items():
             if text:
-                self._say(_("{label}: {text}").format(label=label, text=one_line(text)))
+                self._say(_("{label}: {text}", label=label, text=one_line(text)))
 
 
 class Dialogue:
@@ -179,7 +183,7 @@ class Dialogue:
         """
         self._read()
         location = self._store.location
-        self._say(_("hermes-browse, {name}. h: help.").format(name=one_line(location.name, 40)))
+        self._say(_("hermes-browse, {name}. h: help.", name=one_line(location.name, 40)))
         if location.note:
             self._say(one_line(location.note))
         self._say_page(self._list)
@@ -212,8 +216,7 @@ class Dialogue:
             numbers, words = _("a number"), _("/words")
             extra = ["v all"] if self._open is None else ["r", "i"]
             choices = pgettext("list", ", ").join([numbers, "n", "p", words, *extra, "l", "h"])
-            sentence = _("Unknown command. Type {words} or {last}.")
-            self._say(sentence.format(words=choices, last="q"))
+            self._say(_("Unknown command. Type {words} or {last}.", words=choices, last="q"))
 
     def _actions(self) -> dict[str, Callable[[], object]]:
         """Return what can be typed now, and does something."""
@@ -245,7 +248,7 @@ class Dialogue:
     def _say_page(self, pages: _Pages, first: int = 0) -> None:
         pages.first, end = first, min(first + pages.size, pages.total)
         if not pages.total:
-            self._say(_("No {what}.").format(what=pages.what))
+            self._say(_("No {what}.", what=pages.what))
             return
         pages.say(first, end)
         line = _("{what} {first:,} to {last:,} of {total:,}.")
@@ -308,7 +311,7 @@ class Dialogue:
             counted(parts, "part") if parts > 1 else "",
             counted(subagents, "subagent") if subagents else "",
         ]
-        return _("{words}.").format(words=pgettext("clauses", ", ").join(filter(None, phrases)))
+        return _("{words}.", words=pgettext("clauses", ", ").join(filter(None, phrases)))
 
     def _search(self, text: str) -> None:
         self._text = text
@@ -328,7 +331,7 @@ class Dialogue:
             self._say(one_line(sentence))
         hits = counted(len(items), "hit")
         if page.answer.more:
-            hits = _("more than {hits}").format(hits=hits)
+            hits = _("more than {hits}", hits=hits)
         sentence = _("Search for {text}: {hits}.")
         self._say(sentence.format(text=one_line(text, 100), hits=hits))
         self._say_page(self._list)
@@ -337,7 +340,7 @@ class Dialogue:
 
     def _open_item(self, number: int) -> None:
         if not 1 <= number <= len(self._items):
-            self._say(_("There is no number {number}.").format(number=number))
+            self._say(_("There is no number {number}.", number=number))
             return
         found, hit = self._items[number - 1]
         if found is None:
@@ -348,7 +351,7 @@ class Dialogue:
         transcript = self._open = _Transcript(self._store, conversation, hit, self._say)
         transcript.say_prompt()
         if hit is not None:
-            self._say(_("The hit: {text}").format(text=_snippet(hit)))
+            self._say(_("The hit: {text}", text=_snippet(hit)))
         self._say_page(transcript.pages, transcript.at)
 
     def _toggle(self, transcript: _Transcript) -> None:
@@ -380,8 +383,12 @@ def _hit_line(item: _Item) -> str:
     hit, conversation = item.hit, item.conversation
     assert hit is not None
     name = title_or_preview(conversation) if conversation is not None else hit.session_id
-    line = _("{role} in {name}: {text}")
-    return line.format(role=one_line(hit.role), name=one_line(name, 120), text=_snippet(hit))
+    return _(
+        "{role} in {name}: {text}",
+        role=one_line(hit.role),
+        name=one_line(name, 120),
+        text=_snippet(hit),
+    )
 
 
 def _snippet(hit: Hit) -> str:

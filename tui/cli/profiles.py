@@ -33,9 +33,12 @@ class ProfilesCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         root = context.location.root
         if root is None:
-            sentence = _("{path} belongs to no Hermes root, so it has no profiles.")
             raise RefusedError(
-                sentence.format(path=context.location.path), remedy=_("Name a root with --home.")
+                _(
+                    "{path} belongs to no Hermes root, so it has no profiles.",
+                    path=context.location.path,
+                ),
+                remedy=_("Name a root with --home."),
             )
         active = active_profile(root) or "default"
         profiles = [_read_profile(location, active) for location in context.location.profiles()]

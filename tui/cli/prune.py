@@ -188,8 +188,7 @@ def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
     note(outcome.sentence(_("moved to the trash")))
     freed = store.file_space().free_bytes - before
     if not context.json:
-        measured = _("Measured: {size} more are free for new rows.")
-        note(measured.format(size=size(max(0, freed))))
+        note(_("Measured: {size} more are free for new rows.", size=size(max(0, freed))))
     return _Done(outcome.plan, tuple(outcome.results), freed)
 
 
@@ -298,9 +297,9 @@ def _columns(*, is_archive: bool) -> list[TableColumn[Planned]]:
 def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool) -> None:
     print_table(_columns(is_archive=is_archive), plan.selected[:_SHOWN])
     if len(plan.selected) > _SHOWN:
-        note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))
+        note(_("… and {count:,} more; --json lists all.", count=len(plan.selected) - _SHOWN))
     words = _(", ").join(filter(None, [_totals_text(totals), dollars(totals.cost_usd)]))
-    note(_("{words}. {counted}").format(words=words, counted=_(COUNTED)))
+    note(_("{words}. {counted}", words=words, counted=_(COUNTED)))
     if not is_archive:
         for sentence in _effects(plan, totals):
             note(sentence)
@@ -314,8 +313,7 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
         ]
         print_table(columns, plan.spared[:_SHOWN])
         reasons = [spared.why for spared in plan.spared]
-        summary = _("{count:,} protected: {kinds}")
-        note(summary.format(count=len(reasons), kinds=count_reasons(reasons)))
+        note(_("{count:,} protected: {kinds}", count=len(reasons), kinds=count_reasons(reasons)))
         if "stale" not in selection.states and any(why.code == "open" for why in reasons):
             note(_("include:stale takes open conversations without activity for long, too."))
 
@@ -323,20 +321,23 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
 def _effects(plan: Plan, totals: Totals) -> Iterator[str]:
     """Yield what a delete does beside removing the conversations."""
     if plan.selected:
-        frees = _(
+        yield _(
             "Deleting makes about {free} free for Hermes' next rows at once; the file gets smaller, by about "
-            "{size}, only with `hermes sessions optimize` and its VACUUM."
+            "{size}, only with `hermes sessions optimize` and its VACUUM.",
+            free=size(totals.free_bytes),
+            size=size(totals.given_back_bytes),
         )
-        yield frees.format(free=size(totals.free_bytes), size=size(totals.given_back_bytes))
     if subagents := sum(len(planned.subagents) for planned in plan.selected):
         yield ngettext(
             "1 session of a subagent goes along with a delete.",
             "{count:,} sessions of subagents go along with a delete.",
             subagents,
-        ).format(count=subagents)
+            count=subagents,
+        )
     if orphans := len(plan.reparented):
         yield ngettext(
             "1 session loses its parent and stays.",
             "{count:,} sessions lose their parent and stay.",
             orphans,
-        ).format(count=orphans)
+            count=orphans,
+        )

@@ -196,8 +196,10 @@ def _contradiction_of_old(arguments: SimpleNamespace, command: Subcommand | None
         return ""
     if command is None or not command.reads_old_transcripts:
         names = [name for name in COMMANDS if load(name).reads_old_transcripts]
-        message = _("--old goes with {commands}; the browser has them under the key 5")
-        return message.format(commands=", ".join(names))
+        return _(
+            "--old goes with {commands}; the browser has them under the key 5",
+            commands=", ".join(names),
+        )
     if getattr(arguments, "all_hosts", False):
         return _("--all-hosts is about stores, and --old about files beside one")
     if arguments.demo:

@@ -64,9 +64,9 @@ class ResumeCommand(Subcommand):
         if plan.executable is None:
             raise RefusedError(_("Nothing was run. The command is:"), remedy=plan.shell())
         if host is not None and not on_a_terminal():
-            sentence = _("Resuming on {name} needs a terminal. Nothing was run.")
             raise RefusedError(
-                sentence.format(name=host.name), remedy=_("`--print` prints the command.")
+                _("Resuming on {name} needs a terminal. Nothing was run.", name=host.name),
+                remedy=_("`--print` prints the command."),
             )
         if plan.is_risky and not arguments.yes:
             raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
@@ -79,7 +79,7 @@ def _last(store: OpenStore, source: str | None) -> str:
     source = source or "cli"
     session_id = store.last(source)
     if session_id is None:
-        sentence = _("There is no conversation of source {source}.").format(source=source)
+        sentence = _("There is no conversation of source {source}.", source=source)
         raise NotFoundError(sentence, remedy=_("Name another with --source."))
     return session_id
 
@@ -112,9 +112,9 @@ def run_plan(plan: ResumePlan) -> int:
     try:
         return become(plan.executable, plan.argv, plan.environment())
     except OSError as error:
-        sentence = _("{path} could not be started: {reason}.").format(
-            path=plan.executable, reason=error.strerror
+        sentence = _(
+            "{path} could not be started: {reason}.", path=plan.executable, reason=error.strerror
         )
         raise RefusedError(
-            sentence, remedy=_("The command is: {command}").format(command=plan.shell())
+            sentence, remedy=_("The command is: {command}", command=plan.shell())
         ) from error

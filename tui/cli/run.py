@@ -71,11 +71,15 @@ def _lines(run: Run, marks: tuple[RunMark, ...]) -> Iterator[OutputLine]:
         yield OutputLine("other", _("Hermes stored no tokens for the messages of this run."))
     for subagent in run.subagents:
         time = span(subagent.root.started_at, ended_at(subagent))
-        line = _("subagent {id}: {span} · {cost}")
-        line = line.format(id=subagent.id, span=time, cost=dollars(subagent.cost_usd))
+        line = _(
+            "subagent {id}: {span} · {cost}",
+            id=subagent.id,
+            span=time,
+            cost=dollars(subagent.cost_usd),
+        )
         yield OutputLine("tool", one_line(line), 2)
     for mark in marks:
         text = mark.text
         if mark.message_id is not None:
-            text = _("message {id}: {text}").format(id=mark.message_id, text=text)
+            text = _("message {id}: {text}", id=mark.message_id, text=text)
         yield OutputLine("seam", one_line(text), 2)

@@ -155,7 +155,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
         note(_summary(answers, outcome, len(hits)))
         for suggestion in outcome.suggestions:
             number = f"{suggestion.hits:,}{'+' if suggestion.at_least else ''}"
-            note(_("{label}: {text}").format(label=suggestion.text, text=number))
+            note(_("{label}: {text}", label=suggestion.text, text=number))
         return answers.code
 
 
@@ -243,15 +243,15 @@ def _place_names(answers: Answers[HitPage], place: Json) -> list[str]:
 def _summary(answers: Answers[HitPage], outcome: _Outcome, shown: int) -> str:
     total = outcome.total
     if total is None:
-        count = _("hits shown: {count:,}, there are more").format(count=shown)
+        count = _("hits shown: {count:,}, there are more", count=shown)
     else:
         number = f"{total.count:,}{'+' if total.at_least else ''}"
-        count = _("{count:,} of {total} hits").format(count=shown, total=number)
-    took = _("{took:.0f} ms").format(took=outcome.elapsed_ms)
+        count = _("{count:,} of {total} hits", count=shown, total=number)
+    took = _("{took:.0f} ms", took=outcome.elapsed_ms)
     line = " · ".join(filter(None, [count, answers.summary, outcome.engine, took]))
     if outcome.is_complete:
         return line
-    return _("{line} · not everything was searched").format(line=line)
+    return _("{line} · not everything was searched", line=line)
 
 
 def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:

@@ -116,9 +116,9 @@ def heading(message: ChatMessage) -> str:
     """Return the heading of a message: time, role, and state unless it is live."""
     name = role(message.role)
     if message.role == "tool" and message.tool_name:
-        name = _("tool {name}").format(name=message.tool_name)
+        name = _("tool {name}", name=message.tool_name)
     if message.state is not State.LIVE:
-        name = _("{name} ({note})").format(name=name, note=state(message.state))
+        name = _("{name} ({note})", name=name, note=state(message.state))
     return one_line(f"{timestamp(message.timestamp, seconds=True)}  {name}")
 
 
@@ -135,7 +135,7 @@ def body_of(message: ChatMessage, *, call: str = "", with_summary: bool = False)
         if block.kind is CALL:
             form = call or form
         if form:
-            lines.append(_(form).format(tool=block.tool, arguments=block.body))
+            lines.append(_(form, tool=block.tool, arguments=block.body))
         elif form is not None and block.body:
             lines.append(block.body)
     return printable("\n".join(lines))
@@ -149,7 +149,7 @@ def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Ite
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            seam = _(SEAM.shown or "").format(id=one_line(segment))
+            seam = _(SEAM.shown or "", id=one_line(segment))
             yield OutputLine("seam", f"── {seam} ──")
             yield OutputLine("said", "")
         yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
@@ -162,14 +162,14 @@ def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) ->
     """Yield the conversation as Markdown: a heading for each message, tool output in fences."""
     yield from (f"# {_name(conversation)}", "")
     facts = [f"`{conversation.id}`", conversation.source, conversation.model or ""]
-    facts.append(_("{count} messages").format(count=long_number(conversation.message_count)))
+    facts.append(_("{count} messages", count=long_number(conversation.message_count)))
     facts.append(timestamp(conversation.root.started_at))
     yield from (one_line(" · ".join(fact for fact in facts if fact)), "")
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
-            seam = _("continued in `{id}`").format(id=one_line(segment))
+            seam = _("continued in `{id}`", id=one_line(segment))
             yield from ("---", "", f"*{seam}*", "")
         yield from (f"### {heading(message)}", "")
         if body := body_of(message):

@@ -59,7 +59,7 @@ class SinceCommand(ManyStoresCommand[Since]):
             return answers.code
         rows.sort(key=lambda row: LANES.index(row.item.lane))
         print_table([*place_columns(answers), *_columns()], rows)
-        note(_("since {time}").format(time=formats.timestamp(since)))
+        note(_("since {time}", time=formats.timestamp(since)))
         return answers.code
 
 

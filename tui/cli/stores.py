@@ -52,10 +52,10 @@ def configured_hosts() -> tuple[Host, ...]:
 
 def how_to_add() -> str:
     """Return a sentence that says how to add a host to the configuration."""
-    sentence = _(
-        'No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".'
+    return _(
+        'No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".',
+        path=config_path(),
     )
-    return sentence.format(path=config_path())
 
 
 def named_host(name: str, profile: str | None = None) -> Host:
@@ -68,8 +68,8 @@ def named_host(name: str, profile: str | None = None) -> Host:
     if name in hosts:
         host = hosts[name]
         return host if profile is None else host._replace(profile=profile)
-    known = _("Known hosts: {names}.").format(names=", ".join(hosts)) if hosts else how_to_add()
-    sentence = _("There is no host “{name}”.").format(name=one_line(name, 80))
+    known = _("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add()
+    sentence = _("There is no host “{name}”.", name=one_line(name, 80))
     raise NotFoundError(sentence, remedy=known)
 
 
@@ -156,7 +156,7 @@ def _location_or_reason(arguments: SimpleNamespace) -> Location | str:
         try:
             Store(location.path).check()
         except (StoreMissingError, StoreEmptyError):
-            return _("no Hermes store at {path} yet: this is a sample").format(path=location.path)
+            return _("no Hermes store at {path} yet: this is a sample", path=location.path)
     return location
 
 
@@ -196,8 +196,13 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
 
     folder = sessions_folder(beside)
     if folder is None:
-        sentence = _("{path} is not the store of a Hermes home: no old transcripts belong to it.")
-        raise RefusedError(sentence.format(path=beside.path), remedy=_("Name a root with --home."))
+        raise RefusedError(
+            _(
+                "{path} is not the store of a Hermes home: no old transcripts belong to it.",
+                path=beside.path,
+            ),
+            remedy=_("Name a root with --home."),
+        )
     known: Collection[str] = ()
     try:
         with open_store(beside) as store:
@@ -336,10 +341,12 @@ def _ask_here(
                 has_answered = True
                 yield _Tried(location, answer)
         if is_needed and not has_answered:
-            no_profile = _("No profile of {root} has a store that can be read.")
             if arguments.all_profiles:
                 missing = StoreMissingError(
-                    no_profile.format(root=locate(home=arguments.home).root)
+                    _(
+                        "No profile of {root} has a store that can be read.",
+                        root=locate(home=arguments.home).root,
+                    )
                 )
             assert missing is not None
             raise missing
@@ -353,8 +360,9 @@ def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
         return
     here = locate(home=arguments.home)
     if here.root is None:
-        sentence = _("{path} belongs to no Hermes root, so it has no profiles.")
-        raise RefusedError(sentence.format(path=here.path))
+        raise RefusedError(
+            _("{path} belongs to no Hermes root, so it has no profiles.", path=here.path)
+        )
     yield here.profiles()
 
 
@@ -374,7 +382,7 @@ def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T
         profiles = [place["profile"] for place, _answer in answers if place.get("host") is None]
         broken = [place.broken() for place in silent if place.location.host is None]
         facts |= {"profiles": profiles, "broken": broken}
-        summary.append(_("{profiles:,} profiles").format(profiles=len(profiles)))
+        summary.append(_("{profiles:,} profiles", profiles=len(profiles)))
     code = 0
     if arguments.all_hosts:
         hosts = [place for place in tried if place.location.host is not None]
@@ -383,8 +391,9 @@ def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T
         code = SOME_SILENT if any(place.is_silent for place in shown) else 0
         facts["hosts"] = [place.answered() for place in shown]
         if hosts:
-            of_hosts = _("{answered} of {count} hosts answered")
-            summary.append(of_hosts.format(answered=answered, count=len(hosts)))
+            summary.append(
+                _("{answered} of {count} hosts answered", answered=answered, count=len(hosts))
+            )
     return Answers(answers, facts, " · ".join(summary), not silent, code)
 
 

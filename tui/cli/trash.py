@@ -76,8 +76,9 @@ def _confirm_delete(context: CommandContext, plans: Sequence[DeletePlan]) -> Non
     for session_id, session in orphans.items():
         if session_id not in going:
             name = f"{session_id} · {_title(session)}"
-            note(_("{name} stays, without its parent.").format(name=name))
-    what = _("delete {conversations}, {sessions}, {messages} to the trash").format(
+            note(_("{name} stays, without its parent.", name=name))
+    what = _(
+        "delete {conversations}, {sessions}, {messages} to the trash",
         conversations=counted(len(plans), "conversation"),
         sessions=counted(len(going), "session"),
         messages=counted(sum(plan.messages for plan in plans), "message"),
@@ -176,11 +177,11 @@ def _columns() -> list[TableColumn[Bundle]]:
 def _bundle_title(bundle: Bundle) -> str:
     title = bundle.title or no_title()
     if bundle.damage:
-        return _("damaged: {damage}").format(damage=bundle.damage)
+        return _("damaged: {damage}", damage=bundle.damage)
     if bundle.restored_at is None:
         return title
     time = timestamp(bundle.restored_at)
-    return _("{title} (restored {time})").format(title=title, time=time)
+    return _("{title} (restored {time})", title=title, time=time)
 
 
 def _restore(context: CommandContext) -> None:
@@ -196,7 +197,7 @@ def _restore(context: CommandContext) -> None:
     except BrowseError:
         if results:
             restored = pgettext("list", ", ").join(result.name for result in results)
-            note(_("Restored before that: {bundles}.").format(bundles=restored))
+            note(_("Restored before that: {bundles}.", bundles=restored))
             _check(context)
         raise
     index_notes = _check(context) if len(names) > 1 else ()
@@ -257,15 +258,18 @@ def _drop(context: CommandContext) -> None:
     if not context.arguments.yes:
         for bundle in bundles:
             note("  ".join(column.text(bundle) for column in _columns()))
-        action = ngettext(
-            "delete {count:,} deletion for good",
-            "delete {count:,} deletions for good",
+        context.confirm(
             len(bundles),
+            ngettext(
+                "delete {count:,} deletion for good",
+                "delete {count:,} deletions for good",
+                len(bundles),
+                count=len(bundles),
+            ),
         )
-        context.confirm(len(bundles), action.format(count=len(bundles)))
     for bundle in bundles:
         drop(trash, bundle.name)
         if not context.json:
-            print_text(_("deleted {name} for good").format(name=bundle.name))
+            print_text(_("deleted {name} for good", name=bundle.name))
     if context.json:
         print_json({"dropped": list(map(bundle_json, bundles))})

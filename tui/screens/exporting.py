@@ -151,12 +151,14 @@ class ExportCard(Card[None]):
     def _scope(self) -> Content:
         """Return which messages are exported."""
         if self._part is not None:
-            words = ngettext(
-                "● the message that was replaced",
-                "● the {count:,} messages that were replaced",
-                self._part,
+            return Content(
+                ngettext(
+                    "● the message that was replaced",
+                    "● the {count:,} messages that were replaced",
+                    self._part,
+                    count=self._part,
+                )
             )
-            return Content(words.format(count=self._part))
         if self._form is not Format.JSONL:
             mark = "●" if self._everything else "○"
             return Content(f"{mark} " + _("also rewound and hidden messages"))
@@ -207,8 +209,11 @@ class ExportCard(Card[None]):
         if refusal := self._refusal(request):
             self._refused = refusal
             if not self._refusal(request._replace(force=True)):
-                remedy = _("{refusal} Another name, or {key} replaces it.")
-                self._refused = remedy.format(refusal=refusal, key=self.key("replace"))
+                self._refused = _(
+                    "{refusal} Another name, or {key} replaces it.",
+                    refusal=refusal,
+                    key=self.key("replace"),
+                )
             self._show()
         else:
             self._is_saving, self._refused = True, ""
@@ -288,7 +293,7 @@ async def _export(
         return documents, " · ".join(filter(None, words))
 
     count = formats.counted(len(conversations), "conversation")
-    context.say(_("saving {conversations} …").format(conversations=count))
+    context.say(_("saving {conversations} …", conversations=count))
     try:
         documents, words = await context.write(work)
     except BrowseError as error:
@@ -298,10 +303,8 @@ async def _export(
         return
     first = documents[0].path.absolute()
     if len(documents) == 1:
-        saved = _("saved {path}").format(path=first)
+        saved = _("saved {path}", path=first)
     else:
-        saved = _("saved {count:,} files in {folder}").format(
-            count=len(documents), folder=first.parent
-        )
+        saved = _("saved {count:,} files in {folder}", count=len(documents), folder=first.parent)
     card.done()
     context.say(" · ".join(filter(None, [saved, words, *notes])))

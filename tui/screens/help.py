@@ -240,11 +240,13 @@ class HelpCard(Card[None]):
         if not text:
             shown = self._sections
         width = max(self._page.scrollable_content_region.width - 1, 20)
-        none = _("Nothing here is called “{text}”. Esc shows everything.")
         lines = (
             side_by_side(shown, width)
             if shown
-            else wrap_spans([(none.format(text=text), "dim")], width)
+            else wrap_spans(
+                [(_("Nothing here is called “{text}”. Esc shows everything.", text=text), "dim")],
+                width,
+            )
         )
         content = Content("\n").join(Content.assemble(*line) for line in lines)
         self.query_one("#told", Static).update(content)

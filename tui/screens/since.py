@@ -144,7 +144,7 @@ class SinceScreen(SubScreen):
     def _show(self, found: Since) -> None:
         self.show_title(
             _("since you looked"),
-            _("new since {time}").format(time=formats.timestamp(found.since)),
+            _("new since {time}", time=formats.timestamp(found.since)),
         )
         self.rows.show(FixedRows(list(since_rows(found))))
 

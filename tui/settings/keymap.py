@@ -110,7 +110,7 @@ def _own_keys(
     for action, spelled in configuration.options.keys.items():
         if action not in ids:
             text, remedy = (
-                _("there is no action “{name}”.").format(name=action),
+                _("there is no action “{name}”.", name=action),
                 similar(action, ids),
             )
             troubles.append(
@@ -122,8 +122,8 @@ def _own_keys(
         keys = {each: key_name(each) for each in spelled.split(",")}
         for each, key in keys.items():
             if key is None:
-                text = _("“{key}” is no key, so “{action}” does not have it.").format(
-                    key=each, action=action
+                text = _(
+                    "“{key}” is no key, so “{action}” does not have it.", key=each, action=action
                 )
                 remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
                 troubles.append(Trouble(_line(configuration, action), text, remedy))
@@ -158,8 +158,12 @@ def _conflicts(
                 ):
                     continue
                 reported.add(pair)
-                text = _("the key “{key}” of “{action}” is that of “{other}” too.")
-                text = text.format(key=key, action=command.id, other=other.id or _(other.help))
+                text = _(
+                    "the key “{key}” of “{action}” is that of “{other}” too.",
+                    key=key,
+                    action=command.id,
+                    other=other.id or _(other.help),
+                )
                 troubles.append(
                     Trouble(
                         _line(configuration, command.id), text, _("Give one of them another key.")
@@ -200,7 +204,7 @@ def keymap_and_trouble(
     troubles = [*configuration.troubles, *key_troubles]
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
-        text = _("there is no theme “{name}”.").format(name=theme)
+        text = _("there is no theme “{name}”.", name=theme)
         troubles.append(
             Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes))
         )
@@ -208,7 +212,7 @@ def keymap_and_trouble(
         return keymap, ""
     sentence = min(troubles, key=lambda each: each.line or 0).sentence(configuration.path.name)
     if len(troubles) > 1:
-        more = _("{count} more: `hermes-browse config show`").format(count=len(troubles) - 1)
+        more = _("{count} more: `hermes-browse config show`", count=len(troubles) - 1)
         sentence = f"{sentence} · {more}"
     return keymap, sentence
 

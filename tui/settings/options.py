@@ -99,8 +99,8 @@ class Option(NamedTuple):
             if item in self.choices:
                 good[key] = item
                 continue
-            remedy = similar(item, self.choices) or _("There are {names}.").format(
-                names=", ".join(self.choices)
+            remedy = similar(item, self.choices) or _(
+                "There are {names}.", names=", ".join(self.choices)
             )
             text = self._sentence(self.wrong_item, item, str(key))
             problems.append(Problem(text, remedy, key if is_table else ""))
@@ -112,7 +112,7 @@ class Option(NamedTuple):
             "value": shown(value),
             "key": one_line(key, 40),
         }
-        return _(text).format(name=self.name, **values)
+        return _(text, name=self.name, **values)
 
     def description(self) -> str:
         """Return what it does, translated."""
@@ -148,7 +148,7 @@ def similar(name: object, names: Iterable[str]) -> str:
     from difflib import get_close_matches  # only after a typing error
 
     matches = get_close_matches(name, list(names), n=1) if isinstance(name, str) else []
-    return _("Did you mean “{name}”?").format(name=matches[0]) if matches else ""
+    return _("Did you mean “{name}”?", name=matches[0]) if matches else ""
 
 
 def _is_command(value: object) -> bool:

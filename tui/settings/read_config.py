@@ -58,8 +58,8 @@ def split_error(message: str, text: str) -> tuple[str, int]:
         return message, 1
     problem = message[: match.start()]
     if match[1] is None:
-        return _("{said} at the end").format(said=problem), max(len(text.splitlines()), 1)
-    return _("{said} (column {column})").format(said=problem, column=match[2]), int(match[1])
+        return _("{said} at the end", said=problem), max(len(text.splitlines()), 1)
+    return _("{said} (column {column})", said=problem, column=match[2]), int(match[1])
 
 
 class Trouble(NamedTuple):
@@ -74,10 +74,8 @@ class Trouble(NamedTuple):
         """Return what is wrong and where, in one printable line."""
         text = f"{self.text} {self.remedy}".rstrip()
         if self.line is None:
-            return one_line(_("{name}: {text}").format(name=name, text=text), 400)
-        return one_line(
-            _("{name}, line {line}: {text}").format(name=name, line=self.line, text=text), 400
-        )
+            return one_line(_("{name}: {text}", name=name, text=text), 400)
+        return one_line(_("{name}, line {line}: {text}", name=name, line=self.line, text=text), 400)
 
 
 class Configuration(NamedTuple):
@@ -106,7 +104,7 @@ class _Parser:
         if option is None:
             names = [*(each.name for each in OPTIONS), _KEYS, _HOSTS]
             remedy = _(REMOVED[name]) if name in REMOVED else similar(name, names)
-            self.trouble("", name, _("there is no option “{name}”.").format(name=name), remedy)
+            self.trouble("", name, _("there is no option “{name}”.", name=name), remedy)
             return
         parsed, problems = option.parse(value)
         if parsed is not None:
@@ -129,7 +127,7 @@ class _Parser:
                 self.host_trouble(index, "", text)
                 continue
             for unknown in [key for key in each if key not in Host._fields]:
-                text = _("a host has no “{name}”.").format(name=one_line(unknown, 60))
+                text = _("a host has no “{name}”.", name=one_line(unknown, 60))
                 self.host_trouble(index, unknown, text, similar(unknown, Host._fields))
             host = Host(
                 **{"name": "", "ssh": "", **{key: each[key] for key in each if key in Host._fields}}
@@ -138,9 +136,7 @@ class _Parser:
             if not problem and host.name in hosts:
                 key, problem = "name", _("there are two hosts of this name.")
             if problem:
-                text = _("the host {name}: {problem}").format(
-                    name=shown(host.name), problem=problem
-                )
+                text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
                 self.host_trouble(index, key, text)
             else:
                 hosts[host.name] = host
@@ -165,8 +161,15 @@ class _Parser:
                 or not names
                 or not all(isinstance(each, str) for each in names)
             ):
-                text = _("“{action}” takes a key, or a list of keys, not {value}.")
-                self.trouble(_KEYS, action, text.format(action=action, value=shown(key)))
+                self.trouble(
+                    _KEYS,
+                    action,
+                    _(
+                        "“{action}” takes a key, or a list of keys, not {value}.",
+                        action=action,
+                        value=shown(key),
+                    ),
+                )
                 continue
             keys[action] = ",".join("comma" if each == "," else each for each in names)
         self.values[_KEYS] = keys
@@ -187,7 +190,7 @@ def parse_config(text: str, path: Path) -> Configuration:
     except tomllib.TOMLDecodeError as error:
         problem, line = split_error(str(error), text)
         remedy = _("The whole file is ignored until that is corrected.")
-        return _nothing_of(path, Trouble(line, _("{said}.").format(said=problem), remedy), text)
+        return _nothing_of(path, Trouble(line, _("{said}.", said=problem), remedy), text)
     except RecursionError:
         return _nothing_of(path, Trouble(None, _("brackets are nested too deeply.")), text)
     for name, value in document.items():
@@ -210,7 +213,7 @@ def read_config(path: Path) -> Configuration:
         return _nothing_of(path, Trouble(None, _("it is too large for a configuration.")))
     except OSError as error:
         return _nothing_of(
-            path, Trouble(None, _("it cannot be read: {reason}.").format(reason=error.strerror))
+            path, Trouble(None, _("it cannot be read: {reason}.", reason=error.strerror))
         )
     try:
         text = raw.decode("utf-8-sig")

@@ -70,7 +70,7 @@ def tools(environment: Mapping[str, str], platform: str | None = None) -> list[T
     """
     is_remote = "SSH_CONNECTION" in environment or "SSH_TTY" in environment
     commands = () if is_remote else _desktop_tools(environment, platform or sys.platform)
-    candidates = [Tool(argv, _("copied with {tool}").format(tool=argv[0])) for argv in commands]
+    candidates = [Tool(argv, _("copied with {tool}", tool=argv[0])) for argv in commands]
     if environment.get("TMUX"):
         # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.
         where = _("copied to tmux, which passes it on to the terminal")

@@ -47,7 +47,7 @@ def _write(lines: Sequence[str]) -> str:
             with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
                 file.write("\n".join(lines) + "\n")
     except OSError as error:
-        return _("no log could be written ({reason})").format(reason=error.strerror)
+        return _("no log could be written ({reason})", reason=error.strerror)
     return str(path)
 
 
@@ -78,8 +78,8 @@ def log_failure() -> str:
 
 def unexpected(error: Exception) -> BrowseError:
     """Log an exception that is being handled; return an error that names its type and the log."""
-    sentence = _("Something unexpected went wrong ({kind}).").format(kind=type(error).__name__)
-    return BrowseError(sentence, remedy=_("Details: {log}").format(log=log_failure()))
+    sentence = _("Something unexpected went wrong ({kind}).", kind=type(error).__name__)
+    return BrowseError(sentence, remedy=_("Details: {log}", log=log_failure()))
 
 
 def log_expected() -> None:

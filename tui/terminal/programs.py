@@ -33,7 +33,7 @@ def open_outside(target: str) -> tuple[bool, str]:
     names = _OPENERS.get(sys.platform, ("xdg-open", "wslview"))
     program = next(filter(None, map(shutil.which, names)), None)
     if program is None:
-        return False, _("no program here that opens it ({names})").format(names=", ".join(names))
+        return False, _("no program here that opens it ({names})", names=", ".join(names))
     name, silent = Path(program).stem, subprocess.DEVNULL
     try:
         started = subprocess.Popen(
@@ -44,12 +44,10 @@ def open_outside(target: str) -> tuple[bool, str]:
         code = 0  # some openers run as long as the program that they start
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        return False, _("{program} could not be started: {reason}").format(
-            program=name, reason=reason
-        )
+        return False, _("{program} could not be started: {reason}", program=name, reason=reason)
     if code and sys.platform != "win32":  # the explorer of Windows always ends with 1
-        return False, _("{program} did not take it").format(program=name)
-    return True, _("handed to {program}").format(program=name)
+        return False, _("{program} did not take it", program=name)
+    return True, _("handed to {program}", program=name)
 
 
 def _command(
@@ -106,11 +104,11 @@ def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
             ended = subprocess.run([*command, str(path)])
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            return _("{program} could not be started: {reason}").format(
-                program=printable(command[0]), reason=reason
+            return _(
+                "{program} could not be started: {reason}",
+                program=printable(command[0]),
+                reason=reason,
             )
     if not ended.returncode:
         return ""
-    return _("{program} ended with {code}").format(
-        program=printable(command[0]), code=ended.returncode
-    )
+    return _("{program} ended with {code}", program=printable(command[0]), code=ended.returncode)

@@ -28,8 +28,12 @@ def weekday(number: int) -> str:
 
 def short_day(day: date) -> str:
     """Return `Thu 5 Mar 2026`."""
-    return _("{weekday} {day} {month} {year}").format(
-        weekday=weekday(day.weekday()), day=day.day, month=_(MONTHS[day.month - 1]), year=day.year
+    return _(
+        "{weekday} {day} {month} {year}",
+        weekday=weekday(day.weekday()),
+        day=day.day,
+        month=_(MONTHS[day.month - 1]),
+        year=day.year,
     )
 
 
@@ -51,12 +55,13 @@ def short_month(day: date) -> str:
 
 def month(day: date) -> str:
     """Return `March 2026`."""
-    return _("{month} {year}").format(month=_(_LONG_MONTHS[day.month - 1]), year=day.year)
+    return _("{month} {year}", month=_(_LONG_MONTHS[day.month - 1]), year=day.year)
 
 
 def long_day(day: date) -> str:
     """Return `Thursday, 5 March 2026`."""
-    return _("{weekday}, {day} {month} {year}").format(
+    return _(
+        "{weekday}, {day} {month} {year}",
         weekday=_(_LONG_WEEKDAYS[day.weekday()]),
         day=day.day,
         month=_(_LONG_MONTHS[day.month - 1]),

@@ -21,8 +21,14 @@ def summary(changes: Changes) -> str:
     """Count the files, and the edits that failed."""
     facts = [counted(len(changes.files), "file")]
     if changes.failed:
-        failed = ngettext("{count:,} edit failed", "{count:,} edits failed", changes.failed)
-        facts.append(failed.format(count=changes.failed))
+        facts.append(
+            ngettext(
+                "{count:,} edit failed",
+                "{count:,} edits failed",
+                changes.failed,
+                count=changes.failed,
+            )
+        )
     return " · ".join(facts)
 
 

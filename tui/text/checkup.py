@@ -111,7 +111,7 @@ def _holder_problems(holders: Sequence[Holder]) -> list[StoreProblem]:
             StoreProblem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it."))
         )
     if here := [f"{each.name} ({each.pid})" for each in holders if not each.is_gone]:
-        text = _("{names} has the store open.").format(names=", ".join(here))
+        text = _("{names} has the store open.", names=", ".join(here))
         remedy = _(
             "Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse."
         )
@@ -161,8 +161,11 @@ def _terminal_problems(term: Mapping[str, object]) -> list[StoreProblem]:
         )
     columns, rows = int(str(term["columns"])), int(str(term["rows"]))
     if columns < 80 or rows < 24:
-        text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
-        text = text.format(columns=columns, rows=rows)
+        text = _(
+            "The terminal has {columns} × {rows} cells; the browser wants 80 × 24.",
+            columns=columns,
+            rows=rows,
+        )
         problems.append(
             StoreProblem(
                 "info", "terminal-small", text, _("Make it larger, or its letters smaller.")
@@ -256,18 +259,23 @@ def _store_facts(checkup: Checkup) -> Iterator[tuple[str, str]]:
     yield _("store"), str(summary.path)
     yield _("profile"), summary.profile or ""
     if summary.sessions is not None:
-        holds = _("{sessions:,} sessions, {messages:,} messages")
-        holds = holds.format(sessions=summary.sessions, messages=summary.messages or 0)
+        holds = _(
+            "{sessions:,} sessions, {messages:,} messages",
+            sessions=summary.sessions,
+            messages=summary.messages or 0,
+        )
         yield _("holds"), holds
     if summary.schema_version is not None:
         yield _("schema"), str(summary.schema_version)
     if summary.journal_mode is not None:
         mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
         yield _("journal mode"), mode.format(mode=summary.journal_mode)
-    sizes = _("{size}, write-ahead log {wal}")
-    yield _("size"), sizes.format(size=size(summary.size), wal=size(summary.wal_size))
+    yield (
+        _("size"),
+        _("{size}, write-ahead log {wal}", size=size(summary.size), wal=size(summary.wal_size)),
+    )
     if checkup.free is not None:
-        yield _("disk"), _("{size} free").format(size=size(checkup.free))
+        yield _("disk"), _("{size} free", size=size(checkup.free))
     if summary.sessions is not None:
         yield _("search index"), _index(checkup.search)
 
@@ -319,9 +327,9 @@ def _terminal_words(term: Mapping[str, object]) -> str:
     parts = [
         f"{term['columns']} × {term['rows']}",
         f"{term['term'] or _('no TERM')}",
-        _("colours {depth}").format(depth=term["colors"]),
+        _("colours {depth}", depth=term["colors"]),
         f"{term['encoding']}",
-        _("in {program}").format(program=term["multiplexer"]) if term["multiplexer"] else "",
+        _("in {program}", program=term["multiplexer"]) if term["multiplexer"] else "",
         _("over SSH") if term["ssh"] else "",
     ]
     return _(", ").join(part for part in parts if part)
@@ -336,6 +344,9 @@ def _old_transcript_problems(location: Location, store: OpenStore) -> list[Store
         "1 file is a transcript without a session in the store ({size} in {folder}).",
         "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
         count.files,
-    ).format(count=count.files, size=formats.size(count.bytes), folder=folder)
+        count=count.files,
+        size=formats.size(count.bytes),
+        folder=folder,
+    )
     remedy = _("Read them with `hermes-browse --old list`, or with the key 5 in the browser.")
     return [StoreProblem("info", "old-transcripts", text, remedy)]

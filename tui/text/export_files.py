@@ -65,8 +65,13 @@ def make_redactor(
         try:
             pairs += read_env(path)
         except OSError as error:
-            sentence = _("{path} cannot be read ({reason}): its values are not looked for.")
-            tell(sentence.format(path=path, reason=error.strerror))
+            tell(
+                _(
+                    "{path} cannot be read ({reason}): its values are not looked for.",
+                    path=path,
+                    reason=error.strerror,
+                )
+            )
     return Redactor(secret_values(pairs), active=active)
 
 
@@ -163,12 +168,10 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
     empty without any."""
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
     parts = [
-        ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound)
+        ngettext("1 rewound message", "{count:,} rewound messages", rewound, count=rewound)
         if rewound
         else "",
-        ngettext("1 compacted message", "{count:,} compacted messages", compacted).format(
-            count=compacted
-        )
+        ngettext("1 compacted message", "{count:,} compacted messages", compacted, count=compacted)
         if compacted
         else "",
     ]
@@ -191,8 +194,11 @@ def redacted_words(redactor: Redactor) -> str:
     if not redactor.active:
         return _("Secrets are kept as they are: look through it before you share it.")
     if redactor.total:
-        sentence = ngettext(
-            "Redacted 1 secret: {kinds}.", "Redacted {count:,} secrets: {kinds}.", redactor.total
+        return ngettext(
+            "Redacted 1 secret: {kinds}.",
+            "Redacted {count:,} secrets: {kinds}.",
+            redactor.total,
+            count=redactor.total,
+            kinds=describe(redactor.counts),
         )
-        return sentence.format(count=redactor.total, kinds=describe(redactor.counts))
     return _("No secret of a known form was found; look through it before you share it.")

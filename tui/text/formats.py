@@ -105,17 +105,17 @@ def age(moment: float | None, now: float) -> str:
     if elapsed < _MINUTE:
         return pgettext("age", "now")
     if elapsed < 59.5 * _MINUTE:
-        return _("{minutes:.0f}min").format(minutes=elapsed / _MINUTE)
+        return _("{minutes:.0f}min", minutes=elapsed / _MINUTE)
     if elapsed < 23.5 * _HOUR:
-        return _("{hours:.0f}h").format(hours=max(elapsed / _HOUR, 1))
+        return _("{hours:.0f}h", hours=max(elapsed / _HOUR, 1))
     if elapsed < 2 * _WEEK:
-        return _("{days}d").format(days=max(int(elapsed / _DAY), 1))
+        return _("{days}d", days=max(int(elapsed / _DAY), 1))
     if elapsed < 26 * _WEEK:
-        return _("{weeks}w").format(weeks=int(elapsed / _WEEK))
+        return _("{weeks}w", weeks=int(elapsed / _WEEK))
     if elapsed < 2 * _YEAR:
-        return _("{months}mo").format(months=int(elapsed / _MONTH))
+        return _("{months}mo", months=int(elapsed / _MONTH))
     if elapsed < 100 * _YEAR:
-        return _("{years}y").format(years=int(elapsed / _YEAR))
+        return _("{years}y", years=int(elapsed / _YEAR))
     return ""  # no date
 
 
@@ -124,7 +124,7 @@ def ago(moment: float | None, now: float) -> str:
     text = age(moment, now)
     if moment is None or not text or now - moment < _MINUTE:
         return text
-    return _("{age} ago").format(age=text)
+    return _("{age} ago", age=text)
 
 
 def _format_local(moment: float, to_text: Callable[[datetime], str], fallback: str = "") -> str:
@@ -253,15 +253,28 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
     own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
     if tree == own:
         return amount(own)
-    words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
-    return " · ".join(filter(None, (amount(own), words.format(count=count, cost=amount(tree)))))
+    return " · ".join(
+        filter(
+            None,
+            (
+                amount(own),
+                ngettext(
+                    "with 1 subagent {cost}",
+                    "with {count:,} subagents {cost}",
+                    count,
+                    count=count,
+                    cost=amount(tree),
+                ),
+            ),
+        )
+    )
 
 
 def cost_below(
     own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
 ) -> str:
     """Format the cost with all below a row, for use behind its own: `of $6.41`; empty if equal."""
-    return "" if tree == own else _("of {cost}").format(cost=amount(tree))
+    return "" if tree == own else _("of {cost}", cost=amount(tree))
 
 
 def own_and_tree(
@@ -274,14 +287,14 @@ def own_and_tree(
 def duration(seconds: float) -> str:
     """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
     if seconds < 10:
-        return _("{seconds:.1f} s").format(seconds=max(seconds, 0))
+        return _("{seconds:.1f} s", seconds=max(seconds, 0))
     if seconds < 100:
-        return _("{seconds:.0f} s").format(seconds=seconds)
+        return _("{seconds:.0f} s", seconds=seconds)
     if seconds < 100 * _MINUTE:
-        return _("{minutes:.0f} min").format(minutes=seconds / _MINUTE)
+        return _("{minutes:.0f} min", minutes=seconds / _MINUTE)
     if seconds < 2 * _DAY:
-        return _("{hours:.0f} h").format(hours=seconds / _HOUR)
-    return _("{days:.0f} days").format(days=seconds / _DAY)
+        return _("{hours:.0f} h", hours=seconds / _HOUR)
+    return _("{days:.0f} days", days=seconds / _DAY)
 
 
 def end_reason(reason: str | None) -> str:
@@ -325,9 +338,7 @@ def tokens(count: int) -> int:
 
 def messages(count: float) -> str:
     """Format a number of messages: `120k msgs`."""
-    return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2).format(
-        count=number(count)
-    )
+    return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2, count=number(count))
 
 
 def hashtags(tags: Iterable[str]) -> str:
@@ -400,4 +411,4 @@ def relation(kind: Relation) -> str:
 def related(kind: Relation, name: str) -> str:
     """Prefix the name of a session with its relation: `subagent: Run the tests`."""
     word = relation(kind)
-    return _("{relation}: {name}").format(relation=word, name=name) if word else name
+    return _("{relation}: {name}", relation=word, name=name) if word else name

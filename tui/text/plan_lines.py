@@ -17,10 +17,10 @@ def totals_line(plan: Plan) -> str:
     totals = plan.totals()
     cost = formats.money(totals.cost_usd)
     if cost and totals.cost_usd != plan.totals(is_archive=True).cost_usd:
-        cost = _("{cost} with subagents").format(cost=cost)
+        cost = _("{cost} with subagents", cost=cost)
     hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
-    along = ngettext("with 1 hidden message", "with {count:,} hidden messages", hidden).format(
-        count=hidden
+    along = ngettext(
+        "with 1 hidden message", "with {count:,} hidden messages", hidden, count=hidden
     )
     parts = [
         formats.counted(totals.messages - hidden, "message"),
@@ -43,7 +43,8 @@ def along_line(plan: Plan, marks: Container[str]) -> str:
         "1 marked subagent goes along with its parent",
         "{count:,} marked subagents go along with their parents",
         count,
-    ).format(count=count)
+        count=count,
+    )
 
 
 def spared_line(plan: Plan) -> str:
@@ -51,4 +52,4 @@ def spared_line(plan: Plan) -> str:
     if not plan.spared:
         return ""
     kinds = count_reasons(each.why for each in plan.spared)
-    return _("{count:,} protected: {kinds}").format(count=len(plan.spared), kinds=kinds)
+    return _("{count:,} protected: {kinds}", count=len(plan.spared), kinds=kinds)

@@ -99,11 +99,11 @@ def _outcome(compaction: Compaction) -> str:
 def _tokens(compaction: Compaction) -> str:
     before = formats.number(formats.tokens(compaction.bytes_before))
     after = formats.number(formats.tokens(compaction.bytes_after))
-    return _("~{before} → {after} tokens").format(before=before, after=after)
+    return _("~{before} → {after} tokens", before=before, after=after)
 
 
 def count_lost(losses: Losses) -> str:
     """Say how much a compression lost."""
     count = len(losses.terms)
-    words = ngettext("1 detail lost", "{count:,} details lost", count).format(count=count)
-    return words if losses.is_complete else _("{count} or more").format(count=words)
+    words = ngettext("1 detail lost", "{count:,} details lost", count, count=count)
+    return words if losses.is_complete else _("{count} or more", count=words)

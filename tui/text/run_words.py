@@ -35,7 +35,7 @@ def span(start: float | None, end: float | None) -> str:
 def cache_share(part: Stretch) -> str:
     """Return how much came from the cache; empty if that is not stored."""
     share = part.cache_share
-    return "" if share is None else _("cache {share} %").format(share=round(100 * share))
+    return "" if share is None else _("cache {share} %", share=round(100 * share))
 
 
 def ended_at(subagent: Conversation) -> float | None:

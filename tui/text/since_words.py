@@ -19,4 +19,4 @@ LANE_NAMES: Mapping[str, Callable[[], str]] = {
 def why(item: SinceItem) -> str:
     """Return why an item is there; what is inferred says so."""
     text = one_line(item.why, 300)
-    return text if item.certain else _("{why} (inferred)").format(why=text)
+    return text if item.certain else _("{why} (inferred)", why=text)

@@ -107,8 +107,9 @@ def meaningless(screen: Screen[Any], event: Key) -> str:
     """Return a sentence about a letter or sign that does nothing on a screen, empty for others."""
     if not event.is_printable or event.key in screen.active_bindings:
         return ""
-    sentence = _("{key} does nothing here · ? shows the keys")
-    return sentence.format(key=one_line(event.character or event.key, 20))
+    return _(
+        "{key} does nothing here · ? shows the keys", key=one_line(event.character or event.key, 20)
+    )
 
 
 def following(options: Iterable[Option], current: Option, by: int = 1) -> Option:

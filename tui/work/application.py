@@ -109,8 +109,10 @@ class Application(_App):
         kind = sys.exc_info()[0]
         name = kind.__name__ if kind is not None else "failure"
         sentence = _(
-            "hermes-browse: something unexpected went wrong ({kind}). Details: {log}"
-        ).format(kind=name, log=log_failure())
+            "hermes-browse: something unexpected went wrong ({kind}). Details: {log}",
+            kind=name,
+            log=log_failure(),
+        )
         end_with(self, Text(sentence))
 
     @contextmanager

@@ -85,9 +85,9 @@ def card_of(store: OpenStore, planned: PreparedPlan, location: Location) -> Dele
         if location.demo
         else one_line(str(trash_folder(location)), 300)
     )
-    into = _("They go to the trash ({trash}): u restores them, X shows it.").format(trash=trash)
+    into = _("They go to the trash ({trash}): u restores them, X shows it.", trash=trash)
     if location.host is not None:
-        into = _("They go to the trash of {name}: u restores them.").format(name=location.host.name)
+        into = _("They go to the trash of {name}: u restores them.", name=location.host.name)
     return DeleteCard(
         detailed, into, totals_line(plan), " · ".join(filter(None, stays)), kept, warning
     )
@@ -115,8 +115,11 @@ async def carry_out(
     plan, stopping = planned.plan, context.writes.stopping
     count = len(plan.selected)
     title = ngettext(
-        "Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count
-    ).format(count=count)
+        "Moving 1 conversation to the trash",
+        "Moving {count:,} conversations to the trash",
+        count,
+        count=count,
+    )
     context.progress = f"{title} …"
     card = _progress_card(plan, title)
     if card is not None:

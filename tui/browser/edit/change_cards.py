@@ -77,7 +77,7 @@ class RenameCard(Card[None]):
     def _check(self, typed: str) -> None:
         checked = check_title(typed)
         verdict = self.query_one("#verdict", Static)
-        count = _("{count} of {limit}").format(count=checked.length, limit=LONGEST_TITLE)
+        count = _("{count} of {limit}", count=checked.length, limit=LONGEST_TITLE)
         if checked.problem:
             verdict.update(Content.styled(checked.problem, "$error"))
         elif checked.title is None:
@@ -120,9 +120,7 @@ class RenameCard(Card[None]):
 def and_more(count: int) -> list[Content]:
     """Return the line for items that a list leaves out, if there are any."""
     return (
-        [Content.styled("  " + _("… and {count:,} more").format(count=count), "dim")]
-        if count > 0
-        else []
+        [Content.styled("  " + _("… and {count:,} more", count=count), "dim")] if count > 0 else []
     )
 
 
@@ -137,12 +135,17 @@ def _kept(conversations: Sequence[Conversation], count: int) -> str:
         names.append(f"{name} ({note})" if note else name)
     listed = pgettext("list", ", ").join(names)
     if count > len(names):
-        more = _("{names} and {count:,} more stay, without their parent")
-        return more.format(names=listed, count=count - len(names))
-    text = ngettext(
-        "{names} stays, without its parent", "{names} stay, without their parent", count
+        return _(
+            "{names} and {count:,} more stay, without their parent",
+            names=listed,
+            count=count - len(names),
+        )
+    return ngettext(
+        "{names} stays, without its parent",
+        "{names} stay, without their parent",
+        count,
+        names=listed,
     )
-    return text.format(names=listed)
 
 
 class DeleteCard(CountCard):
@@ -175,23 +178,28 @@ class DeleteCard(CountCard):
     def words(self, count: int) -> CountWords:
         """Return the texts for this number."""
         return CountWords(
-            ngettext("type {count} to delete it", "type {count} to delete them", count).format(
-                count=count
+            ngettext(
+                "type {count} to delete it", "type {count} to delete them", count, count=count
             ),
-            _("{count} and Enter delete").format(count=count),
-            _("that is not {count} · nothing is deleted").format(count=count),
+            _("{count} and Enter delete", count=count),
+            _("that is not {count} · nothing is deleted", count=count),
         )
 
     def compose(self) -> ComposeResult:
         plan = self._plan
         count = len(plan.selected)
         with Vertical(id="card"):
-            question = ngettext(
-                "Move 1 conversation to the trash?",
-                "Move {count:,} conversations to the trash?",
-                count,
+            yield Static(
+                Content.styled(
+                    ngettext(
+                        "Move 1 conversation to the trash?",
+                        "Move {count:,} conversations to the trash?",
+                        count,
+                        count=count,
+                    ),
+                    "bold",
+                )
             )
-            yield Static(Content.styled(question.format(count=count), "bold"))
             yield Static(Content.styled(self._totals, "$accent"))
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._lines():
@@ -272,8 +280,9 @@ class ProgressCard(Card[None]):
                     _("Hermes can write between two portions and while one is being saved."), "dim"
                 )
             )
-            text = _("{key} stops; what is done stays done, and can be undone")
-            yield keys_line(text.format(key=self.key("stop")))
+            yield keys_line(
+                _("{key} stops; what is done stays done, and can be undone", key=self.key("stop"))
+            )
 
     def show(self, share: float, words: str) -> None:
         """Show progress: a share from 0 to 1, and the same in numbers."""

@@ -162,7 +162,7 @@ class Edits:
             self._main.say(_("nothing had to be changed"))
             return
         touched = [session for change in done for session in change.session_ids]
-        sentence = done[0].sentence if len(done) == 1 else _(many).format(count=len(touched))
+        sentence = done[0].sentence if len(done) == 1 else _(many, count=len(touched))
         self.done(Undoable(sentence, undo_changes(self._main.opened(), done)), touched)
 
     def rename(self) -> None:
@@ -244,7 +244,7 @@ class Edits:
         """
         self.journal.append(entry)
         self.clear()
-        self._main.say(_("{done} · u undoes").format(done=entry.sentence))
+        self._main.say(_("{done} · u undoes", done=entry.sentence))
         self._main.touched = tuple(touched)
 
     def undo(self) -> None:
@@ -259,7 +259,7 @@ class Edits:
             main.say(_("nothing to undo"))
             return
         entry = self.journal.pop()
-        main.say(_("undoing: {done} …").format(done=entry.sentence))
+        main.say(_("undoing: {done} …", done=entry.sentence))
         try:
             sentence, touched = await main.write(entry.undo)
         except BrowseError as error:
@@ -267,7 +267,7 @@ class Edits:
                 self.journal.append(entry)
             raise
         if self.journal:
-            sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
+            sentence += " · " + _("u undoes {count:,} more", count=len(self.journal))
         main.say(sentence)
         main.touched = touched
 

@@ -45,7 +45,7 @@ def undo_changes(store: OpenStore, changes: Sequence[Change]) -> Callable[[], Un
             sentence = store.undo(left[-1]).sentence
             left.pop()
         if len(changes) != 1:
-            sentence = _("undone for {count:,} sessions").format(count=len(touched))
+            sentence = _("undone for {count:,} sessions", count=len(touched))
         return sentence, tuple(touched)
 
     return back
@@ -80,7 +80,8 @@ def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
         left.remove(deleted)
     if refused and not touched:
         raise refused[0]
-    restored = _("restored {conversations}: {sessions}, {messages}").format(
+    restored = _(
+        "restored {conversations}: {sessions}, {messages}",
         conversations=counted(conversations, "conversation"),
         sessions=counted(len(touched), "session"),
         messages=counted(messages, "message"),

@@ -84,5 +84,5 @@ def compaction_line(entry: CompactionEntry, lost: str, room: int, now: float) ->
 
 def more_line(count: int, room: int) -> Line:
     """Return the line that stands for children that are not shown."""
-    words = ngettext("… 1 more", "… {count:,} more", count).format(count=count)
+    words = ngettext("… 1 more", "… {count:,} more", count, count=count)
     return [(formats.fit(words, room), "note")]

@@ -55,14 +55,22 @@ def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
     if isinstance(row, JobRow):
         return _job(row, now)
     if isinstance(row, HitRow):
-        text = _(_HIT_TEXTS.get(row.hit.role, N_("found {ago} in “{title}”")))
-        text = text.format(ago=formats.ago(row.hit.timestamp, now), title=_title(row.conversation))
+        text = _(
+            _HIT_TEXTS.get(row.hit.role, N_("found {ago} in “{title}”")),
+            ago=formats.ago(row.hit.timestamp, now),
+            title=_title(row.conversation),
+        )
         was_compressed = row.conversation is not None and len(row.conversation.segments) > 1
         state = _(_STATES[row.state]) if row.state is not State.LIVE or was_compressed else ""
         return text, state, _("Enter reads on")
     if isinstance(row, MoreRow):
-        more = ngettext("1 more hit in “{title}”", "{count:,} more hits in “{title}”", row.hidden)
-        more = more.format(count=row.hidden, title=_title(row.conversation))
+        more = ngettext(
+            "1 more hit in “{title}”",
+            "{count:,} more hits in “{title}”",
+            row.hidden,
+            count=row.hidden,
+            title=_title(row.conversation),
+        )
         return more, _("Enter shows them")
     if isinstance(row, SuggestionRow):
         return _suggestion(row)
@@ -125,18 +133,19 @@ def _status(conversation: Conversation, now: float) -> str:
 def _job(row: JobRow, now: float) -> Sequence[str]:
     count = len(row.runs)
     text = ngettext(
-        "1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count
+        "1 run of a cron job, {ago}",
+        "{count:,} runs of a cron job, the newest {ago}",
+        count,
+        count=count,
+        ago=formats.ago(row.total.last_active, now),
     )
-    text = text.format(count=count, ago=formats.ago(row.total.last_active, now))
     enter = _("Enter folds them") if row.expanded else _("Enter shows them")
     return f"{'▾' if row.expanded else '▸'} {text}", _("the numbers are sums over all runs"), enter
 
 
 def _suggestion(row: SuggestionRow) -> Sequence[str]:
     if row.profile:
-        text = _("another search, in the profile {profile}").format(
-            profile=one_line(row.profile, 40)
-        )
+        text = _("another search, in the profile {profile}", profile=one_line(row.profile, 40))
     else:
-        text = _("another search, in {view}").format(view=view_name(row.view))
+        text = _("another search, in {view}", view=view_name(row.view))
     return text, _("Enter takes it")

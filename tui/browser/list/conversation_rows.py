@@ -85,7 +85,7 @@ def _new(conversation: Conversation) -> list[Span]:
 
 
 def _hits(count: int) -> str:
-    return ngettext("1 hit", "{count} hits", count).format(count=count)
+    return ngettext("1 hit", "{count} hits", count, count=count)
 
 
 class ConversationRow(NamedTuple):

@@ -70,7 +70,7 @@ class MoreRow(NamedTuple):
         return f"m{self.root_id}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        more = ngettext("1 more hit", "{count:,} more hits", self.hidden).format(count=self.hidden)
+        more = ngettext("1 more hit", "{count:,} more hits", self.hidden, count=self.hidden)
         return [(formats.fit(f"   ▸ {more}", width), "dim")]
 
 

@@ -411,14 +411,14 @@ def shown_line(catalog: Catalog, view: View) -> str:
     archived`."""
     counts = catalog.counts()
     if not catalog.exact:
-        return _("{count:,} newest shown · counting…").format(count=counts[view])
-    parts = [_("{count:,} of {every:,} shown").format(count=counts[view], every=counts[View.ALL])]
+        return _("{count:,} newest shown · counting…", count=counts[view])
+    parts = [_("{count:,} of {every:,} shown", count=counts[view], every=counts[View.ALL])]
     if view is not View.ALL:
         hidden = [each for each in _HIDDEN if each is not view and counts[each]]
-        parts += [_(_HIDDEN[each]).format(count=counts[each]) for each in hidden]
+        parts += [_(_HIDDEN[each], count=counts[each]) for each in hidden]
         others = counts[View.ALL] - sum(counts[each] for each in _HIDDEN)
         if others:
-            parts.append(_("{count:,} other").format(count=others))
+            parts.append(_("{count:,} other", count=others))
     return " · ".join(parts)
 
 

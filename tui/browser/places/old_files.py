@@ -51,4 +51,4 @@ class OldFiles:
             return
         transcripts.close()
         if not transcripts.files:
-            main.say(_("no old transcripts in {folder}").format(folder=folder))
+            main.say(_("no old transcripts in {folder}", folder=folder))

@@ -84,23 +84,27 @@ class AwayRow(NamedTuple):
 def reason_of(place: Place, error: BrowseError, now: float) -> str:
     """Return why a place is away, and since when; `now` is in Unix seconds."""
     if place.link is None:
-        return _("it cannot be read: {reason}").format(
-            reason=one_line(short_reason(error, place.location()), 300)
+        return _(
+            "it cannot be read: {reason}",
+            reason=one_line(short_reason(error, place.location()), 300),
         )
     own = one_line(error.sentence.removeprefix(f"{place.name[1:]}: "), 300)
     since = place.link.away_since
     if since is None:
-        return _("no answer: {reason}").format(reason=own)
+        return _("no answer: {reason}", reason=own)
     is_today = formats.day_key(since) == formats.day_key(now)
     time = formats.clock(since).strip() if is_today else formats.timestamp(since)
-    return _("away since {time}: {reason}").format(time=time, reason=own)
+    return _("away since {time}: {reason}", time=time, reason=own)
 
 
 def _names(names: Sequence[str]) -> str:
     """Return names of places, as many as a line takes."""
     shown = ", ".join(names[:3])
-    more = _("{names} and {count:,} more")
-    return shown if len(names) <= 3 else more.format(names=shown, count=len(names) - 3)
+    return (
+        shown
+        if len(names) <= 3
+        else _("{names} and {count:,} more", names=shown, count=len(names) - 3)
+    )
 
 
 def _remedy(error: BrowseError) -> str:
@@ -146,7 +150,7 @@ class PlacesScreen(MainScreen):
     def take(self, row: ListRow) -> None:
         """Ask a place again that is away; other rows as on every main screen."""
         if isinstance(row, AwayRow):
-            self.say(_("asking {hosts} …").format(hosts=row.place.name))
+            self.say(_("asking {hosts} …", hosts=row.place.name))
             self.start("again", self._read_again, row.place)
         else:
             super().take(row)
@@ -164,8 +168,7 @@ class PlacesScreen(MainScreen):
         """Return what to do about a place that is away."""
         parts = [_("Enter asks it again"), _remedy(error)]
         if place.host is not None:
-            more = _("`hermes-browse hosts check {name}` says more")
-            parts.insert(1, more.format(name=place.host.name))
+            parts.insert(1, _("`hermes-browse hosts check {name}` says more", name=place.host.name))
         return " · ".join(filter(None, parts))
 
     def open_there(self) -> None:

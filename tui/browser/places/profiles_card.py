@@ -93,7 +93,7 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
 
     def figures(self, figures: Figures) -> str:
         """Return the columns of a line."""
-        count = _("{count:>9,} sessions").format(count=figures.sessions)
+        count = _("{count:>9,} sessions", count=figures.sessions)
         active = figures.last_active
         age = formats.age(active, self.now) if active is not None else _("never used")
         return f"{count}  {formats.fit(formats.size(figures.bytes), 9, right=True)}  {age}"

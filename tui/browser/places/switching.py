@@ -71,13 +71,13 @@ class Switching:
         profiles = self._main.location.profiles()
         location = next((each for each in profiles if each.profile == profile), None)
         if location is None:
-            self._main.say(_("there is no profile {name} any more").format(name=profile))
+            self._main.say(_("there is no profile {name} any more", name=profile))
         else:
             self.to(location, Arrival(query=query))
 
     def to_host(self, host: Host) -> None:
         """Switch to the store of another machine; if it cannot be reached, report that and stay."""
-        self._main.say(_("asking {name} …").format(name=host.name))
+        self._main.say(_("asking {name} …", name=host.name))
         self._main.start("profiles", self._to_host, host)
 
     async def _to_host(self, host: Host) -> None:

@@ -62,7 +62,7 @@ def place_and_cost(
         sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
         place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
     if conversation.git_branch:
-        place.append(_("branch {name}").format(name=one_line(conversation.git_branch, 80)))
+        place.append(_("branch {name}", name=one_line(conversation.git_branch, 80)))
     if place:
         yield " · ".join(place)
     if details is None:
@@ -76,7 +76,7 @@ def place_and_cost(
         )
         facts.append(sentence.format(count=formats.number(tokens)))
         if (most := max_uncached_cost(conversation, tokens)) is not None:
-            facts.append(_("that is {cost} at most").format(cost=formats.money(most)))
+            facts.append(_("that is {cost} at most", cost=formats.money(most)))
     if facts:
         yield " · ".join(facts)
 

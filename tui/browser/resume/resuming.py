@@ -142,11 +142,14 @@ class Resuming:
             main.host.finish(plan)
             return
         except OSError as error:
-            text = _("{program} could not be started: {reason}.")
-            words = text.format(program=plan.executable, reason=error.strerror)
+            words = _(
+                "{program} could not be started: {reason}.",
+                program=plan.executable,
+                reason=error.strerror,
+            )
             main.failed(BrowseError(words))
         else:
-            failure = _("back from Hermes, which ended with {code}").format(code=ended)
+            failure = _("back from Hermes, which ended with {code}", code=ended)
             main.say(_("back from Hermes") if ended == 0 else failure)
             main.start("mark-read", self._mark_read, plan.conversation)
         main.touched = ()

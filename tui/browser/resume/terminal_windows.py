@@ -134,9 +134,9 @@ def open_window(plan: ResumePlan, template: str) -> WindowOutcome:
         )
     answer = _ask(words)
     if answer.code != 0:
-        reason = answer.err or _("it ended with {code}").format(code=answer.code)
-        text = _("{program} opened no window: {reason}").format(
-            program=one_line(program, 60), reason=reason
+        reason = answer.err or _("it ended with {code}", code=answer.code)
+        text = _(
+            "{program} opened no window: {reason}", program=one_line(program, 60), reason=reason
         )
         return WindowOutcome(False, text)
     if program == "tmux" and _tmux_window(plan) is None:

@@ -144,13 +144,18 @@ def _suggest_profiles(
         except QueryInterruptedError:
             raise
         except BrowseError as error:
-            sentence = _("profile {name} could not be searched: {reason}")
-            notes.append(sentence.format(name=name, reason=error.sentence))
+            notes.append(
+                _(
+                    "profile {name} could not be searched: {reason}",
+                    name=name,
+                    reason=error.sentence,
+                )
+            )
             continue
         if found is not None:
-            where = _("in profile {name}").format(name=name)
+            where = _("in profile {name}", name=name)
             suggestions.append(_row(found, where, View.ALL, name))
     if len(others) > _MOST_PROFILES:
         left = len(others) - _MOST_PROFILES
-        notes.append(_("{count:,} further profiles were not searched").format(count=left))
+        notes.append(_("{count:,} further profiles were not searched", count=left))
     return suggestions, tuple(notes)

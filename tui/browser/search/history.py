@@ -73,8 +73,7 @@ class QueryHistory:
         except FileNotFoundError:
             return
         except OSError as error:
-            text = _("earlier searches cannot be read ({reason})")
-            self._said(text.format(reason=error.strerror))
+            self._said(_("earlier searches cannot be read ({reason})", reason=error.strerror))
             return
         self._lines[:0] = lines
 
@@ -115,8 +114,7 @@ class QueryHistory:
             with os.fdopen(os.open(self._path, _APPEND, 0o600), "a", encoding="utf-8") as file:
                 file.write("".join(f"{line}\n" for line in lines))
         except OSError as error:
-            text = _("this search cannot be remembered ({reason})")
-            self._said(text.format(reason=error.strerror))
+            self._said(_("this search cannot be remembered ({reason})", reason=error.strerror))
 
     @property
     def is_walked(self) -> bool:

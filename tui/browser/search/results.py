@@ -178,7 +178,7 @@ class SearchResults:
             return _("scanning on …")
         if self.answer.stopped:
             return _("stopped here: what follows was not looked at")
-        return _(_FIRST[self.sort]).format(count=len(self.hits))
+        return _(_FIRST[self.sort], count=len(self.hits))
 
     def completed(self, store: OpenStore) -> SearchResults:
         """Return a copy with the messages of each conversation counted."""
@@ -240,14 +240,16 @@ class SearchResults:
 
 
 def _titles(count: int) -> str:
-    return ngettext("1 title or id", "{count:,} titles or ids", count).format(count=count)
+    return ngettext("1 title or id", "{count:,} titles or ids", count, count=count)
 
 
 def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:
-    where = _("{count:,}+ conversations").format(count=conversations) if at_least else ""
-    text = ngettext(
-        "{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count
-    )
-    return text.format(
-        count=f"{count:,}", plus=plus, conversations=where or counted(conversations, "conversation")
+    where = _("{count:,}+ conversations", count=conversations) if at_least else ""
+    return ngettext(
+        "{count}{plus} hit in {conversations}",
+        "{count}{plus} hits in {conversations}",
+        count,
+        count=f"{count:,}",
+        plus=plus,
+        conversations=where or counted(conversations, "conversation"),
     )

@@ -41,8 +41,8 @@ class Scan:
 
     def words(self, share: float) -> Sequence[str]:
         """Say how far it is."""
-        scanning = _("scanning {share:.0%} · Esc stops").format(share=share)
+        scanning = _("scanning {share:.0%} · Esc stops", share=share)
         state = _("stopping") if self.stopped.is_set() else scanning
         if self.found is None:
             return [state]
-        return [_("{count:,} found so far").format(count=len(self.found.hits)), state]
+        return [_("{count:,} found so far", count=len(self.found.hits)), state]

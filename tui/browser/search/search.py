@@ -140,8 +140,19 @@ class LiveSearch:
         if isinstance(found, CatalogRows):
             main.results = None
             main.rows.show(found, top=top)
-            count = ngettext("1 conversation", "{count:,} conversations", len(found))
-            main.say(" · ".join([count.format(count=len(found)), *self._typed.problems]))
+            main.say(
+                " · ".join(
+                    [
+                        ngettext(
+                            "1 conversation",
+                            "{count:,} conversations",
+                            len(found),
+                            count=len(found),
+                        ),
+                        *self._typed.problems,
+                    ]
+                )
+            )
         else:
             # If a scan has shown some of it already, the cursor stays.
             self._answered(found, request.view, top=top and scan.shown is None)
@@ -169,7 +180,7 @@ class LiveSearch:
         """Show why the query is not run, instead of hits of another one."""
         main, refusal = self._main, self._typed.refusal
         main.results = None
-        note = NoteRow(_("Nothing is looked for: {problem}").format(problem=refusal))
+        note = NoteRow(_("Nothing is looked for: {problem}", problem=refusal))
         main.rows.show(FixedRows([note]), top=True)
         others = [problem for problem in self._typed.problems if problem != refusal]
         main.warn(" · ".join([refusal, *others]))
@@ -298,7 +309,7 @@ class LiveSearch:
         elif (index := self._beside(found, by)) is not None:
             rows.cursor = index
             if isinstance(row := rows.current, HitRow):
-                main.say(_("hit {number}").format(number=found.number_of(row.hit)))
+                main.say(_("hit {number}", number=found.number_of(row.hit)))
         elif by > 0 and found.goes_on:
             self._steps_on = True
             self.read_on()

@@ -135,7 +135,7 @@ def _message(shown: Shown) -> list[Paragraph]:
     message = shown.message
     head, margin = _head(shown), ("  ", "text")
     if shown.repeats is not None and not shown.is_open:
-        label = _("repeated: the same as message {id}").format(id=shown.repeats)
+        label = _("repeated: the same as message {id}", id=shown.repeats)
         return [head, fixed(margin, ("▸ ", "dim"), (label, "note"))]
     paragraphs = [paragraph for block in message.blocks for paragraph in _block(shown, block)]
     if message.role != "tool":
@@ -192,7 +192,7 @@ def _block(shown: Shown, block: Block) -> list[Paragraph]:
         return output(block.body, shown.inner, Hint(is_result=True), full=shown.is_open)
     if block.kind is REASONING and (shown.is_open or shown.look.reasoning):
         return indent(_markdown(block.body, shown.inner - 2, "reasoning"), ("┊ ", "rule"))
-    label = _(block.kind.label).format(size=formats.size(len(block.body)))
+    label = _(block.kind.label, size=formats.size(len(block.body)))
     if block.kind is REASONING:
         return [fixed((f"▸ {label}", "reasoning"))]
     folded = fixed(("▾ " if shown.is_open else "▸ ", "dim"), (label, "note"))
@@ -235,7 +235,7 @@ def _images(message: ChatMessage) -> list[Paragraph]:
         name = one_line(part.mime.rpartition("/")[2], 30) or _("image")
         size = f" {formats.size(part.size)}" if part.size else ""
         what = one_line(part.url, 200) if part.url else f"{name}{size}"
-        paragraphs.append(fixed((_("[image {what}]").format(what=what), "note")))
+        paragraphs.append(fixed((_("[image {what}]", what=what), "note")))
     return paragraphs
 
 
@@ -267,12 +267,19 @@ def _calls(shown: Shown) -> list[Paragraph]:
             paragraphs += _call_texts(shown, call, result)
     more = len(calls) - CALL_LIMIT
     if more > 0:
-        note = ngettext(
-            "… 1 more call · O opens all",
-            "… {count:,} more calls · O opens all",
-            more,
+        paragraphs.append(
+            fixed(
+                (
+                    ngettext(
+                        "… 1 more call · O opens all",
+                        "… {count:,} more calls · O opens all",
+                        more,
+                        count=more,
+                    ),
+                    "note",
+                )
+            )
         )
-        paragraphs.append(fixed((note.format(count=more), "note")))
     return paragraphs
 
 
@@ -323,7 +330,7 @@ def output(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
     laid_out = tool_text(text, width - 2, hint, full=False)
     paragraphs, left = first_lines(laid_out, width - 2, _SHORT_LINES)
     if cut:
-        note = _("… {size} more · Enter").format(size=formats.size(cut))
+        note = _("… {size} more · Enter", size=formats.size(cut))
         paragraphs.append(fixed((note, "note")))
     elif left:
         note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left)

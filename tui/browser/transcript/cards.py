@@ -66,7 +66,7 @@ def _when(moment: float | None, now: float) -> str:
     if moment is None:
         return ""
     ago = formats.ago(moment, now)
-    time = _("{day}, {time}").format(day=formats.day(moment), time=formats.clock(moment))
+    time = _("{day}, {time}", day=formats.day(moment), time=formats.clock(moment))
     return f"{time} · {ago}" if ago else time
 
 
@@ -92,21 +92,19 @@ def _ended(tip: Session, status: Status, now: float) -> str:
 def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
     tokens = conversation.tokens
     if tokens.total:
-        yield _("tokens"), _("{count:,} in all").format(count=tokens.total)
+        yield _("tokens"), _("{count:,} in all", count=tokens.total)
         seen = tokens.input + tokens.cache_read + tokens.cache_write
         sent = [
-            _("{count:,} uncached").format(count=tokens.input),
-            _("{count:,} from cache").format(count=tokens.cache_read),
+            _("{count:,} uncached", count=tokens.input),
+            _("{count:,} from cache", count=tokens.cache_read),
         ]
         if seen and tokens.cache_read:
-            sent.append(_("{share:.0%} of what was sent").format(share=tokens.cache_read / seen))
+            sent.append(_("{share:.0%} of what was sent", share=tokens.cache_read / seen))
         yield f"  {_('sent')}", " · ".join(sent)
         if tokens.cache_write:
-            yield "", _("{count:,} written to cache").format(count=tokens.cache_write)
+            yield "", _("{count:,} written to cache", count=tokens.cache_write)
         reasoning = (
-            _("{count:,} of them reasoning").format(count=tokens.reasoning)
-            if tokens.reasoning
-            else ""
+            _("{count:,} of them reasoning", count=tokens.reasoning) if tokens.reasoning else ""
         )
         yield (
             f"  {pgettext('tokens', 'written')}",
@@ -155,7 +153,7 @@ def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
         )
         yield (
             "",
-            _("{billed} billed · {estimated} estimated").format(billed=billed, estimated=estimated),
+            _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated),
         )
 
 
@@ -176,9 +174,9 @@ def _model(use: ModelUse) -> str:
     words = [
         one_line(use.model, 60) or _("unnamed"),
         one_line(use.provider, 30),
-        _("for {task}").format(task=one_line(use.task, 40)) if use.task else "",
+        _("for {task}", task=one_line(use.task, 40)) if use.task else "",
         formats.counted(use.calls, "request") if use.calls else "",
-        _("{count} tok").format(count=formats.number(use.tokens)) if use.tokens else "",
+        _("{count} tok", count=formats.number(use.tokens)) if use.tokens else "",
         formats.money(use.cost_usd),
     ]
     return " · ".join(word for word in words if word)
@@ -250,9 +248,7 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
 
 def _identity(conversation: Conversation) -> Iterator[Row]:
     for number, segment in enumerate(conversation.segments, 1):
-        label = (
-            "id" if len(conversation.segments) == 1 else _("part {number}").format(number=number)
-        )
+        label = "id" if len(conversation.segments) == 1 else _("part {number}", number=number)
         yield (
             label,
             one_line(segment.id, 200)
@@ -384,9 +380,7 @@ async def _show_details(main: Panes, conversation: Conversation) -> None:
         forecast = store.retention(now).forecast(detailed)
         words = forecast.reason
         if forecast.prune_in_days is not None:
-            words = _("in {days:,.0f} days: {reason}").format(
-                days=forecast.prune_in_days, reason=words
-            )
+            words = _("in {days:,.0f} days: {reason}", days=forecast.prune_in_days, reason=words)
         return detailed, details_lines(detailed, store.details(detailed), now, words)
 
     def go_on(screen: str | None) -> None:

@@ -63,9 +63,7 @@ def code_blocks(message: ChatMessage) -> list[NamedText]:
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
             count = token.content.rstrip("\n").count("\n") + 1
             facts = [language, formats.counted(count, "line")]
-            name = _("code block ({facts})").format(
-                facts=_(", ").join(fact for fact in facts if fact)
-            )
+            name = _("code block ({facts})", facts=_(", ").join(fact for fact in facts if fact))
             pieces.append(NamedText(name, token.content.rstrip("\n")))
     return pieces
 
@@ -85,7 +83,7 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
         name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
         text = output_text(row.text)
         size = formats.size(len(text.encode("utf-8", "replace")))
-        pieces.append(NamedText(_("output of {name}, {size}").format(name=name, size=size), text))
+        pieces.append(NamedText(_("output of {name}, {size}", name=name, size=size), text))
     return pieces
 
 
@@ -93,7 +91,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
     """Return all of a message as one Markdown text: reasoning, text, calls with their whole results
     as far as read."""
     if message.role == "tool":
-        return NamedText(_("tool output {id}").format(id=message.id), output_text(message.text))
+        return NamedText(_("tool output {id}", id=message.id), output_text(message.text))
     parts = [
         f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
         f"{formats.clock(message.timestamp).strip()}".rstrip()
@@ -107,7 +105,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
         result = model.result(call.id)
         if result is not None:
             parts.append(f"### result\n\n{as_shown(result.text)}")
-    return NamedText(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")
+    return NamedText(_("message {id}", id=message.id), "\n\n".join(parts) + "\n", ".md")
 
 
 class Copying:
@@ -179,9 +177,7 @@ class Copying:
         piece = pieces[index]
         name = piece.name
         if len(pieces) > 1:
-            name = _("{index} of {total}: {name}").format(
-                index=index + 1, total=len(pieces), name=name
-            )
+            name = _("{index} of {total}: {name}", index=index + 1, total=len(pieces), name=name)
         await self._main.copied(piece.text, one_line(name, 120))
 
     def _open(
@@ -202,7 +198,7 @@ class Copying:
         is_here = self._main.location.host is None
         targets = await self._main.call(lambda: references(message, model, is_here=is_here))
         if targets:
-            title = _("message {id}").format(id=message.id)
+            title = _("message {id}", id=message.id)
             self._main.app.push_screen(ReferencesCard(self._main, self.pictures, title, targets))
         else:
             self._main.say(_("no link, image or path in this message"))
@@ -221,7 +217,7 @@ class Copying:
 
         raw = await self._main.read(read)
         if raw is None:
-            self._main.say(_("message {id} is no longer in the store").format(id=message_id))
+            self._main.say(_("message {id} is no longer in the store", id=message_id))
             return
-        title = _("message {id} as it is stored").format(id=message_id)
+        title = _("message {id} as it is stored", id=message_id)
         self._main.app.push_screen(RawCard(title, *raw))

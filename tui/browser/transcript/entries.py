@@ -64,8 +64,11 @@ def _seam(conversation: Conversation, segment: int) -> str:
         if before.ended_at is not None
         else conversation.segments[segment].started_at
     )
-    return _(SEAM.label).format(
-        time=formats.clock(moment).strip(), number=segment + 1, count=len(conversation.segments)
+    return _(
+        SEAM.label,
+        time=formats.clock(moment).strip(),
+        number=segment + 1,
+        count=len(conversation.segments),
     )
 
 
@@ -105,7 +108,7 @@ def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
             entries.append(Entry(EntryKind.DAY, formats.day(row.timestamp)))
         elif row.timestamp is not None and last is not None and row.timestamp - last >= GAP_SECONDS:
             pause = formats.duration(row.timestamp - last)
-            entries.append(Entry(EntryKind.GAP, _("{duration} later").format(duration=pause)))
+            entries.append(Entry(EntryKind.GAP, _("{duration} later", duration=pause)))
         last = row.timestamp if row.timestamp is not None else last
         if row.id in outline.gaps:
             entries.append(_left_out(*outline.gaps[row.id]))

@@ -61,7 +61,7 @@ class Finding:
         self._origin = transcript.here()
         transcript.remember()
         if for_id:
-            hint = _("{first} to {last}").format(first=1, last=len(transcript.model.outline.rows))
+            hint = _("{first} to {last}", first=1, last=len(transcript.model.outline.rows))
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
@@ -108,16 +108,18 @@ class Finding:
         message_id = rows[number - 1].id if 1 <= number <= len(rows) else number
         index = model.entry_of(message_id)
         if index is None:
-            absent = _("message {id} is not part of this conversation as it is read here")
-            self._main.say(absent.format(id=message_id))
+            self._main.say(
+                _("message {id} is not part of this conversation as it is read here", id=message_id)
+            )
             return
         self.hide()
         place = model.number_of(message_id)
 
         def show() -> None:
             self._main.transcript.show_find(message_id)
-            sentence = _("message {number:,} of {count:,} · ' goes back")
-            self._main.say(sentence.format(number=place, count=len(rows)))
+            self._main.say(
+                _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
+            )
 
         self._with_messages(index, show)
 
@@ -230,13 +232,16 @@ class Finding:
         many = len(ordered)
         if position is not None:
             count = ngettext(
-                "{position:,} of 1 message", "{position:,} of {count:,} messages", many
+                "{position:,} of 1 message",
+                "{position:,} of {count:,} messages",
+                many,
+                position=position + 1,
+                count=many,
             )
-            count = count.format(position=position + 1, count=many)
             if not self._main.transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
         else:
-            count = ngettext("1 message", "{count:,} messages", many).format(count=many)
+            count = ngettext("1 message", "{count:,} messages", many, count=many)
         if not findings.is_complete:
             count += " …"
         elif not ordered:
@@ -244,9 +249,7 @@ class Finding:
         if self._main.ask_line.display:
             self._main.ask_line.answer(count)
             return
-        self._main.say(
-            _("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count)
-        )
+        self._main.say(_("“{text}”: {found} · n N step · Esc ends", text=self._text, found=count))
 
     def end(self) -> None:
         """Stop finding, and hide the input."""

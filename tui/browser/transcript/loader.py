@@ -198,8 +198,12 @@ class TranscriptLoader:
         main, self._left_out = self._main, None
         if message_id is not None and begin != message_id:
             self._left_out = begin, message_id
-            sentence = _("{reading} · the message you were at is not part of it")
-            main.say_of_page(sentence.format(reading=_(_NAMES[main.mode])))
+            main.say_of_page(
+                _(
+                    "{reading} · the message you were at is not part of it",
+                    reading=_(_NAMES[main.mode]),
+                )
+            )
         elif message_id is not None and model.entry_of(message_id) is None:
             unseen = _("the model no longer sees the hit: v shows everything")
             rewound = _("the hit is in a rewound message: v shows everything")
@@ -264,7 +268,7 @@ class TranscriptLoader:
         new = main.transcript.grow(model)
         main.model = model
         if new:
-            main.say_of_page(_("{count} new · G to the end").format(count=new))
+            main.say_of_page(_("{count} new · G to the end", count=new))
 
     def next_mode(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""

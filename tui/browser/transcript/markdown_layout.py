@@ -63,7 +63,7 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
                 spans.append((f" ({clip(link, 60)})", f"{base} dim"))
         elif kind == "image":
             shown = content or printable(str(token.attrs.get("src", "")))
-            spans.append((_("[image {what}]").format(what=shown), f"{base} dim"))
+            spans.append((_("[image {what}]", what=shown), f"{base} dim"))
         else:
             spans.append((content, " ".join(looks)))
     return spans

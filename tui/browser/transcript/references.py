@@ -162,7 +162,7 @@ def _images(message: ChatMessage) -> Iterator[Reference]:
             yield Reference(
                 ReferenceKind.IMAGE,
                 name,
-                _("in message {id}").format(id=message.id),
+                _("in message {id}", id=message.id),
                 message.id,
                 number,
             )
@@ -320,5 +320,5 @@ class ReferencesCard(Card[None]):
 
     async def _outside(self, target: str) -> None:
         is_taken, sentence = await asyncio.to_thread(programs.open_outside, target)
-        copies = "" if is_taken else " · " + _("{key} copies").format(key=self.key("copy"))
+        copies = "" if is_taken else " · " + _("{key} copies", key=self.key("copy"))
         self._tell(sentence + copies)

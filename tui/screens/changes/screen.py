@@ -106,7 +106,7 @@ class ChangesScreen(ConversationScreen):
         if isinstance(event.row, FileRow):
             names = ", ".join(event.row.authors)
             edits = formats.counted(len(event.row.change.edits), "edit")
-            by = _("{edits} by {names}").format(edits=edits, names=names)
+            by = _("{edits} by {names}", edits=edits, names=names)
             self.describe(" · ".join([by, *notes(event.row.change)]), by_hand=event.by_hand)
 
     def _show_diff(self, *, top: bool = False) -> None:
@@ -172,4 +172,4 @@ class ChangesScreen(ConversationScreen):
             return path
 
         path = await self.main.write(write)
-        self.main.say(_("saved {path}").format(path=path.absolute()))
+        self.main.say(_("saved {path}", path=path.absolute()))

@@ -106,7 +106,7 @@ class PlanRow(NamedTuple):
             return one_line(formats.name(self.conversation), 300) + along
         count = formats.counted(len(self.runs), "run")
         if 0 < self.goes < len(self.runs):
-            count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
+            count = _("{count:,} of {runs}", count=self.goes, runs=count)
         return _job_name(self.title or self.job, count, is_open=self.is_open)
 
     def spans(self, width: int, now: float) -> Line:
@@ -129,12 +129,14 @@ class PlanRow(NamedTuple):
         stays = _("kept, as you removed it · Space adds it again")
         parts = [goes if self.goes else stays, _("Enter reads it")]
         if along := len(planned.subagents):
-            sentence = ngettext(
-                "1 subagent session along in a delete",
-                "{count:,} subagent sessions along in a delete",
-                along,
+            parts.append(
+                ngettext(
+                    "1 subagent session along in a delete",
+                    "{count:,} subagent sessions along in a delete",
+                    along,
+                    count=along,
+                )
             )
-            parts.append(sentence.format(count=along))
             own, whole = planned.conversation.cost_usd, planned.cost_usd
             if own != whole:
                 costs = _("{own} without them, {whole} with them")

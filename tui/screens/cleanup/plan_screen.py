@@ -121,8 +121,7 @@ class PlanScreen(SubScreen):
         details, opened = self.main.details, self.opened
         empty = _("Nothing is selected.")
         if words := one_line(self.rules.text.strip(), _LONGEST):
-            empty = _("Nothing to clean up: no conversation matches {filters}.")
-            empty = empty.format(filters=words)
+            empty = _("Nothing to clean up: no conversation matches {filters}.", filters=words)
 
         def view(_store: OpenStore) -> PlanView:
             rows = PlanRows(plan, details, left_out, empty, opened, order)
@@ -139,7 +138,7 @@ class PlanScreen(SubScreen):
         """Sort by the next column."""
         self.order = following(PlanOrder, self.order)
         self._lay_out_again()
-        self.say(_("sorted by {column}").format(column=_(self.order)), look="")
+        self.say(_("sorted by {column}", column=_(self.order)), look="")
 
     def open_job(self, key: str) -> None:
         """Show the runs of a job, given by the key of its row, or hide them."""
@@ -174,15 +173,17 @@ class PlanScreen(SubScreen):
             return
         finally:
             self.cancel("progress")
-        note = _("{size} with index · Tab: select in the map")
-        note = note.format(size=formats.size(space.total))
+        note = _("{size} with index · Tab: select in the map", size=formats.size(space.total))
         self.space_title = Content.assemble((f"  {_('disk usage')}  ", "bold"), (note, "dim"))
 
     async def _show_measuring(self) -> None:
         while True:
             total = len(self.main.catalog.sessions)
-            text = _("disk usage · measuring, {count:,} of {total:,} sessions")
-            text = text.format(count=min(len(self.main.sizes), total), total=total)
+            text = _(
+                "disk usage · measuring, {count:,} of {total:,} sessions",
+                count=min(len(self.main.sizes), total),
+                total=total,
+            )
             self.space_title = Content.styled(f"  {text}", "dim")
             await asyncio.sleep(_UPDATE)
 
@@ -202,8 +203,7 @@ class PlanScreen(SubScreen):
         if view is not None and root in view.roots:
             self.leave_out([root])
         elif why is not None and why.code not in BY_HAND:
-            text = _("it stays whatever is marked: {reason}")
-            self.say(text.format(reason=why.words), look="")
+            self.say(_("it stays whatever is marked: {reason}", reason=why.words), look="")
         else:
             self.choices.taken |= {conversation.id}
             self.plan_anew()

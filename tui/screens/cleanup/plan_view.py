@@ -114,7 +114,7 @@ class PlanRows:
         stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
         self._rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
         if stays:
-            kept = _("matched but kept ({count:,}):").format(count=len(plan.spared))
+            kept = _("matched but kept ({count:,}):", count=len(plan.spared))
             self._rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
         self._index = {row.key: index for index, row in enumerate(self._rows)}
 
@@ -190,12 +190,14 @@ def make_view(
     narrowed = plan.narrowed(left_out)
     stays = [along_line(plan, marks), spared_line(plan)]
     if orphans := len(narrowed.reparented):
-        sentence = ngettext(
-            "1 related conversation stays, without its parent",
-            "{count:,} related conversations stay, without their parent",
-            orphans,
+        stays.append(
+            ngettext(
+                "1 related conversation stays, without its parent",
+                "{count:,} related conversations stay, without their parent",
+                orphans,
+                count=orphans,
+            )
         )
-        stays.append(sentence.format(count=orphans))
     return PlanView(
         rows=rows,
         plan=narrowed,

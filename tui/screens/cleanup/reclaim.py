@@ -63,9 +63,10 @@ class ReclaimCard(Card[bool]):
         reclaim, file = self._reclaim, self._reclaim.file
         with Vertical(id="card"):
             yield Static(Content.styled(_("Shrink the file"), "bold"))
-            gained = _("{free} of {size} are free inside the file")
-            gained = gained.format(
-                free=formats.size(file.free_bytes), size=formats.size(file.file_bytes)
+            gained = _(
+                "{free} of {size} are free inside the file",
+                free=formats.size(file.free_bytes),
+                size=formats.size(file.file_bytes),
             )
             yield Static(Content.styled(gained, "$accent"))
             needed = _(
@@ -155,15 +156,24 @@ def _run(main: MainScreen, reclaim: Reclaim) -> None:
         main.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
-        wrong = _("{program} could not be started: {reason}.")
-        main.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
+        main.failed(
+            BrowseError(
+                _(
+                    "{program} could not be started: {reason}.",
+                    program=reclaim.executable,
+                    reason=error.strerror,
+                )
+            )
+        )
         return
     after = main.store.sizes()[0]
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
-    sizes = _("the file has {after}, it had {before}").format(
-        after=formats.size(after), before=formats.size(before)
+    sizes = _(
+        "the file has {after}, it had {before}",
+        after=formats.size(after),
+        before=formats.size(before),
     )
-    main.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
+    main.say(_("hermes ended with {code}: {told}", code=code, told=sizes) if code else sizes)
     main.listing.read()
 
 

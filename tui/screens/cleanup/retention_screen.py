@@ -55,7 +55,7 @@ class ForecastRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> Line:
         days = self.days
-        when = _("never") if days is None else _("{days:,.0f} d").format(days=days)
+        when = _("never") if days is None else _("{days:,.0f} d", days=days)
         if days is not None and days < 1:
             when = pgettext("deadline", "now")
         urgent = days is not None and days < 7
@@ -121,15 +121,17 @@ def _rule(outlook: _Outlook) -> str:
     parts = [one_line(rules.why_never or rules.retention.sentence, 300)]
     if leaving:
         first = sum(row.days is not None and row.days < 1 for row in leaving)
-        at_next = _("{count:,} at its next clean-up").format(count=first)
+        at_next = _("{count:,} at its next clean-up", count=first)
         parts.append(at_next if first else _("none at its next clean-up"))
     if outlook.closing:
-        sentence = ngettext(
-            "closes 1 open session of automation and deletes it later",
-            "closes {count:,} open sessions of automation and deletes them later",
-            outlook.closing,
+        parts.append(
+            ngettext(
+                "closes 1 open session of automation and deletes it later",
+                "closes {count:,} open sessions of automation and deletes them later",
+                outlook.closing,
+                count=outlook.closing,
+            )
         )
-        parts.append(sentence.format(count=outlook.closing))
     if leaving and rules.pins_hold:
         parts.append(_("a pin protects, archiving does not"))
     elif leaving and rules.can_pin:
@@ -260,5 +262,9 @@ async def _copy_to_trash(context: Context, catalog: Catalog, conversation: Conve
         return copy_to_trash(store, catalog, [conversation], trash, now=now, sessions_folder=files)
 
     bundle = await context.write(copy)
-    sentence = _("a copy is in the trash: {name}; restore it after Hermes has deleted the original")
-    context.say(sentence.format(name=bundle.name))
+    context.say(
+        _(
+            "a copy is in the trash: {name}; restore it after Hermes has deleted the original",
+            name=bundle.name,
+        )
+    )

@@ -78,7 +78,7 @@ def why_none(selection: Selection) -> str:
     query = selection.query
     if query.problems:
         words = _("; ").join(problem.text for problem in query.problems)
-        return _("A filter cannot be read: {problems}").format(problems=words)
+        return _("A filter cannot be read: {problems}", problems=words)
     if not selection.nothing:
         return ""
     if query.filters:

@@ -76,7 +76,7 @@ def lay_out(store: StoreBytes, width: int, height: int) -> list[Tile]:
         sizes = [tile.bytes for tile in tiles]
         others = store.bytes - shown
         if others:
-            name = _("{count:,} smaller ones").format(count=store.conversations - count)
+            name = _("{count:,} smaller ones", count=store.conversations - count)
             goes = store.goes - sum(tile.goes for tile in tiles)
             tiles.append(Tile(name, others, min(max(goes, 0), others)))
             sizes.append(min(others, shown) or others)

@@ -79,7 +79,7 @@ class TimeAxis(Picture):
         measure = self._heading or _(axis.measure)
         measure += _(", estimated") if axis.is_estimated else ""
         unit, peak = _(UNITS[axis.unit]), AMOUNTS[axis.measure](axis.peak)
-        title = _("{what} {unit}, up to {peak}").format(what=measure, unit=unit, peak=peak)
+        title = _("{what} {unit}, up to {peak}", what=measure, unit=unit, peak=peak)
         cells = [Cell(f" {title}  ", "title")]
         kinds = (
             ("goes", "█", _("delete")),
@@ -91,8 +91,13 @@ class TimeAxis(Picture):
                 cells += [Cell(sign, look), Cell(f" {words}  ", "text")]
         if axis.later is not None:
             count, last = axis.later
-            text = ngettext("1 more later: {day}", "{count:,} more later, until {day}", count)
-            text = text.format(count=count, day=formats.day_key(last))
+            text = ngettext(
+                "1 more later: {day}",
+                "{count:,} more later, until {day}",
+                count,
+                count=count,
+                day=formats.day_key(last),
+            )
             cells.append(Cell(f"· {text}  ", "text"))
         used = sum(cell_len(cell.text) for cell in cells)
         cutoff = self._cutoff(width - used)

@@ -26,7 +26,7 @@ def what_goes(view: PlanView | None, space: SpaceMap | None, *, is_old: bool) ->
         return Content.styled(" " + _("nothing to clean up"), "dim")
     parts = [formats.counted(totals.conversations, "conversation")]
     if space is not None and space.total >= totals.bytes > 0:  # else it was deleted by now
-        parts.append(_("{share:.0%} of the store").format(share=totals.bytes / space.total))
+        parts.append(_("{share:.0%} of the store", share=totals.bytes / space.total))
     line = Content(f" ✓ {' · '.join([*parts, view.sentence])}")
     return line.stylize("dim") if is_old else line.stylize("bold $accent", 0, len(parts[0]) + 3)
 
@@ -57,16 +57,16 @@ def before_and_after(
 def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
     words = []
     if goes:
-        words.append(_("{size} freed at once").format(size=formats.size(goes)))
+        words.append(_("{size} freed at once", size=formats.size(goes)))
     if file.free_bytes:
-        words.append(_("{size} free already").format(size=formats.size(file.free_bytes)))
+        words.append(_("{size} free already", size=formats.size(file.free_bytes)))
     if file.shrinks_itself:
         words.append(_("the file gets smaller by itself"))
     elif given_back or file.free_bytes:
         returned = formats.size(given_back + file.free_bytes)
-        words.append(_("v shrinks the file by {size}").format(size=returned))
+        words.append(_("v shrinks the file by {size}", size=returned))
     if file.wal_bytes:
-        words.append(_("log {size}").format(size=formats.size(file.wal_bytes)))
+        words.append(_("log {size}", size=formats.size(file.wal_bytes)))
     return words
 
 

@@ -67,7 +67,7 @@ def _bar(compaction: Compaction, most: int, width: int) -> Line:
 def _tokens(compaction: Compaction) -> str:
     before = formats.number(formats.tokens(compaction.bytes_before))
     after = formats.number(formats.tokens(compaction.bytes_after))
-    return _("~{before} ▸ {after} tok").format(before=before, after=after)
+    return _("~{before} ▸ {after} tok", before=before, after=after)
 
 
 def _most(compactions: Sequence[Compaction]) -> int:
@@ -81,8 +81,7 @@ def outcome(compaction: Compaction) -> str:
     else:
         count = len(compaction.gone)
         what = _("nothing") if compaction.summary is None else _("summary")
-    words = ngettext("1 msg ▸ {what}", "{count:,} msgs ▸ {what}", count)
-    return words.format(count=count, what=what)
+    return ngettext("1 msg ▸ {what}", "{count:,} msgs ▸ {what}", count, count=count, what=what)
 
 
 def compaction_rows(

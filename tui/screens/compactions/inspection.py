@@ -103,8 +103,11 @@ def notes(compaction: Compaction) -> Iterator[str]:
         left_out.add(CompactionNote.EDGE)
     yield from (_(NOTES[note]) for note in compaction.notes if note not in left_out)
     if compaction.gap is not None:
-        words = _("The ids {first} to {last} are in no row of the store.")
-        yield words.format(first=compaction.gap.first, last=compaction.gap.last)
+        yield _(
+            "The ids {first} to {last} are in no row of the store.",
+            first=compaction.gap.first,
+            last=compaction.gap.last,
+        )
 
 
 def remedy(inspection: Inspection, compaction: Compaction) -> str:
@@ -154,7 +157,7 @@ def title_of_instead(compaction: Compaction) -> str:
         first = f"{first} · {words.format(count=kept)}"
     elif compaction.summary is None:
         return _("Instead: nothing")
-    return _("Instead: {parts}").format(parts=first)
+    return _("Instead: {parts}", parts=first)
 
 
 def nothing_compressed(history: CompactionHistory) -> str:
@@ -162,21 +165,20 @@ def nothing_compressed(history: CompactionHistory) -> str:
     gap = max(history.gaps.values(), key=lambda gap: gap.number, default=None)
     if gap is None:
         return _("Hermes has not compressed this conversation.")
-    words = _(
+    return _(
         "No compression is stored here, but the ids {first} to {last} are in no row: messages of this or of another "
-        "conversation were deleted."
+        "conversation were deleted.",
+        first=gap.first,
+        last=gap.last,
     )
-    return words.format(first=gap.first, last=gap.last)
 
 
 def describe_lost(lost: Lost, number: int, count: int) -> str:
     """Return a sentence about a lost term, for the status line."""
-    words = ngettext(
+    return ngettext(
         "lost {number:,} of {count:,} · {kind}: {term} · said once, in message {id}",
         "lost {number:,} of {count:,} · {kind}: {term} · said {times:,} times, last in message {id}",
         lost.times,
-    )
-    return words.format(
         number=number,
         count=count,
         kind=_(LOST_KINDS[lost.kind]),
@@ -192,16 +194,21 @@ def replaced_markdown(
     """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
     model = inspection.replaced(compaction)
     model.add(messages)
-    words = _("Messages from before the compression of {time}:")
-    parts = [words.format(time=formats.timestamp(compaction.at))]
+    parts = [
+        _("Messages from before the compression of {time}:", time=formats.timestamp(compaction.at))
+    ]
     parts += [document(each, model).text.rstrip() for each in messages if not model.is_paired(each)]
     return "\n\n".join(parts) + "\n"
 
 
 def lost_markdown(compaction: Compaction, losses: Losses) -> str:
     """Return what a compaction lost as Markdown, to be pasted into a conversation."""
-    words = _("Details from before the compression of {time} that its summary does not mention:")
-    lines = [words.format(time=formats.timestamp(compaction.at))]
+    lines = [
+        _(
+            "Details from before the compression of {time} that its summary does not mention:",
+            time=formats.timestamp(compaction.at),
+        )
+    ]
     for kind, label in LOST_KINDS.items():
         terms = [_as_item(lost) for lost in losses.terms if lost.kind is kind]
         lines += ["", f"## {_(label)}", "", *terms] if terms else []

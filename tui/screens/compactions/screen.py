@@ -264,7 +264,7 @@ class CompactionsScreen(SubScreen):
         if compaction is None:
             return
         conversation, time = self._inspection.conversation, formats.timestamp(compaction.at)
-        name = _("{title}, before {time}").format(title=formats.name(conversation), time=time)
+        name = _("{title}, before {time}", title=formats.name(conversation), time=time)
         part = frozenset(compaction.gone)
         load("export")(self.main, self.app, [conversation._replace(title=name)], part)
 

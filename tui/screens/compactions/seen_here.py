@@ -40,9 +40,9 @@ def sentence(given: ModelContext, memory: Memory) -> str:
         words = ngettext("1 message carried over", "{count:,} messages carried over", kept)
         parts.append(words.format(count=kept))
     parts.append(formats.counted(since, "message"))
-    had = _("the model had: {parts}").format(parts=" + ".join(parts))
+    had = _("the model had: {parts}", parts=" + ".join(parts))
     size = formats.number(formats.tokens(given.size))
-    more.append(_("about {count} tokens").format(count=size))
+    more.append(_("about {count} tokens", count=size))
     if not given.is_certain:
         more.append(_("inferred"))
     return " · ".join([had, *more])

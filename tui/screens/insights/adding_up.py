@@ -140,7 +140,7 @@ class AddingUp:
             await asyncio.sleep(TELL_SECONDS)
             if scan.share is not None:
                 progress = " · ".join(scan.words(scan.share))
-                self._screen.say(_("reading the store, {progress}").format(progress=progress))
+                self._screen.say(_("reading the store, {progress}", progress=progress))
 
 
 def _add_up(facts: Facts, question: Question, now: float) -> GroupedSums:

@@ -228,7 +228,7 @@ class WeekPlot(Widget):
         text.append(f"\n      {_SHADES[0]} {_('none')}", "dim")
         for shade, bound in zip(shades, bounds, strict=True):
             text.append(f"  {shade * 2}", self._style("primary"))
-            text.append(" " + _("to {value}").format(value=self._form(bound)), "dim")
+            text.append(" " + _("to {value}", value=self._form(bound)), "dim")
         note = "   " + _("each shade: a quarter of the hours used")
         if len(bounds) == 4 and cell_len(text.plain.rsplit("\n", 1)[-1] + note) <= self.size.width:
             text.append(note, "dim")

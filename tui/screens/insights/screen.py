@@ -159,7 +159,7 @@ class InsightsScreen(SubScreen):
             self.answer = await self.sums.answer(question)
         except BrowseError as error:
             if self.answer is None:
-                text = _("{error} F5 tries again.").format(error=error.sentence)
+                text = _("{error} F5 tries again.", error=error.sentence)
                 self.groups.show(FixedRows([NoteRow(text)]))
             raise
 
@@ -224,8 +224,13 @@ class InsightsScreen(SubScreen):
         self.groups.show(CatalogRows(catalog, roots, self.main.details, self._opened, _("None.")))
         self._show_headings()
         what, count = label(row.by, row.group.key), formats.counted(len(roots), "conversation")
-        sentence = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
-        self.say(sentence.format(what=what, conversations=count))
+        self.say(
+            _(
+                "behind {what}: {conversations} · Enter reads one, Esc goes back",
+                what=what,
+                conversations=count,
+            )
+        )
 
     # Chart
 
@@ -260,7 +265,7 @@ class InsightsScreen(SubScreen):
         if index is not None:
             self.groups.cursor = index
         else:
-            self.say(_("{what}: nothing").format(what=label(by, key)))
+            self.say(_("{what}: nothing", what=label(by, key)))
 
     # Rows
 
@@ -332,7 +337,7 @@ class InsightsScreen(SubScreen):
             return
         search = search_for(row.by, row.group.key, self.question.period, self.main.clock())
         if not search.query:
-            self.say(_("{why}: Enter shows the conversations").format(why=search.note))
+            self.say(_("{why}: Enter shows the conversations", why=search.note))
             return
         self.dismiss(None)
         self.main.search_for(f"{search.query} ", search.note)

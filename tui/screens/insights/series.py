@@ -110,7 +110,7 @@ class Stacking:
         names = [""]
         if self._parts:
             others = len(self._parts) - len(self.looks)
-            rest = ngettext("1 other", "{count:,} others", others).format(count=others)
+            rest = ngettext("1 other", "{count:,} others", others, count=others)
             own = [one_line(name_of(key), _NAME) for key in self.looks] if name_of else None
             names = [*(own or _short(list(self.looks))), rest]
         looks = [*self.looks.values(), OTHERS] if self._parts else [OWN[0]]
@@ -144,6 +144,6 @@ def make_chart(
         series=stacking.series(keys, name_of if answer.by == "conversation" else None),
         chosen=keys.index(current) if is_column and current in keys else None,
         form=partial(printed, metric=metric),
-        title=_("{metric} by {unit}").format(metric=_(metric), unit=by_name(unit)),
+        title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),
         keys=keys if is_column else (),
     )

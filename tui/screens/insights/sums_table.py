@@ -142,7 +142,7 @@ class GroupRow(NamedTuple):
         name, group = one_line(self.name, 120), self.group
         if not group.cost_usd and not group.unknown:
             return name
-        return " · ".join([name, _("cost {sum}").format(sum=cost_line(group, 0))])
+        return " · ".join([name, _("cost {sum}", sum=cost_line(group, 0))])
 
 
 def _bar(parts: Sequence[Part], most: float, width: int) -> Line:

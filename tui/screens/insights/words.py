@@ -83,7 +83,7 @@ def label(by: str, key: str) -> str:
     if bucket is not None:
         if by == "week":
             last = calendar.short_day(bucket + timedelta(days=6))
-            return _("{first} to {last}").format(first=calendar.short_day(bucket), last=last)
+            return _("{first} to {last}", first=calendar.short_day(bucket), last=last)
         return calendar.month(bucket) if by == "month" else calendar.short_day(bucket)
     return one_line(key, 200)
 
@@ -104,23 +104,24 @@ def tokens_line(group: Group, width: int) -> str:
     kind."""
     tokens = group.tokens
     cached = tokens.cache_read + tokens.cache_write
-    kinds = _("{fresh} input, {cached} cached, {out} output").format(
+    kinds = _(
+        "{fresh} input, {cached} cached, {out} output",
         fresh=formats.number(tokens.input),
         cached=formats.number(cached),
         out=formats.number(tokens.output),
     )
     reasoning = (
-        _(" ({count} reasoning)").format(count=formats.number(tokens.reasoning))
+        _(" ({count} reasoning)", count=formats.number(tokens.reasoning))
         if tokens.reasoning
         else ""
     )
     many = len(group.conversations)
     sentence = ""
-    convs = _("{count:,} convs").format(count=many)
-    msgs = _("{count:,} msgs").format(count=group.messages)
-    sessions = _("{count:,} begun").format(count=group.sessions)
-    begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions).format(
-        count=group.sessions
+    convs = _("{count:,} convs", count=many)
+    msgs = _("{count:,} msgs", count=group.messages)
+    sessions = _("{count:,} begun", count=group.sessions)
+    begun = ngettext(
+        "1 session begun", "{count:,} sessions begun", group.sessions, count=group.sessions
     )
     heads = (
         [formats.counted(many, "conversation"), begun, formats.counted(group.messages, "message")],
@@ -145,34 +146,41 @@ def cost_line(group: Group, without_session: int) -> str:
     """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without
     a session."""
     parts = [
-        _("{total}: {actual} actual + {estimated} estimated").format(
+        _(
+            "{total}: {actual} actual + {estimated} estimated",
             total=printed(group.cost_usd, "cost"),
             actual=printed(group.actual_usd, "cost"),
             estimated=printed(group.estimated_usd, "cost"),
         )
     ]
     if group.unknown:
-        unknown = ngettext(
-            "1 session of unknown cost", "{count:,} sessions of unknown cost", group.unknown
+        parts.append(
+            ngettext(
+                "1 session of unknown cost",
+                "{count:,} sessions of unknown cost",
+                group.unknown,
+                count=group.unknown,
+            )
         )
-        parts.append(unknown.format(count=group.unknown))
     if group.included:
-        parts.append(_("{count:,} in a subscription").format(count=group.included))
+        parts.append(_("{count:,} in a subscription", count=group.included))
     if without_session:
-        left = ngettext(
-            "1 message of no session left out",
-            "{count:,} messages of no session left out",
-            without_session,
+        parts.append(
+            ngettext(
+                "1 message of no session left out",
+                "{count:,} messages of no session left out",
+                without_session,
+                count=without_session,
+            )
         )
-        parts.append(left.format(count=without_session))
     return " · ".join(parts)
 
 
 def tools_line(group: Group) -> str:
     """Return calls, answers and failures of tools in a sentence."""
     rate = f" ({group.failure_rate:.1%})" if group.failure_rate is not None else ""
-    sentence = _("{calls} · {answers} · {failed:,} failed{rate} · in {sessions} of {conversations}")
-    return sentence.format(
+    return _(
+        "{calls} · {answers} · {failed:,} failed{rate} · in {sessions} of {conversations}",
         calls=formats.counted(group.calls, "call"),
         answers=formats.counted(group.messages, "answer"),
         failed=group.failed,
@@ -188,7 +196,7 @@ def sums_lines(answer: GroupedSums, width: int) -> tuple[str, str]:
     if answer.by == TOOL:
         return tools_line(total), _("No store records tokens or cost by tool.")
     cost_words = cost_line(total, answer.without_session)
-    return tokens_line(total, width), _("cost {sum}").format(sum=cost_words)
+    return tokens_line(total, width), _("cost {sum}", sum=cost_words)
 
 
 def period_notes(question: Question, metric: str, now: float) -> list[str]:
@@ -199,8 +207,7 @@ def period_notes(question: Question, metric: str, now: float) -> list[str]:
         since, month = _("since {day} {month} {year}"), _(calendar.MONTHS[day.month - 1])
         notes.append(since.format(day=day.day, month=month, year=day.year))
     if question.by == "hour":
-        by_hour = _("{metric} by {unit}")
-        notes.append(by_hour.format(metric=_(metric), unit=by_name("hour")))
+        notes.append(_("{metric} by {unit}", metric=_(metric), unit=by_name("hour")))
     return notes
 
 

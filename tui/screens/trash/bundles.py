@@ -109,7 +109,7 @@ class BundleRow(NamedTuple):
         first = formats.name(self.deleted[0].conversation) if self.deleted else ""
         more = len(each.conversations) - 1
         if first and more > 0:
-            return _("{title} and {count:,} more").format(title=first, count=more)
+            return _("{title} and {count:,} more", title=first, count=more)
         return first or each.title or (each.conversations[0] if each.conversations else each.name)
 
     @property
@@ -121,7 +121,7 @@ class BundleRow(NamedTuple):
             return _("restored")
         count = len(bundle.conversations)
         back = sum(tip in bundle.restored for tip in bundle.conversations)
-        return _("{back:,} of {count:,} back").format(back=back, count=count) if back else ""
+        return _("{back:,} of {count:,} back", back=back, count=count) if back else ""
 
     def spans(self, width: int, now: float) -> Line:
         bundle, state = self.bundle, f"  {self._state}".rstrip()
@@ -145,7 +145,7 @@ def contents(row: BundleRow, now: float) -> Content:
     bundle, day = row.bundle, formats.day(row.bundle.created_at)
     lines = [Content.styled(one_line(row.title, 200), "bold")]
     if bundle.damage:
-        damage = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
+        damage = _("damaged: {reason}", reason=one_line(bundle.damage, 300))
         lines.append(Content.styled(damage, "$error"))
     counts = (
         formats.counted(len(bundle.conversations), "conversation"),
@@ -153,13 +153,17 @@ def contents(row: BundleRow, now: float) -> Content:
         formats.counted(bundle.messages, "message"),
     )
     clock, size = formats.clock(bundle.created_at), formats.size(bundle.bytes)
-    deleted = _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=size)
+    deleted = _("deleted {day}, {clock} · {size}", day=day, clock=clock, size=size)
     facts = [" · ".join(counts), deleted]
     if bundle.restored_at is not None:
-        text = _("restored {day}; its file stays in the trash until it is deleted for good")
-        facts.append(text.format(day=formats.day(bundle.restored_at)))
+        facts.append(
+            _(
+                "restored {day}; its file stays in the trash until it is deleted for good",
+                day=formats.day(bundle.restored_at),
+            )
+        )
     store = one_line(bundle.store, 300)
-    facts += [_("from {store}").format(store=store) if store else "", bundle.name, ""]
+    facts += [_("from {store}", store=store) if store else "", bundle.name, ""]
     lines += [Content.styled(fact, "dim") for fact in facts]
     titles = chain(bundle.titles, repeat(None))
     named = zip(bundle.conversations[:_LISTED], titles, strict=False)
@@ -221,22 +225,31 @@ class DropCard(CountCard):
         """Return the texts for this number."""
         return CountWords(
             ngettext(
-                "type {count} to delete it for good", "type {count} to delete them for good", count
-            ).format(count=count),
-            _("{count} and Enter delete for good").format(count=count),
-            _("that is not {count} · nothing is deleted").format(count=count),
+                "type {count} to delete it for good",
+                "type {count} to delete them for good",
+                count,
+                count=count,
+            ),
+            _("{count} and Enter delete for good", count=count),
+            _("that is not {count} · nothing is deleted", count=count),
         )
 
     def compose(self) -> ComposeResult:
         count = len(self._bundles)
         with Vertical(id="card"):
             size = formats.size(sum(each.bytes for each in self._bundles))
-            question = ngettext(
-                "Delete 1 deletion for good? ({size})",
-                "Delete {count:,} deletions for good? ({size})",
-                count,
+            yield Static(
+                Content.styled(
+                    ngettext(
+                        "Delete 1 deletion for good? ({size})",
+                        "Delete {count:,} deletions for good? ({size})",
+                        count,
+                        count=count,
+                        size=size,
+                    ),
+                    "bold",
+                )
             )
-            yield Static(Content.styled(question.format(count=count, size=size), "bold"))
             for each in self._bundles[:_NAMED]:
                 sessions = formats.counted(len(each.sessions), "session")
                 yield Static(
@@ -267,7 +280,7 @@ class BundleScreen(MainScreen):
         shown: list[Conversation],
         title: str,
     ) -> None:
-        label = _("trash: {title}").format(title=one_line(title, 40))
+        label = _("trash: {title}", title=one_line(title, 40))
         location = Location(bundle.path, label=label)
         super().__init__(beside.host, location, Store(bundle.path), first, shown)
         self._beside, self._bundle = beside, bundle

@@ -117,8 +117,7 @@ class TrashScreen(SubScreen):
     def _show(self) -> None:
         size = formats.size(sum(bundle.bytes for bundle in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
-        summary = _("{bundles} · {size} in {folder}")
-        summary = summary.format(bundles=count, size=size, folder=self._folder)
+        summary = _("{bundles} · {size} in {folder}", bundles=count, size=size, folder=self._folder)
         title = f" {_('trash')}  ", "bold"
         self.line("header").update(Content.assemble(title, (one_line(summary, 300), "dim")))
         rows = [
@@ -158,7 +157,7 @@ class TrashScreen(SubScreen):
         event.stop()
         if isinstance(event.row, BundleRow) and not self._is_opening:
             self._is_opening = True
-            self.say(_("reading {name} …").format(name=event.row.bundle.name))
+            self.say(_("reading {name} …", name=event.row.bundle.name))
             self.start("bundle", self._open, event.row)
 
     async def _open(self, row: BundleRow) -> None:
@@ -193,8 +192,11 @@ class TrashScreen(SubScreen):
         """Restore the marked bundles, or the current one."""
         if bundles := self._targets():
             count = len(bundles)
-            text = ngettext("restoring 1 deletion …", "restoring {count:,} deletions …", count)
-            self.say(text.format(count=count))
+            self.say(
+                ngettext(
+                    "restoring 1 deletion …", "restoring {count:,} deletions …", count, count=count
+                )
+            )
             self.main.start_write(self._restore, bundles, self._show_progress(bundles))
 
     async def _restore(self, bundles: Sequence[Bundle], progress: ProgressCard | None) -> None:
@@ -210,8 +212,12 @@ class TrashScreen(SubScreen):
             def tell(stage: Stage) -> None:
                 if progress is not None:
                     share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
-                    text = _("{number:,} of {total:,} · {stage}")
-                    text = text.format(number=number, total=len(bundles), stage=stage.words)
+                    text = _(
+                        "{number:,} of {total:,} · {stage}",
+                        number=number,
+                        total=len(bundles),
+                        stage=stage.words,
+                    )
                     main.writes.tell(progress.show, share, text)
 
             return restore(
@@ -255,13 +261,18 @@ class TrashScreen(SubScreen):
         """Verify the checksum of a bundle."""
         if self._current is not None:
             name = self._current.bundle.name
-            self.say(_("reading {name} …").format(name=name))
+            self.say(_("reading {name} …", name=name))
             self.start("check", self._check, name)
 
     async def _check(self, name: str) -> None:
         facts = await self.write(lambda: verify(find(self._folder, name)))
-        text = _("{name} is complete: {count:,} messages, the checksum matches")
-        self.say(text.format(name=name, count=facts.messages))
+        self.say(
+            _(
+                "{name} is complete: {count:,} messages, the checksum matches",
+                name=name,
+                count=facts.messages,
+            )
+        )
 
     def action_drop(self) -> None:
         """Remove the marked bundles, or the current one, for good after a confirmation."""
@@ -282,9 +293,13 @@ class TrashScreen(SubScreen):
                 drop(folder, bundle.name)
 
         await self.write(drop_all)
-        text = ngettext(
-            "deleted 1 deletion for good", "deleted {count:,} deletions for good", count
+        self.say(
+            ngettext(
+                "deleted 1 deletion for good",
+                "deleted {count:,} deletions for good",
+                count,
+                count=count,
+            )
         )
-        self.say(text.format(count=count))
         self._marked.clear()
         self._read()
