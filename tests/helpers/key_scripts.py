@@ -189,7 +189,8 @@ SCRIPTS: dict[str, Script] = {
     "`M`": (("M", r"Replaced: \d+ messages"), (ESC, ON_LIST)),
     "`F`": (("F", r"5 files"), (TAB, r"diff --git"), (ESC, ON_LIST)),
     "`T`": (
-        ("Turgent\r", r"#urgent"),
+        ("T", r"Enter store"),
+        ("urgent\r", r"#urgent"),
         ("/tag:urgent", r"Fix auth bug"),
         (ESC, r"search: words"),
         (ESC, ON_LIST),
