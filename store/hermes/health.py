@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from ..amounts import size
 from ..connection.connect import Store
+from ..connection.origin import OWN
 from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN
 from ..connection.stored_values import as_int
 from ..errors import Advice
+from ..notes.notes_file import NotesError, notes_of
 from ..search.coverage import STALE, Damage, remedy
 from ..wording import _
 from .homes import Location
@@ -69,7 +71,12 @@ def _warning(code: str, text: str, remedy: str) -> StoreProblem:
 
 def warnings_of(reader: Reader) -> Iterator[StoreProblem]:
     """Yield what every user of this file should know."""
-    schema = reader.schema
+    schema, notes = reader.schema, notes_of(reader)
+    if notes is not None:
+        try:
+            notes.rows(f"SELECT 1 FROM tags WHERE {OWN} LIMIT 1")
+        except NotesError as error:
+            yield _warning("notes", error.sentence, error.remedy)
     if schema.is_newer:
         text = _(
             "Schema {version} is newer than the newest known one ({known}): the known parts are "

@@ -116,6 +116,8 @@ class MainScreen(KeyScreen):
 
     def watch_attention(self) -> None:
         self.show_header_soon()
+        self.loader.mark_new()
+        self.describe_row(self.rows.current)
 
     def watch_marks_set(self) -> None:
         self.listing.read_attention()

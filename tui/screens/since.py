@@ -137,9 +137,8 @@ class SinceScreen(SubScreen):
             return
         if isinstance(self.rows.source.row(0), NoteRow):
             self._show(await self.read(read))
-        self.say(_("asking the other profiles and machines …"))
+        self.show_title(_("since you looked"), _("asking the other profiles and machines …"))
         self._show(await self._reads_everywhere.run(read))
-        self.say("")
 
     def _show(self, found: Since) -> None:
         self.show_title(

@@ -139,6 +139,17 @@ class TranscriptModel:
     def __len__(self) -> int:
         return len(self.entries)
 
+    @property
+    def messages(self) -> Sequence[ChatMessage]:
+        """The messages read so far."""
+        return list(self._messages.values())
+
+    def of(self, conversation: Conversation) -> TranscriptModel:
+        """Return the same of the conversation as it is known now."""
+        model = TranscriptModel(conversation, self.outline)
+        model.add(self.messages)
+        return model
+
     def row(self, index: int) -> RowInfo | None:
         """Return the row of an entry; None for rules."""
         entry = self.entries[index]

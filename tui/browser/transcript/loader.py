@@ -264,11 +264,22 @@ class TranscriptLoader:
         model = await main.read(read)
         if model is None or main.transcript.model is not shown:
             return
-        model.add([m for m in map(shown.message, range(len(shown))) if m is not None])
+        model.add(shown.messages)
         new = main.transcript.grow(model)
         main.model = model
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
+
+    def mark_new(self) -> None:
+        """Show where the new messages of the conversation on screen begin, once it is known."""
+        main, model = self._main, self._main.transcript.model
+        if model is None or self.is_recap or model.conversation.first_new is not None:
+            return
+        detailed = main.details.complete(model.conversation)[0]
+        if detailed.first_new is not None:
+            marked = model.of(detailed)
+            main.transcript.grow(marked)
+            main.model = marked
 
     def next_mode(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""

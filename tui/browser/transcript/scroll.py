@@ -152,8 +152,8 @@ class TranscriptScroll(LongView, can_focus=True):
         self._draw()
         self._tell_seen()
 
-    def on_focus(self) -> None:
-        super().on_focus()
+    def watch_has_focus(self, _has_focus: bool) -> None:
+        super().watch_has_focus(_has_focus)
         self._tell_seen()
 
     def _tell_seen(self) -> None:

@@ -1,0 +1,176 @@
+"""What happened since the user looked: signs in the list, the screen, and what counts as read."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+from browsing import NOW, browsing, open_app
+from builders import make_store
+from planting import planted_app
+from store_builder import T0
+from textual.content import Content
+
+from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.tui.screens.since import SinceRow, SinceScreen
+
+ASKING, BOAT, PAPER = "Fix auth bug #3", "Boating licence", "Board paper"
+
+
+@pytest.fixture
+async def browser(tmp_path):
+    """The browser on the morning after."""
+    async with browsing(planted_app(tmp_path)) as running:
+        await running.wait_until(lambda: bool(running.screen.attention.unread))
+        await running.settle()
+        yield running
+
+
+def signs(browser):
+    """The sign and the end of each row that has something new or waits, by how its title begins."""
+    rows = browser.screen.rows
+    found = {}
+    for index in range(len(rows)):
+        text = "".join(part for part, _look in rows.source.row(index).spans(80, NOW))
+        if "+" in text[40:] or text[1] == "?":
+            found[text[3:].split()[0]] = (text[1], "+2" in text)
+    return found
+
+
+def lanes(browser):
+    """The rows of the screen: lane and how the title begins."""
+    assert isinstance(browser.app.screen, SinceScreen)
+    rows = browser.app.screen.rows
+    items = [rows.source.row(index) for index in range(len(rows))]
+    return [(row.item.lane, row.item.title[:5]) for row in items if isinstance(row, SinceRow)]
+
+
+async def test_signs(browser):
+    """In the rows, in the head, as filters, in the sentence about a row."""
+    assert signs(browser) == {"Fix": ("?", True), "Board": ("·", True), "Boating": ("?", True)}
+    assert "A 2 wait · 3 new" in browser.text("#header")
+    assert "waits for you" in browser.screen.about and "2 new messages" in browser.screen.about
+    await browser.search("is:waiting")
+    assert len(browser.screen.rows) == 2
+    await browser.press("ctrl+u", *"is:new")
+    await browser.settle()
+    assert len(browser.screen.rows) == 3
+
+
+async def test_the_screen(browser):
+    """Lanes in order, with what is inferred behind its sign; Enter reads at the first new message,
+    Esc comes back, and what was read is gone from it."""
+    await browser.press("A")
+    await browser.wait_until(lambda: bool(lanes(browser)))
+    assert [lane for lane, _title in lanes(browser)] == [
+        *("waiting", "waiting", "wrong", "wrong", "new", "new", "new"),
+    ]
+    screen = browser.app.screen
+    row = screen.rows.current
+    assert isinstance(row, SinceRow) and not row.item.certain and "(inferred)" in browser.status
+    await browser.press("G", "enter")
+    assert browser.screen.current.title == ASKING
+    assert browser.screen.transcript.has_focus and "new from here" in _text(browser)
+    await browser.press("escape")
+    await browser.wait_until(lambda: len(lanes(browser)) == 6)
+    assert ("waiting", "Fix a") in lanes(browser) and ("new", "Fix a") not in lanes(browser)
+
+
+def _text(browser):
+    return "\n".join(
+        "".join(part for part, _look in line)
+        for _entry, line in browser.screen.transcript.page.frame()
+    )
+
+
+async def test_the_job_without_a_session(browser):
+    """A script has nothing to read: Enter says so."""
+    await browser.press("A")
+    await browser.wait_until(lambda: ("wrong", "backu") in lanes(browser))
+    screen = browser.app.screen
+    index = [row for row in range(len(screen.rows)) if "backup" in str(screen.rows.source.row(row))]
+    screen.rows.cursor = index[0]
+    await browser.press("enter")
+    assert "no conversation to read" in browser.status and browser.app.screen is screen
+
+
+async def test_all_read_and_back(browser):
+    """a marks everything, u takes it back."""
+    await browser.press("A", "a")
+    await browser.wait_until(lambda: not browser.screen.attention.unread)
+    assert "u undoes" in browser.status
+    await browser.press("escape")
+    assert "A 2 wait" in browser.text("#header") and "new" not in browser.text("#header")
+    await browser.press("u")
+    await browser.wait_until(lambda: len(browser.screen.attention.unread) == 3)
+
+
+async def test_reading_marks_what_is_in_sight(browser):
+    """The cursor of the list alone reads nothing; in the transcript what is in sight is read."""
+    await browser.press("down", "up")
+    assert "3 new" in browser.text("#header")
+    await browser.press("tab")
+    await browser.wait_until(lambda: len(browser.screen.attention.unread) == 2)
+    assert "new from here" in _text(browser)
+    await browser.press("escape", "f5")
+    await browser.wait_until(lambda: "2 new" in browser.text("#header"))
+
+
+async def test_only_what_is_in_sight(tmp_path):
+    """Of a long conversation only the messages that were on the page are read."""
+    path = tmp_path / "state.db"
+    make_store(path, "22", [{"id": "s", "title": "Long", "started_at": T0}], [])
+    app = open_app(locate_file(path))
+    async with browsing(app, (80, 24)) as browser:
+        await browser.wait_until(lambda: not browser.screen.reads.is_busy)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.executemany(
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', ?, ?, ?)",
+                [("user", f"line {number}\n" * 4, T0 + number) for number in range(40)],
+            )
+        await browser.press("f5")
+        await browser.wait_until(lambda: bool(browser.screen.attention.unread))
+        await browser.press("A", "enter")
+        await browser.wait_until(lambda: 0 < _new(browser) < 40)
+        await browser.press("G")
+        await browser.wait_until(lambda: not _new(browser))
+
+
+def _new(browser):
+    unread = browser.screen.attention.unread
+    return sum(new.messages for new in unread.values())
+
+
+async def test_another_profile(tmp_path):
+    """All profiles are on the screen; Enter switches to the one of the row, at its message."""
+    root = tmp_path / "hermes"
+    for folder, title in ((root, "Root chat"), (root / "profiles" / "work", "Work chat")):
+        folder.mkdir(parents=True)
+        asks = '[{"id": "c", "function": {"name": "clarify", "arguments": "{}"}}]'
+        make_store(
+            folder / "state.db",
+            sessions=[{"id": "same", "title": title, "started_at": T0}],
+            messages=[
+                {"session_id": "same", "content": "go", "timestamp": T0},
+                {"session_id": "same", "role": "assistant", "tool_calls": asks, "timestamp": T0},
+            ],
+        )
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        await browser.press("A")
+        await browser.wait_until(lambda: len(lanes(browser)) == 2)
+        rows = browser.app.screen.rows
+        places = [rows.source.row(index).spans(140, NOW)[3][0] for index in (1, 2)]
+        assert {place.split()[0] for place in places} == {"default", "work"}
+        rows.cursor = 1 + ["work" in place for place in places].index(True)
+        await browser.press("enter")
+        await browser.wait_until(lambda: browser.app.location.profile == "work")
+        await browser.settle()
+        assert browser.screen.current.title == "Work chat" and browser.screen.transcript.has_focus
+
+
+def test_nothing_of_a_title_reaches_the_terminal(tmp_path):
+    """A row passes what it shows through the same filter as every other list."""
+    from hermes_browse.store.since.since import SinceItem
+
+    item = SinceItem("new", "s", "s", "a\x1b[31mb", 1, NOW, "c\x1b]0;d", True, "c\x07li")
+    line = SinceRow(item).spans(100, NOW)
+    assert Content("".join(part for part, _look in line)).plain.isprintable()
