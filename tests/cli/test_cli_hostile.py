@@ -5,10 +5,11 @@ import re
 
 import contract
 import pytest
-from commandline import PROGRAM, STORES, ask, call, copy_store
+from commandline import STORES, ask, call, copy_store
 from effort import slow_but
 from platforms import posix_only
 from poisoned import ATTACK, acting, poison
+from terminal import Terminal
 
 
 @pytest.fixture(params=slow_but(["state-v31"], STORES))
@@ -122,7 +123,6 @@ def test_values_of_another_kind(tmp_path, name, value):
 @posix_only
 def test_on_a_terminal_only_our_own_styles(tmp_path):
     """Rich's colours are the only escape sequences a terminal gets."""
-    pexpect = pytest.importorskip("pexpect")
     poison(copy_store("state-v22", tmp_path), ATTACK, ids=True)
     name = f"20260115_090000_999001{ATTACK}".replace("\0", "")[:40]
     for command in (
@@ -131,12 +131,9 @@ def test_on_a_terminal_only_our_own_styles(tmp_path):
         ["show", "--", name],
         ["lineage", "--", name],
     ):
-        child = pexpect.spawn(
-            PROGRAM[0], [*PROGRAM[1:], "--home", str(tmp_path), *command], timeout=120
-        )
-        text = child.read().decode()
-        child.close()
-        assert child.exitstatus == 0, text
+        terminal = Terminal(["--home", str(tmp_path), *command])
+        assert terminal.wait_for_end() == 0
+        text = terminal.raw.decode()
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
         assert "owned" in plain and not acting(plain, allowed="\r\n"), command
         assert "\x1b[31m" not in text

@@ -6,6 +6,7 @@ import sys
 import pytest
 from commandline import copy_store
 from platforms import posix_only
+from terminal import Terminal
 
 _PROGRAM = """
 import contextlib, io, sys
@@ -93,25 +94,14 @@ def test_the_version_needs_next_to_nothing():
 @posix_only
 def test_on_a_terminal_rich_but_not_textual(tmp_path):
     """Tables on a terminal come from Rich alone."""
-    pexpect = pytest.importorskip("pexpect")
     copy_store("state-v22", tmp_path)
     program = (
         "import sys\nfrom hermes_browse.tui.cli import main\nmain(sys.argv[1:])\n"
-        + "roots = {name.split('.')[0] for name in sys.modules}"
+        "roots = {name.split('.')[0] for name in sys.modules}\n"
+        "print('roots:', *sorted(roots))"
     )
     for command in ("list", "search walrus", "show Rewound", "lineage Rewound", "profiles"):
-        child = pexpect.spawn(
-            sys.executable,
-            [
-                "-c",
-                f"{program}\nprint('roots:', *sorted(roots))",
-                "--home",
-                str(tmp_path),
-                *command.split(),
-            ],
-            timeout=120,
-        )
-        text = child.read().decode()
-        child.close()
-        roots = text.split("roots: ")[1].split()
+        terminal = Terminal(["--home", str(tmp_path), *command.split()], code=program)
+        terminal.wait_for_end()
+        roots = terminal.raw.decode().split("roots: ")[1].split()
         assert "rich" in roots and "textual" not in roots

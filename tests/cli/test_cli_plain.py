@@ -10,6 +10,7 @@ from builders import make_store
 from commandline import PROGRAM, call, copy_store
 from platforms import posix_only
 from store_builder import T0
+from terminal import Terminal
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.hermes.homes import locate_file
@@ -262,23 +263,8 @@ def test_it_needs_no_screen_and_no_command(store):
 @posix_only
 def test_a_terminal_that_cannot_draw_gets_it_by_itself():
     """TERM=dumb: the reason, the list, and not one escape, to the end."""
-    pexpect = pytest.importorskip("pexpect")
-    environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
-    child = pexpect.spawn(
-        PROGRAM[0],
-        [*PROGRAM[1:], "--demo"],
-        env=environment,
-        timeout=60,
-        encoding="utf-8",
-        dimensions=(24, 80),
-    )
-    child.expect("Chats 1 to 10 of")
-    written = child.before
-    child.expect("> ")
-    child.sendline("q")
-    child.expect(pexpect.EOF)
-    written += child.before
-    child.close()
-    assert "TERM=dumb" in written
-    assert "\x1b" not in written
-    assert child.exitstatus == 0
+    terminal = Terminal(["--demo"], TERM="dumb", NO_COLOR="1")
+    terminal.wait_for("Chats 1 to 10 of")
+    terminal.wait_for("\n>")
+    terminal.leave("q\n")
+    assert b"TERM=dumb" in terminal.raw and b"\x1b" not in terminal.raw

@@ -11,6 +11,7 @@ import pytest
 from commandline import PROGRAM, Ended, copy_store, spawn
 from platforms import posix_only
 from store_builder import StoreBuilder
+from terminal import Terminal
 
 pytestmark = posix_only
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -214,11 +215,8 @@ def test_ctrl_c(tmp_path):
 
 def test_json_on_a_terminal_is_json_too(root):
     """Indented for people, the same document."""
-    pexpect = pytest.importorskip("pexpect")
-    child = pexpect.spawn(
-        PROGRAM[0], [*PROGRAM[1:], "--home", str(root), "list", "--json"], timeout=120
-    )
-    text = child.read().decode()
-    child.close()
+    terminal = Terminal(["--home", str(root), "list", "--json"])
+    terminal.wait_for_end()
+    text = terminal.raw.decode()
     assert text.startswith("{\r\n  ")
     assert json.loads(text) == spawn("--home", str(root), "list", "--json").document

@@ -1,16 +1,12 @@
 """Output on a terminal: fits its width, keeps ids whole, wraps at words, lights what matched."""
 
-import os
 import re
 import time
 
 import pytest
-from commandline import PROGRAM
 from platforms import posix_only
 from store_builder import StoreBuilder
-
-pexpect = pytest.importorskip("pexpect")
-pyte = pytest.importorskip("pyte")
+from terminal import Terminal
 
 pytestmark = posix_only
 LONG = "a rather long title that says 日本語 more than fits into any line of a list, and then some more of it"
@@ -42,22 +38,12 @@ def painted(columns, *arguments, **env):
     A line that ran over the edge is found by the emulator's own account: it would have one line
     more than was written.
     """
-    child = pexpect.spawn(
-        PROGRAM[0],
-        [*PROGRAM[1:], *arguments],
-        dimensions=(200, columns),
-        env={**os.environ, **env},
-        timeout=120,
-    )
-    raw = child.read()
-    child.close()
-    assert child.exitstatus == 0, raw
-    screen = pyte.Screen(columns, 200)
-    pyte.ByteStream(screen).feed(raw)
-    lines = [line.rstrip() for line in screen.display]
+    terminal = Terminal(arguments, columns=columns, rows=200, **env)
+    assert terminal.wait_for_end() == 0, terminal.raw
+    lines = [line.rstrip() for line in terminal.screen.display]
     while lines and not lines[-1]:
         lines.pop()
-    text = raw.decode()
+    text = terminal.raw.decode()
     # The summary on standard error may be longer than a narrow terminal; everything else must not
     # be.
     assert len(lines) <= text.count("\n") + (columns < 100), "a line ran over the edge"

@@ -218,18 +218,13 @@ class Driven(Terminal):
         )  # keys of before are thrown away with the rest of the line
         self.read(0.3)
 
-    def leave(self) -> int:
-        """Leave it by a key.
-
-        Returns:
-            Its exit code; the terminal is as it was before.
-        """
-        self.send("\x03")
+    def leave(self, key: str = "\x03") -> None:
+        """End it with a key; all was well, and the terminal is as it was before."""
+        self.send(key)
         self.wait_until(lambda it: not it.child.isalive())
         assert self.settings == self.usual
-        code = self.wait_for_end()
+        assert self.wait_for_end() == 0
         assert self.is_restored
-        return code
 
     def finish(self, how: str) -> None:
         """End it.

@@ -59,6 +59,8 @@ def test_what_is_there_counts_as_restored(tmp_path):
             "an undo takes back what was put back, and no more"
         )
     assert describe(tmp_path / "trash" / f"{name}.db").restored_at is not None
+    with pytest.raises(RefusedError, match="none of these"):
+        put_back(path, name, only=["nobody"])
 
 
 def test_what_has_changed_since_is_refused(tmp_path):

@@ -84,6 +84,7 @@ def test_names_in_one_folder_differ(titles):
         "a (id-2).md",
         "B.md",
     ]
+    assert unique_names([("A", "id"), ("a", "id")], "") == ["A (id)", "a (id) 2"]
 
 
 def test_written_whole_for_its_owner(tmp_path):

@@ -4,14 +4,37 @@ opens."""
 import pytest
 from browsing import rows_of
 from searching import count, search
+from trashing import run
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow, MoreRow, SuggestionRow
 from hermes_browse.tui.browser.search.run import PAGE
 from hermes_browse.tui.widgets.list_rows import NoteRow
+
+
+@pytest.mark.parametrize(
+    "script, said",
+    [
+        ("INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '1')", "stale"),
+        (
+            "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_rebuild_high_water', '10'), "
+            "('fts_rebuild_progress', '4'); DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 10",
+            "rebuilding the index",
+        ),
+        ("DROP TABLE messages_fts", "no search index"),
+    ],
+)
+def test_what_the_index_lacks_is_named_with_the_remedy(script, said, fixture_store):
+    path = fixture_store("state-v22")
+    run(path, *script.split("; "))
+    with Store(path).reader() as reader:
+        coverage = read_coverage(reader)
+    assert said in str(coverage) and coverage.indexed < coverage.messages
+    assert "scanned" in str(coverage)
 
 
 def _suggestions(browser):

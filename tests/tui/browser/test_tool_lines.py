@@ -136,6 +136,11 @@ def test_columns_parted_by_tabs_stand_under_each_other():
     assert len({line.index("│") for line in lines if "│" in line}) == 1
 
 
+def test_a_table_of_markdown_is_drawn():
+    lines = texts(block("| a | bb |\n|---|---|\n| 1 | 2 |", 40))
+    assert lines[0].split() == ["a", "│", "bb"] and not any("|" in line for line in lines)
+
+
 def test_a_field_that_says_nothing_is_shown_when_all_is():
     text = '{"output": "x\\ny", "exit_code": 0, "error": null}'
     assert texts(tool_text_lines(text, 60, Hint(is_result=True), full=False)) == [

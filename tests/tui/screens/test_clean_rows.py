@@ -136,6 +136,14 @@ def test_a_job_stands_where_its_sums_belong(plan):
         )
 
 
+def test_the_map_adds_up(plan):
+    """What goes of the conversations is what the plan takes."""
+    found, space, freed = plan
+    sizes = dict(space.conversations)
+    assert sum(freed.values()) == found.totals().bytes > 0
+    assert all(freed[tip] <= sizes[tip] for tip in freed)
+
+
 def test_spared_runs_of_a_job_are_one_line(plan):
     """With the reason, or how many there are of each; opened it shows every run with its own."""
     found = plan[0]
