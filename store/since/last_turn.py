@@ -117,6 +117,8 @@ class LastRow(NamedTuple):
     at: float | None
     text: str
     """The end of it."""
+    follows_tool: bool
+    """Whether the row before it is the result of a tool."""
 
     @property
     def is_answer(self) -> bool:
@@ -135,13 +137,16 @@ def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, L
     statement = f"SELECT {newest} FROM sessions s WHERE s.id IN ({{keys}})"
     last = [as_int(id) for (id,) in reader.rows_in(statement, session_ids) if id is not None]
     role, calls, content, time = map(schema.message, ("role", "tool_calls", "content", "timestamp"))
+    before = "SELECT max(+p.id) FROM messages p WHERE p.session_id = m.session_id AND p.id < m.id"
     columns = f"{role}, COALESCE({calls}, '') NOT IN ('', '[]'), {schema.active()}, {time}"
     statement = (
-        f"SELECT m.session_id, m.id, {columns}, substr({content}, -{_END}) "
+        f"SELECT m.session_id, m.id, {columns}, substr({content}, -{_END}), "
+        f"(SELECT b.role = 'tool' FROM messages b WHERE b.id = ({before})) "
         "FROM messages m WHERE m.id IN ({keys})"
     )
     found: dict[str, LastRow] = {}
-    for session, id, stored_role, has_calls, active, at, text in reader.rows_in(statement, last):
+    for row in reader.rows_in(statement, last):
+        session, id, stored_role, has_calls, active, at, text, follows_tool = row
         found[text_of(session)] = LastRow(
             as_int(id),
             text_of(stored_role),
@@ -149,6 +154,7 @@ def read_last_rows(reader: Reader, session_ids: Sequence[str]) -> Mapping[str, L
             active == 1,
             as_time(at),
             text_of(text),
+            bool(follows_tool),
         )
     return found
 

@@ -12,7 +12,7 @@ from ..messages.preview import with_names
 from ..notes.read_marks import read_marks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Status, View
-from ..sessions.relations import STALE_AFTER
+from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line
 from ..wording import _, ngettext
 from .cron_runs import CronSessions, read_cron_runs
@@ -93,25 +93,26 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
     unread = find_unread(reader, catalog, now, after)
     since = after if after is not None else read_marks(reader, now).at
     fresh = [catalog.conversation(root) for root in unread]
-    listed = _listed(catalog)
+    opened = _open(catalog)
     found = [
-        *_waiting(reader, catalog, listed, now),
+        *_waiting(reader, catalog, opened, now),
         *_wrong(reader, catalog, fresh, since),
         *_new(catalog, unread),
     ]
     asked = {item.conversation_id for item in found if item.lane == "waiting"}
     found += [
-        item for item in _running(reader, catalog, listed) if item.conversation_id not in asked
+        item for item in _running(reader, catalog, opened) if item.conversation_id not in asked
     ]
     order = {lane: number for number, lane in enumerate(LANES)}
     found.sort(key=lambda item: (order[item.lane], -(FAR_PAST if item.at is None else item.at)))
     return Since(since, tuple(_named(reader, catalog, found)))
 
 
-def _listed(catalog: Catalog) -> list[Conversation]:
-    """Return the conversations that a list shows, but not those that were put away."""
+def _open(catalog: Catalog) -> list[Conversation]:
+    """Return the conversations that were never ended, of those that a list shows and that were not
+    put away."""
     every = map(catalog.conversation, catalog.listed(View.ALL))
-    return [each for each in every if _is_shown(each)]
+    return [each for each in every if not is_ended(each.segments) and _is_shown(each)]
 
 
 def _is_shown(conversation: Conversation) -> bool:
@@ -133,9 +134,9 @@ def _item(
 
 
 def _waiting(
-    reader: Reader, catalog: Catalog, listed: Iterable[Conversation], now: float
+    reader: Reader, catalog: Catalog, opened: Iterable[Conversation], now: float
 ) -> Iterator[SinceItem]:
-    for each in find_waiting(reader, listed, now):
+    for each in find_waiting(reader, opened, now):
         conversation = catalog.conversation(each.session_id)
         at = each.at if each.at is not None else conversation.last_active
         yield _item("waiting", conversation, each.message_id, at, each.why, certain=each.certain)
@@ -170,9 +171,9 @@ def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
 
 
 def _running(
-    reader: Reader, catalog: Catalog, listed: Iterable[Conversation]
+    reader: Reader, catalog: Catalog, opened: Iterable[Conversation]
 ) -> Iterator[SinceItem]:
-    for conversation in listed:
+    for conversation in opened:
         if conversation.status is not Status.LIVE:
             continue
         turn = read_turn(reader, conversation.id)

@@ -64,7 +64,7 @@ def find_waiting(
         row = rows.get(session_id)
         if found is None and row is not None and row.role != "user":
             is_old = is_stale(conversation, now)
-            if not (row.is_answer and is_old):  # its process has most likely died since
+            if not row.is_answer or (row.follows_tool and not is_old):
                 found = _asked(session_id, read_turn(reader, session_id))
             if found is None and row.is_answer and not (is_old or conversation.is_automation):
                 found = _said(session_id, row, is_armed=session_id in armed)

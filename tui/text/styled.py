@@ -49,7 +49,7 @@ def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
     last_break: tuple[int, int] | None = None  # end of the line, start of the next
     for begin, end, cells in split_graphemes(text)[0]:
         if used + cells > width and begin > start:
-            if text[begin] == " ":
+            if text[begin:end] == " ":
                 ranges.append((start, begin))
                 start, used, last_break = end, 0, None
                 continue
@@ -62,7 +62,7 @@ def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
                 start, used = begin, 0
             last_break = None
         used += cells
-        if text[begin] == " ":
+        if text[begin:end] == " ":
             last_break = (begin, end)
         elif cells > 1:
             last_break = (end, end)

@@ -1,9 +1,5 @@
 """Every store can be asked: recorded ones, the sample, and one that holds anything."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import builders
 import pytest
 from paths import DATA
@@ -21,7 +17,7 @@ NAMES = ('it\'s "x".py', "日本.txt", "-x", "..", "a b.c", "%_.py", ".env", "au
 @pytest.mark.parametrize(
     "which", ["sample", "hostile", *sorted(path.name for path in DATA.glob("state-v*.db"))]
 )
-def test_every_session_can_be_asked(which: str, tmp_path: Path) -> None:
+def test_every_session_can_be_asked(which, tmp_path):
     path = DATA / which
     if which == "sample":
         path = tmp_path / "state.db"

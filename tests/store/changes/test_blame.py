@@ -1,7 +1,5 @@
 """`blame`: who wrote a line, also of files that somebody edited by hand between the sessions."""
 
-from __future__ import annotations
-
 from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
@@ -13,31 +11,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import RELEASES, play, store_of
 from store_builder import StoreBuilder, add_tool_use
-from test_random_edits import PATH, Call, patch, read, write
+from test_random_edits import PATH, patch, read, write
 
-from hermes_browse.store.changes.blame import BlameLine, read_blame
+from hermes_browse.store.changes.blame import read_blame
 from hermes_browse.store.connection.connect import Store
 
 Owned = tuple[str, int | None]
 """A line, and the call that wrote it; None for a line that was written by hand."""
 
 
-def blame_of(
-    document: dict[str, object], folder: Path, path: str, text: str | None
-) -> list[BlameLine]:
+def blame_of(document, folder, path, text):
     """The blame of a file of a play."""
     store = store_of(document, folder / "state.db")
     with Store(store).reader() as reader:
         return read_blame(reader, f"{document['directory']}/{path}", text)
 
 
-def session_of(line: BlameLine) -> str | None:
+def session_of(line):
     """The session that wrote a line."""
     return line.edit and line.edit.session_id
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_lines_belong_to_the_message_that_wrote_them(release: str, tmp_path: Path) -> None:
+def test_lines_belong_to_the_message_that_wrote_them(release, tmp_path):
     document = play(release)
     lines = blame_of(document, tmp_path, "src/app.py", document["after"]["src/app.py"])
     assert [
@@ -54,7 +50,7 @@ def test_lines_belong_to_the_message_that_wrote_them(release: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_lines_by_hand_belong_to_nobody(release: str, tmp_path: Path) -> None:
+def test_lines_by_hand_belong_to_nobody(release, tmp_path):
     document = play(release)
     after = document["after"]
     lines = blame_of(document, tmp_path, "hand.txt", after["hand.txt"])
@@ -73,16 +69,16 @@ def test_lines_by_hand_belong_to_nobody(release: str, tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path: Path) -> None:
+def test_a_file_that_is_gone_is_shown_as_it_was_left(tmp_path):
     lines = blame_of(play("0.19.0"), tmp_path, "docs/new.md", None)
     assert [(line.text, session_of(line)) for line in lines] == [
         (text, "first") for text in ("# New", "", "text", "more")
     ]
 
 
-def edited(old: list[Owned], texts: list[str], owner: int | None) -> list[Owned]:
+def edited(old, texts, owner):
     """Lines after an edit: those that it inserted, as its diff has them, have a new owner."""
-    lines: list[Owned] = []
+    lines = []
     matcher = SequenceMatcher(None, texts_of(old), texts)
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         if tag == "equal":
@@ -92,19 +88,19 @@ def edited(old: list[Owned], texts: list[str], owner: int | None) -> list[Owned]
     return lines
 
 
-def texts_of(lines: list[Owned]) -> list[str]:
+def texts_of(lines):
     """The file."""
     return [text for text, _owner in lines]
 
 
 @st.composite
-def histories(draw: st.DrawFn) -> tuple[list[Call], list[Owned]]:
+def histories(draw):
     """Calls of some sessions with edits by hand between them, and who wrote each line at the
     end."""
     words = st.sampled_from(["}", "", "return x", "a", "b", "c"])
-    lines: list[Owned] = [(f"{draw(words)}\n", None) for _ in range(draw(st.integers(0, 8)))]
+    lines = [(f"{draw(words)}\n", None) for _ in range(draw(st.integers(0, 8)))]
     left = lines
-    calls: list[Call] = []
+    calls = []
     count = 0
 
     for _step in range(draw(st.integers(1, 7))):
@@ -114,7 +110,7 @@ def histories(draw: st.DrawFn) -> tuple[list[Call], list[Owned]]:
         kind = draw(st.sampled_from(["patch", "patch", "hand", "read", "write"]))
         if kind in ("read", "write"):
             calls.append(read("".join(old)))
-        made: list[str] = []
+        made = []
         for _line in range(draw(st.integers(0, 3))):
             count += 1
             made.append((draw(words) if draw(st.booleans()) else f"line {count}") + "\n")
@@ -132,7 +128,7 @@ def histories(draw: st.DrawFn) -> tuple[list[Call], list[Owned]]:
 
 @settings(max_examples=examples(1000))
 @given(histories())
-def test_no_line_is_attributed_falsely(history: tuple[list[Call], list[Owned]]) -> None:
+def test_no_line_is_attributed_falsely(history):
     calls, lines = history
     with TemporaryDirectory() as folder:
         builder = StoreBuilder(Path(folder) / "state.db")

@@ -1,7 +1,5 @@
 """Which commands may have changed files, and which edits a program names."""
 
-from __future__ import annotations
-
 import pytest
 
 from hermes_browse.store.changes.programs import (
@@ -24,24 +22,24 @@ CHANGING = (
 
 
 @pytest.mark.parametrize("command", READING)
-def test_reads(command: str) -> None:
+def test_reads(command):
     assert not may_change_files(command)
 
 
 @pytest.mark.parametrize("command", CHANGING)
-def test_may_change(command: str) -> None:
+def test_may_change(command):
     assert may_change_files(command)
 
 
 @pytest.mark.parametrize(
     "command", ["", ";", "\n\n", "&& > x", ">", "| |", "A=1", "git", "(", "2>"]
 )
-def test_odd_commands(command: str) -> None:
+def test_odd_commands(command):
     assert isinstance(may_change_files(command), bool)
     assert isinstance(written_names(command), set)
 
 
-def test_files_that_a_command_names_to_change_them() -> None:
+def test_files_that_a_command_names_to_change_them():
     assert written_names("cd src && sed -i s/a/b/ app.py; cat other.py > new.py") >= {
         "app.py",
         "new.py",
@@ -57,7 +55,7 @@ def test_files_that_a_command_names_to_change_them() -> None:
         "text = 'b'\ntext = 'a\\n'\nwrite_file('x.txt', text)",
     ],
 )
-def test_edits_of_a_program(code: str) -> None:
+def test_edits_of_a_program(code):
     program = read_program(code)
     assert program.calls == (("write_file", {"path": "x.txt", "content": "a\n"}),)
     assert not program.may_change_more
@@ -76,7 +74,7 @@ def test_edits_of_a_program(code: str) -> None:
         "not python (",
     ],
 )
-def test_programs_whose_edits_are_not_known(code: str) -> None:
+def test_programs_whose_edits_are_not_known(code):
     program = read_program(code)
     assert not [arguments for _name, arguments in program.calls if "path" in arguments]
     assert program.may_change_more

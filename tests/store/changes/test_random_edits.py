@@ -1,8 +1,6 @@
 """Random edits, told as Hermes' tools tell them: the diff must lead from the first text to the
 last."""
 
-from __future__ import annotations
-
 import json
 from difflib import unified_diff
 from pathlib import Path
@@ -13,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import apply_and_compare, repository
 
-from hermes_browse.store.changes.changes import FileChange, file_change
+from hermes_browse.store.changes.changes import file_change
 from hermes_browse.store.changes.edits import replay_call
 from hermes_browse.store.changes.replay import Replay
 from hermes_browse.store.changes.tool_uses import ToolUse
@@ -30,7 +28,7 @@ TEXTS = st.builds(
 Call = tuple[str, dict[str, object], dict[str, object]]
 
 
-def read(text: str) -> Call:
+def read(text):
     """A `read_file` of the whole text."""
     lines = text.split("\n")
     content = "\n".join(f"{number}|{line}" for number, line in enumerate(lines, 1))
@@ -38,14 +36,14 @@ def read(text: str) -> Call:
     return "read_file", {"path": PATH}, {"content": content, "file_size": size}
 
 
-def patch(old: str, new: str) -> Call:
+def patch(old, new):
     """A `patch` from one text to another, as its result has it."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     diff = "".join(unified_diff(before, after, f"a/{PATH}", f"b/{PATH}"))
     return "patch", {"path": PATH}, {"success": True, "diff": diff, "resolved_path": PATH}
 
 
-def write(text: str) -> Call:
+def write(text):
     """A `write_file`."""
     size = len(text.encode())
     return (
@@ -55,7 +53,7 @@ def write(text: str) -> Call:
     )
 
 
-def change_by(calls: list[Call]) -> FileChange | None:
+def change_by(calls):
     """What some calls did to the file; None if they did nothing."""
     replay = Replay()
     for number, (name, arguments, result) in enumerate(calls):
@@ -66,10 +64,10 @@ def change_by(calls: list[Call]) -> FileChange | None:
 
 
 @st.composite
-def scripts(draw: st.DrawFn) -> tuple[str, str, list[Call]]:
+def scripts(draw):
     """A first text, the last one, and calls that lead from one to the other."""
     first = text = draw(TEXTS)
-    calls: list[Call] = []
+    calls = []
     for _step in range(draw(st.integers(1, 6))):
         kind = draw(st.sampled_from(["patch", "patch", "splice", "write", "read", "fail"]))
         if kind == "read":
@@ -94,7 +92,7 @@ def scripts(draw: st.DrawFn) -> tuple[str, str, list[Call]]:
 
 @settings(max_examples=examples(400))
 @given(scripts())
-def test_git_gets_the_last_text_from_the_first(script: tuple[str, str, list[Call]]) -> None:
+def test_git_gets_the_last_text_from_the_first(script):
     first, last, calls = script
     change = change_by(calls)
     if change is None or not change.is_exact:
@@ -106,7 +104,7 @@ def test_git_gets_the_last_text_from_the_first(script: tuple[str, str, list[Call
 
 
 @given(TEXTS, TEXTS, TEXTS)
-def test_ordinary_edits_are_known_whole(first: str, second: str, third: str) -> None:
+def test_ordinary_edits_are_known_whole(first, second, third):
     calls = [read(first), write(second), *([patch(second, third)] if second != third else [])]
     change = change_by(calls)
     is_ambiguous = "no end" in second and "+" in "".join((second, third))
@@ -115,19 +113,19 @@ def test_ordinary_edits_are_known_whole(first: str, second: str, third: str) -> 
 
 
 @given(st.text("@ -+,0123\n\r\x0cab", max_size=60))
-def test_any_other_diff_is_refused_or_read(tail: str) -> None:
+def test_any_other_diff_is_refused_or_read(tail):
     diff = f"--- a{PATH}\n+++ b{PATH}\n@@ -{tail}"
-    call: Call = ("patch", {"path": PATH}, {"success": True, "diff": diff})
+    call = ("patch", {"path": PATH}, {"success": True, "diff": diff})
     assert change_by([call, call]) is not None
 
 
-def test_strange_line_ends_are_not_passed_off_as_a_patch() -> None:
+def test_strange_line_ends_are_not_passed_off_as_a_patch():
     change = change_by([patch("a\x0cb\nc\n", "a\x0cB\nc\n")])
     assert change is not None
     assert not change.is_exact
 
 
-def test_a_change_by_hand_is_noticed() -> None:
+def test_a_change_by_hand_is_noticed():
     text = "".join(f"{number}\n" for number in range(30))
     with_five = text.replace("5\n", "five\n", 1)
     by_hand = f"mine\n{with_five}"

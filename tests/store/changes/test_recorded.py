@@ -1,16 +1,11 @@
 """What four releases of Hermes did to files with their own tools, as recorded by
 `record_edits.py`."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 from plays import RELEASES, apply_and_compare, play, repository, store_of, write_files
 from store_builder import StoreBuilder, add_tool_use
 
-from hermes_browse.store.changes.changes import Changes, read_changes
+from hermes_browse.store.changes.changes import read_changes
 from hermes_browse.store.changes.diff import relative
 from hermes_browse.store.connection.connect import Store
 
@@ -23,21 +18,21 @@ UNKNOWN = {"by_code.txt", "mine.txt", "sedded.txt", "src/util.py", "unread.txt"}
 """Written over what nobody had read, by a program, or touched by a command too."""
 
 
-def changes_of(document: dict[str, Any], folder: Path, session: str, **more: str) -> Changes:
+def changes_of(document, folder, session, **more):
     """What a session of a play did."""
     path = store_of(document, folder / "state.db", **more)
     with Store(path).reader() as reader:
         return read_changes(reader, session)
 
 
-def diff_text(changes: Changes, path: str) -> str:
+def diff_text(changes, path):
     """The diff of one file."""
     (change,) = [each for each in changes.files if relative(each.path, changes.directory) == path]
     return "".join(line.text for line in change.diff)
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_git_applies_every_known_diff(release: str, tmp_path: Path) -> None:
+def test_git_applies_every_known_diff(release, tmp_path):
     """Failed edits change nothing and are counted; commands are listed, and never guessed."""
     document = play(release)
     changes = changes_of(document, tmp_path, "second")
@@ -51,7 +46,7 @@ def test_git_applies_every_known_diff(release: str, tmp_path: Path) -> None:
     assert commands == ["sed -i s/old/new/ sedded.txt", "echo made > made.txt"]
 
 
-def test_subagents_and_segments_belong_to_it(tmp_path: Path) -> None:
+def test_subagents_and_segments_belong_to_it(tmp_path):
     changes = changes_of(play("0.19.0"), tmp_path, "first")
     by = {relative(each.path, changes.directory): each.by_subagents for each in changes.files}
     assert {path for path, count in by.items() if count} == {
@@ -65,21 +60,21 @@ def test_subagents_and_segments_belong_to_it(tmp_path: Path) -> None:
     assert messages == {edit.message_id for edit in app.edits} - {41, 43}  # an edit and its undoing
 
 
-def test_what_stood_there_before_is_not_known(tmp_path: Path) -> None:
+def test_what_stood_there_before_is_not_known(tmp_path):
     changes = changes_of(play("0.19.0"), tmp_path, "second")
     change = next(each for each in changes.files if each.path.endswith("unread.txt"))
     assert (change.added, change.removed, change.is_exact) == (None, None, False)
     assert "what stood there before is not known" in change.diff[0].text
 
 
-def test_moved_by_the_agent(tmp_path: Path) -> None:
+def test_moved_by_the_agent(tmp_path):
     changes = changes_of(play("0.19.0"), tmp_path, "second")
     assert diff_text(changes, "src/moved.py").startswith(
         "diff --git a/src/old.py b/src/moved.py\nrename from src/old.py\nrename to src/moved.py\n"
     )
 
 
-def test_the_disk_is_compared_and_left_alone(tmp_path: Path) -> None:
+def test_the_disk_is_compared_and_left_alone(tmp_path):
     document, folder = play("0.19.0"), tmp_path / "disk"
     write_files(folder, document["between"])
     (folder / "long.txt").write_text("something else\n")
@@ -95,13 +90,13 @@ def test_the_disk_is_compared_and_left_alone(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == times
 
 
-def test_an_old_store_without_directories(tmp_path: Path) -> None:
+def test_an_old_store_without_directories(tmp_path):
     changes = changes_of(play("0.14.0"), tmp_path, "second", shape="11")
     assert "docs/new.md" in [each.path for each in changes.files]
     assert all(each.disk is None for each in changes.files if each.path[:1] != "/")
 
 
-def _edit(builder: StoreBuilder, call_id: str, *names: str, **flags: object) -> None:
+def _edit(builder, call_id, *names, **flags):
     """A patch of the first line of files."""
     diffs = [f"--- a/{name}\n+++ b/{name}\n@@ -1,2 +1,2 @@\n-a\n+b\n c\n" for name in names]
     modified = [f"/w/{name}" for name in names]
@@ -110,7 +105,7 @@ def _edit(builder: StoreBuilder, call_id: str, *names: str, **flags: object) -> 
     add_tool_use(builder, call_id, "patch", arguments, result, **flags)
 
 
-def test_rows_that_a_compression_wrote_again_count_once(tmp_path: Path) -> None:
+def test_rows_that_a_compression_wrote_again_count_once(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/w")
     before = {"active": 0, "compacted": 1}
@@ -125,7 +120,7 @@ def test_rows_that_a_compression_wrote_again_count_once(tmp_path: Path) -> None:
     assert (change.added, change.removed, change.is_exact) == (1, 1, True)
 
 
-def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+def test_files_of_one_name_are_told_apart(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/elsewhere")
     _edit(builder, "c", "src/x.py", "x.py")
@@ -134,7 +129,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert [each.path for each in files] == ["/w/src/x.py", "/w/x.py"]
 
 
-def test_many_calls_take_few_statements(tmp_path: Path) -> None:
+def test_many_calls_take_few_statements(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", cwd="/w")
     for number in range(5000):

@@ -1,7 +1,5 @@
 """Connections to hosts: several askers at once, processes, with the real ssh client."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -9,22 +7,19 @@ import socket
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from asking import ASKING, SILENT, asked, failure, until
-from server import ThrowAwayServer
 
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import Lease
 
 # Several at once
 
 
-def test_questions_are_cancelled(links: Links, server: ThrowAwayServer) -> None:
+def test_questions_are_cancelled(links, server):
     """Whoever waits goes on at once."""
     lease = Lease(links.of(server.host._replace(command=SILENT)))
     threading.Timer(0.5, lease.interrupt).start()
@@ -32,13 +27,13 @@ def test_questions_are_cancelled(links: Links, server: ThrowAwayServer) -> None:
         lease.call("state", (), {})
 
 
-def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwayServer) -> None:
+def test_a_connection_is_closed_while_others_wait(links, server):
     """They get an error, and later questions do not open it again."""
     one = links.of(server.host._replace(command=SILENT))
     one.open()
-    errors: list[str] = []
+    errors = []
 
-    def wait() -> None:
+    def wait():
         with pytest.raises(HostError) as caught:
             asked(one)
         errors.append(caught.value.code)
@@ -55,7 +50,7 @@ def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwa
     until(lambda: server.alive() == [])
 
 
-def test_an_error_that_is_told_often_does_not_grow(links: Links) -> None:
+def test_an_error_that_is_told_often_does_not_grow(links):
     """One object is raised for each question while a host is away."""
     one = links.of(Host("vps", "-F none nobody.invalid"))
     errors = [failure(one) for _ in range(20)]
@@ -68,9 +63,7 @@ def test_an_error_that_is_told_often_does_not_grow(links: Links) -> None:
 # Processes
 
 
-def test_the_users_own_configuration_does_not_keep_ssh_alive(
-    links: Links, server: ThrowAwayServer
-) -> None:
+def test_the_users_own_configuration_does_not_keep_ssh_alive(links, server):
     """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of
     theirs are not for us."""
     with socket.socket() as taken, (server.folder / "config").open("a") as config:
@@ -94,9 +87,7 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(
     assert str(server.folder / "config") not in running
 
 
-def test_an_ssh_that_is_a_script_ends_too(
-    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_ssh_that_is_a_script_ends_too(links, server, monkeypatch, tmp_path):
     """The script is told to end, and what it has started sees the end of its input."""
     script = tmp_path / "bin" / "ssh"
     script.parent.mkdir()
@@ -109,7 +100,7 @@ def test_an_ssh_that_is_a_script_ends_too(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals) -> None:
+def test_both_ends_end_with_ours(server, number):
     """However that ends: ssh here, the program there."""
     code = ASKING + "one.open()\nprint(one.connection.ssh.pid, flush=True)\nsys.stdin.read()"
     command = [sys.executable, "-c", code, *server.host]
@@ -121,7 +112,7 @@ def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals
         assert ours.wait(120) == -number
     until(lambda: server.alive() == [])
 
-    def has_ended() -> bool:
+    def has_ended():
         shown = subprocess.run(
             ["ps", "-o", "stat=", "-p", str(ssh)], capture_output=True, text=True
         ).stdout

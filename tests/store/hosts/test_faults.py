@@ -1,7 +1,5 @@
 """What can go wrong with a host, each with the real ssh client against a server of our own."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import socket
@@ -11,8 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from asking import ASKING, HELLO, asked, failure, remote, until
@@ -25,7 +22,7 @@ from hermes_browse.store.hosts import link, running
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
-from hermes_browse.store.hosts.link import Hello, Link, Links
+from hermes_browse.store.hosts.link import Hello, Link
 from hermes_browse.store.hosts.remote import Lease
 
 Started = Callable[..., ThrowAwayServer]
@@ -34,7 +31,7 @@ Started = Callable[..., ThrowAwayServer]
 # Not reached
 
 
-def test_a_machine_that_is_down(links: Links, server: ThrowAwayServer) -> None:
+def test_a_machine_that_is_down(links, server):
     """It says so; when it is back, the next question after a while connects."""
     server.stop()
     one = links.of(server.host)
@@ -46,9 +43,7 @@ def test_a_machine_that_is_down(links: Links, server: ThrowAwayServer) -> None:
     assert one.reconnect().path.endswith("state.db")
 
 
-def test_it_connects_again_after_a_while(
-    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_connects_again_after_a_while(links, server, monkeypatch):
     """By itself, with the next question."""
     monkeypatch.setattr(link, "RETRY_SECONDS", 0.0)
     one = links.of(server.host)
@@ -61,7 +56,7 @@ def test_it_connects_again_after_a_while(
     assert asked(one)
 
 
-def test_a_name_that_nobody_has(links: Links) -> None:
+def test_a_name_that_nobody_has(links):
     """And what to correct."""
     error = failure(links.of(Host("vps", "-F none nobody.invalid")))
     assert (
@@ -71,7 +66,7 @@ def test_a_name_that_nobody_has(links: Links) -> None:
     )
 
 
-def test_a_changed_key(links: Links, server: ThrowAwayServer) -> None:
+def test_a_changed_key(links, server):
     """Nothing is sent to a machine that has another key."""
     server.change_key()
     error = failure(links.of(server.host))
@@ -80,7 +75,7 @@ def test_a_changed_key(links: Links, server: ThrowAwayServer) -> None:
 
 
 @pytest.mark.slow
-def test_a_machine_that_was_never_met(links: Links, server: ThrowAwayServer) -> None:
+def test_a_machine_that_was_never_met(links, server):
     """Its key is not accepted by itself; the remedy says how a person does that."""
     (server.folder / "known").write_text("")
     error = failure(links.of(server.host))
@@ -91,7 +86,7 @@ def test_a_machine_that_was_never_met(links: Links, server: ThrowAwayServer) -> 
     )
 
 
-def test_a_login_that_is_refused(links: Links, server: ThrowAwayServer) -> None:
+def test_a_login_that_is_refused(links, server):
     """It says how to log in, and never asks."""
     server.refuses = True
     error = failure(links.of(server.host))
@@ -99,12 +94,12 @@ def test_a_login_that_is_refused(links: Links, server: ThrowAwayServer) -> None:
     assert error.remedy.endswith("`hermes-browse hosts check vps` says more.")
 
 
-def test_a_server_that_hangs_up_at_once(server: ThrowAwayServer) -> None:
+def test_a_server_that_hangs_up_at_once(server):
     """It says so, whatever ssh was about to do: nothing was connected that could be lost."""
     server.stop()
     with socket.create_server(("127.0.0.1", server.port)) as listener:
 
-        def hang_up(seconds: float) -> None:
+        def hang_up(seconds):
             caller, _address = listener.accept()
             time.sleep(seconds)
             caller.setsockopt(
@@ -123,15 +118,13 @@ def test_a_server_that_hangs_up_at_once(server: ThrowAwayServer) -> None:
 
 
 @pytest.mark.parametrize("before", slow_but(["the hello"], ["the login", "the hello"]))
-def test_a_machine_that_hangs(
-    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, before: str
-) -> None:
+def test_a_machine_that_hangs(links, server, monkeypatch, before):
     """Everybody who waits learns it at the time limit, and ssh does not stay."""
     monkeypatch.setattr(link, "CONNECT_SECONDS", 1.0)
     server.frozen = before == "the login"
     host = server.host if server.frozen else server.host._replace(command="sleep 100 #")
     one = links.of(host)
-    errors: list[str] = []
+    errors = []
     asking = [threading.Thread(target=lambda: errors.append(failure(one).code)) for _ in range(3)]
     for each in asking:
         each.start()
@@ -145,9 +138,7 @@ def test_a_machine_that_hangs(
 
 
 @pytest.mark.slow
-def test_a_machine_that_falls_silent(
-    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_that_falls_silent(links, server, monkeypatch):
     """An answer does not come: the connection is given up, and the next one works."""
     one = links.of(server.host)
     one.open()
@@ -159,7 +150,7 @@ def test_a_machine_that_falls_silent(
     assert one.reconnect() and asked(one)
 
 
-def test_progress_without_end(links: Links, server: ThrowAwayServer) -> None:
+def test_progress_without_end(links, server):
     """It is no answer: a read is given up at its time limit, and a command has no progress."""
     said = """while printf '{"id": 1, "tell": 0.5}\n{"id": 2, "tell": 0.5}\n'; do :; done #"""
     one = links.of(server.host._replace(command=HELLO + said))
@@ -177,7 +168,7 @@ def test_progress_without_end(links: Links, server: ThrowAwayServer) -> None:
 # What comes back
 
 
-def test_a_message_of_the_day_and_noise_are_skipped(links: Links, server: ThrowAwayServer) -> None:
+def test_a_message_of_the_day_and_noise_are_skipped(links, server):
     """Whatever a login shell prints before the program, JSON and control characters included."""
     server.noise = [
         b"Welcome!\n\x1b[2J\xff\n",
@@ -210,9 +201,7 @@ _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
         ),
     ],
 )
-def test_a_hundred_megabytes_of_noise(
-    server: ThrowAwayServer, command: str, megabytes: int
-) -> None:
+def test_a_hundred_megabytes_of_noise(server, command, megabytes):
     """They are not kept, and nothing that follows is believed. Memory is that of a process of its
     own."""
     code = ASKING + (
@@ -232,13 +221,11 @@ def test_a_hundred_megabytes_of_noise(
     until(lambda: server.alive() == [])
 
 
-def test_ssh_is_ended_before_anyone_learns_of_the_error(
-    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ssh_is_ended_before_anyone_learns_of_the_error(links, server, monkeypatch):
     """Whoever gets the error may end the program at once, and ssh would stay behind."""
     ended, terminate = list[int](), subprocess.Popen.terminate
 
-    def end_late(process: subprocess.Popen[bytes]) -> None:
+    def end_late(process):
         time.sleep(0.3)
         terminate(process)
         ended.append(process.pid)
@@ -249,7 +236,7 @@ def test_ssh_is_ended_before_anyone_learns_of_the_error(
     until(lambda: server.alive() == [])
 
 
-def test_a_machine_that_dies_in_the_middle_of_a_line(links: Links, server: ThrowAwayServer) -> None:
+def test_a_machine_that_dies_in_the_middle_of_a_line(links, server):
     """What came is no answer."""
     one = links.of(server.host)
     one.open()
@@ -263,7 +250,7 @@ def test_a_machine_that_dies_in_the_middle_of_a_line(links: Links, server: Throw
 @pytest.mark.parametrize(
     "command", ["kill -9 $$ #", "exit 0 #", HELLO + "exit 1 #", HELLO + "kill -9 $$ #"]
 )
-def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str) -> None:
+def test_a_program_that_dies(links, server, command):
     """It is a lost connection, whatever it said before."""
     one = links.of(server.host._replace(command=command))
     assert failure(one).code == "host-lost"
@@ -285,14 +272,14 @@ def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str
         "{}",
     ],
 )
-def test_an_answer_of_another_type(links: Links, server: ThrowAwayServer, answer: str) -> None:
+def test_an_answer_of_another_type(links, server, answer):
     """It is said that it is none."""
     said = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "answer": %s}}\n' $n '{answer}'; done #"""
     one = links.of(server.host._replace(command=HELLO + said))
     assert failure(one).code == "host-noise"
 
 
-def test_an_account_that_nobody_may_use(links: Links, server: ThrowAwayServer) -> None:
+def test_an_account_that_nobody_may_use(links, server):
     """What nologin(8) prints, on standard output, is the reason."""
     said = "This account is currently not available."
     host = server.host._replace(command=f"echo '{said}'; exit 1 #")
@@ -321,14 +308,14 @@ def test_an_account_that_nobody_may_use(links: Links, server: ThrowAwayServer) -
         (126, "sh: 1: /x/hermes-browse: Permission denied", True),
     ],
 )
-def test_words_of_shells_about_a_program(code: int, said: str, broken: bool) -> None:
+def test_words_of_shells_about_a_program(code, said, broken):
     """One that is not there is told from one that cannot be run."""
     error = explain(Host("vps", "vps"), code, f"Welcome\n{said}\n", has_greeted=False)
     assert error.code == "host-program" and ("cannot be run" in error.sentence) is broken
     assert (said in error.sentence) is broken
 
 
-def test_no_hermes_browse_there(links: Links, server: ThrowAwayServer) -> None:
+def test_no_hermes_browse_there(links, server):
     """It names the program that was looked for."""
     error = failure(links.of(server.host._replace(command="no-such-browse")))
     assert (
@@ -338,7 +325,7 @@ def test_no_hermes_browse_there(links: Links, server: ThrowAwayServer) -> None:
     )
 
 
-def test_a_hermes_browse_that_knows_no_serve(links: Links, server: ThrowAwayServer) -> None:
+def test_a_hermes_browse_that_knows_no_serve(links, server):
     """It is told from other failures by its exit code."""
     error = failure(
         links.of(server.host._replace(command="echo 'invalid choice: serve' >&2; exit 2 #"))
@@ -347,20 +334,20 @@ def test_a_hermes_browse_that_knows_no_serve(links: Links, server: ThrowAwayServ
 
 
 @pytest.mark.slow
-def test_a_newer_hermes_browse(links: Links, server: ThrowAwayServer) -> None:
+def test_a_newer_hermes_browse(links, server):
     """What it says beyond what is known here does no harm."""
     one = links.of(server.host._replace(command=HELLO + "cat >/dev/null #"))
     assert one.open() == Hello("9.9", "/s", "", PROTOCOL)
 
 
-def test_a_hermes_browse_with_other_calls(links: Links, server: ThrowAwayServer) -> None:
+def test_a_hermes_browse_with_other_calls(links, server):
     """It is named as too old, before anything is asked."""
     hello = HELLO.replace(f'"protocol": {PROTOCOL}', '"protocol": 1')
     error = failure(links.of(server.host._replace(command=hello + "cat >/dev/null #")))
     assert error.code == "host-version" and "9.9 is too old" in str(error)
 
 
-def test_no_store_there(links: Links, ssh_server: Started, tmp_path: Path) -> None:
+def test_no_store_there(links, ssh_server, tmp_path):
     """It says where there is none."""
     home = tmp_path / "empty"
     home.mkdir()
@@ -372,15 +359,13 @@ def test_no_store_there(links: Links, ssh_server: Started, tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_no_such_profile_there(links: Links, server: ThrowAwayServer) -> None:
+def test_no_such_profile_there(links, server):
     """What the program there said before it ended is passed on."""
     error = failure(links.of(server.host._replace(profile="nobody")))
     assert error.code == "host-refused" and "nobody" in str(error)
 
 
-def test_no_ssh_here(
-    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_no_ssh_here(links, server, monkeypatch, tmp_path):
     """A sentence that says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     error = failure(links.of(server.host))
@@ -391,9 +376,7 @@ def test_no_ssh_here(
 
 
 @pytest.mark.slow
-def test_sixty_megabytes_in_one_message(
-    links: Links, server: ThrowAwayServer, hermes_home: Path
-) -> None:
+def test_sixty_megabytes_in_one_message(links, server, hermes_home):
     """It is read as any other."""
     text = "ä€" * 12_000_000
     with sqlite3.connect(hermes_home / "state.db") as database:
@@ -404,7 +387,7 @@ def test_sixty_megabytes_in_one_message(
     assert message.text == text
 
 
-def _conversations(home: Path, count: int) -> list[str]:
+def _conversations(home, count):
     with sqlite3.connect(home / "state.db") as database:
         rows = database.execute(
             "SELECT id FROM sessions s WHERE parent_session_id IS NULL AND ended_at IS NOT NULL AND NOT EXISTS"
@@ -415,7 +398,7 @@ def _conversations(home: Path, count: int) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def _exists(home: Path, session: str) -> bool:
+def _exists(home, session):
     database = sqlite3.connect(home / "state.db")
     try:
         return bool(database.execute("SELECT 1 FROM sessions WHERE id = ?", [session]).fetchall())
@@ -423,9 +406,7 @@ def _exists(home: Path, session: str) -> bool:
         database.close()
 
 
-def test_the_connection_is_lost_after_a_delete(
-    links: Links, server: ThrowAwayServer, hermes_home: Path
-) -> None:
+def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
     """The store there shows that it is done; it is not sent again, and its bundle can be
     restored."""
     (session,) = _conversations(hermes_home, 1)
@@ -440,15 +421,13 @@ def test_the_connection_is_lost_after_a_delete(
 
 
 @pytest.mark.slow
-def test_the_connection_is_lost_before_a_delete(
-    links: Links, server: ThrowAwayServer, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_connection_is_lost_before_a_delete(links, server, hermes_home, monkeypatch):
     """It is not done, and not done later; that is what is said."""
     (session,) = _conversations(hermes_home, 1)
     store = remote(links.of(server.host))
     ask = Lease.ask
 
-    def cut(lease: Lease, name: str, values: Mapping[str, object]) -> object:
+    def cut(lease, name, values):
         if name == "delete":
             server.cut()
             return ask(lease, "state", {})
@@ -461,9 +440,7 @@ def test_the_connection_is_lost_before_a_delete(
 
 
 @pytest.mark.slow
-def test_the_machine_is_gone_after_a_delete(
-    links: Links, server: ThrowAwayServer, hermes_home: Path
-) -> None:
+def test_the_machine_is_gone_after_a_delete(links, server, hermes_home):
     """Nobody can say what was done, and that is what is said."""
     (session,) = _conversations(hermes_home, 1)
     store = remote(links.of(server.host))
@@ -479,13 +456,13 @@ def test_the_machine_is_gone_after_a_delete(
     [(64, "The trash at .* free disk space", 0), (1000, "The last step of writing .* failed", 1)],
 )
 def test_the_disk_there_is_full_while_deleting(
-    links: Links,
-    server: ThrowAwayServer,
-    hermes_home: Path,
-    kilobytes: int,
-    what: str,
-    bundles: int,
-) -> None:
+    links,
+    server,
+    hermes_home,
+    kilobytes,
+    what,
+    bundles,
+):
     """The reason is passed on, and nothing is gone. A limit for the size of files stands for the
     disk.
 
@@ -511,7 +488,7 @@ def test_the_disk_there_is_full_while_deleting(
     assert len(list(trash.glob("*.sha256"))) == bundles
 
 
-def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> None:
+def test_arguments_arrive_as_they_are(links, server):
     """Through two shells and ssh: nothing is split, expanded or run."""
     odd = [
         "",
@@ -539,9 +516,7 @@ def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> 
 
 
 @pytest.mark.slow
-def test_a_command_that_prints_nothing_is_given_up(
-    server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_that_prints_nothing_is_given_up(server, monkeypatch):
     """However long it may take as long as it prints."""
     monkeypatch.setattr(running, "SILENT_SECONDS", 3.0)
     chatty = "for each in 1 2 3 4 5 6 7 8; do sleep 0.5; echo $each; done"

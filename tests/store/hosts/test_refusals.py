@@ -1,10 +1,8 @@
 """What a command on a host says when it fails is raised here, as the error that it was there."""
 
-from __future__ import annotations
-
 import pytest
 
-from hermes_browse.store.errors import BrowseError, NotFoundError, StoreError
+from hermes_browse.store.errors import NotFoundError, StoreError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.running import Reply, refusal
 
@@ -18,9 +16,7 @@ VPS = Host("vps", "me@vps")
         (Reply(4, "", ""), NotFoundError, ""),
     ],
 )
-def test_what_a_command_says_is_passed_on(
-    reply: Reply, kind: type[BrowseError], sentence: str
-) -> None:
+def test_what_a_command_says_is_passed_on(reply, kind, sentence):
     """With the name of the host."""
     with pytest.raises(kind, match=f"^vps: .*{sentence}"):
         raise refusal(VPS, reply)

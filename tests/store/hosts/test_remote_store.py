@@ -1,9 +1,6 @@
 """A store on another machine answers as the same file does here, through the real ssh client."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -11,7 +8,6 @@ from typing import cast
 import pytest
 from paths import DATA
 from plays import play, store_of
-from server import ThrowAwayServer
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.cleanup.selection import Selection, parse_line
@@ -38,13 +34,11 @@ NOW = 1_800_000_000.0
 
 
 @pytest.fixture
-def there(
-    ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path
-) -> Iterator[Callable[[str], RemoteStore]]:
+def there(ssh_server, tmp_path):
     """Puts a recorded store on a machine, and returns it as this one sees it."""
     links = Links()
 
-    def start(shape: str) -> RemoteStore:
+    def start(shape):
         home = tmp_path / shape
         home.mkdir()
         shutil.copy(next(DATA.glob(f"state-{shape}-*.db")), home / "state.db")
@@ -57,7 +51,7 @@ def there(
     links.close()
 
 
-def _answers(store: OpenStore) -> Iterator[object]:
+def _answers(store):
     """What the list, the transcript, the search, the insights and the clean-up read."""
     catalog = store.catalog(NOW)
     yield list(catalog.sessions.values())
@@ -110,7 +104,7 @@ def _answers(store: OpenStore) -> Iterator[object]:
         pytest.param("v31", marks=pytest.mark.slow),
     ],
 )
-def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape: str) -> None:
+def test_it_answers_as_the_file_does(there, shape):
     store = there(shape)
     path = Path(str(store.path).partition(":")[2])
     with open_store(locate_file(path)) as here, open_store(store) as far:
@@ -118,7 +112,7 @@ def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape:
             assert answer == expected
 
 
-def test_changes_and_runs_travel_whole(tmp_path: Path) -> None:
+def test_changes_and_runs_travel_whole(tmp_path):
     """Those of edits by Hermes' own tools, with a subagent."""
     path = store_of(play("0.19.0"), tmp_path / "state.db")
     with open_store(path) as here:
@@ -137,19 +131,19 @@ class LongAnswers:
 
     host = Host("vps", "vps")
 
-    def __init__(self, answer: object) -> None:
+    def __init__(self, answer):
         self.answer = codec.encode(answer)
-        self.starts: list[int | None] = []
+        self.starts = []
         """Of the windows that were asked for; None for the whole answer."""
 
-    def open(self) -> Hello:
+    def open(self):
         return Hello("1.0", "/srv/state.db", "", codec.PROTOCOL)
 
-    def send(self, question: dict[str, int], arguments: bytes) -> LongAnswers:
+    def send(self, question, arguments):
         self.starts.append(question.get("from"))
         return self
 
-    def lines(self, seconds: float, poll: Callable[[], object]) -> Iterator[AnswerLine]:
+    def lines(self, seconds, poll):
         start = self.starts[-1]
         if start is None:
             failure = Failure("ValueTooLongError", "This is too large.", "")
@@ -158,7 +152,7 @@ class LongAnswers:
             yield AnswerLine("answer", codec.window(self.answer, start) + b"}", 0)
 
 
-def test_a_long_answer_comes_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_answer_comes_in_windows(monkeypatch):
     """Texts only, as many windows as it has; more than the most are refused."""
     monkeypatch.setattr(codec, "WINDOW", 10)
     text = 'Zoë said: "no"\n' * 5
@@ -176,12 +170,12 @@ def test_a_long_answer_comes_in_windows(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_flags_titles_and_deletes_go_through_the_program_there(
-    there: Callable[[str], RemoteStore],
-) -> None:
+    there,
+):
     store = there("v22")
     file = Store(Path(str(store.path).partition(":")[2]))
 
-    def conversations() -> dict[str, tuple[str | None, bool]]:
+    def conversations():
         with file.reader() as reader:
             catalog = read_catalog(reader, NOW)
             every = (catalog.conversation(root) for root in catalog.order(View.ALL))
@@ -204,7 +198,7 @@ def test_flags_titles_and_deletes_go_through_the_program_there(
         assert restored.verified and conversations() == before and far.check_index() == ()
 
 
-def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
+def test_nothing_here_writes_to_it(there):
     """The write module refuses, and no statement is sent there."""
     from hermes_browse.store.edit.flags import archive
 
@@ -215,13 +209,13 @@ def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
         store.open()
 
 
-def test_an_error_of_the_program_there_is_its_sentence(there: Callable[[str], RemoteStore]) -> None:
+def test_an_error_of_the_program_there_is_its_sentence(there):
     with pytest.raises(NotFoundError, match=r"^vps: .*no-such-session") as refused:
         open_store(there("v22")).archive(["no-such-session"])
     assert refused.value.exit_code == 4
 
 
-def test_a_resume_brings_a_terminal_there(there: Callable[[str], RemoteStore]) -> None:
+def test_a_resume_brings_a_terminal_there(there):
     store = there("v22")
     location = locate_there(store.link)
     with OpenStore(store, location) as opened:

@@ -1,17 +1,14 @@
 """A key that may only serve, at a real `sshd`: no shell, no file, no other store; and no change
 without the right."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from real_sshd import NEEDS, RESTRICTED, SECRET, RealServer, machine
+from real_sshd import NEEDS, RESTRICTED, SECRET, machine
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.call import CALLS
@@ -28,21 +25,21 @@ CHANGES = [name for name, each in CALLS.items() if each.changes]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+def server(tmp_path_factory):
     """A machine with the store of a Hermes 0.19, another store, and a secret."""
     with machine(tmp_path_factory.mktemp("sshd")) as running:
         yield running
 
 
 @pytest.fixture
-def unchanged(server: RealServer) -> Iterator[RealServer]:
+def unchanged(server):
     """The machine, all of whose files must be what they were."""
     before = server.files()
     yield server
     assert server.files() == before
 
 
-def hostile(server: RealServer) -> list[str]:
+def hostile(server):
     """Texts that would mean something to a shell, a parser of options, or whatever opens files."""
     elsewhere = server.elsewhere
     return [
@@ -83,7 +80,7 @@ COMMAND_LINES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", RESTRICTED)
-def test_no_command_line_runs(unchanged: RealServer, key: str) -> None:
+def test_no_command_line_runs(unchanged, key):
     """Nor a terminal, nor the transfer of files, nor a forwarded port; each ends with the same
     clear sentence."""
     for line in COMMAND_LINES:
@@ -107,7 +104,7 @@ def test_no_command_line_runs(unchanged: RealServer, key: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", RESTRICTED)
-def test_the_line_decides_and_not_who_asks(unchanged: RealServer, key: str) -> None:
+def test_the_line_decides_and_not_who_asks(unchanged, key):
     """Whatever is added to the command line, the store and the rights are those of the line."""
     for line in (
         "hermes-browse serve --stdio --allow-changes",
@@ -141,7 +138,7 @@ REMOVED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", RESTRICTED)
-def test_only_what_is_on_the_list_is_answered(unchanged: RealServer, key: str) -> None:
+def test_only_what_is_on_the_list_is_answered(unchanged, key):
     """A command line, a nested `serve`, a call or an argument of another name: each is refused with
     a sentence."""
     names = [
@@ -202,14 +199,14 @@ TEXTLESS = {"begin_marks", "mark_all_read"}
 
 
 @pytest.mark.parametrize("key", RESTRICTED)
-def test_no_text_names_a_file_or_another_store(unchanged: RealServer, key: str) -> None:
+def test_no_text_names_a_file_or_another_store(unchanged, key):
     """Paths, options and shell code in every argument are words that nothing is called."""
     heard = bytearray()
     with unchanged.asking(key) as far:
         for text in hostile(unchanged):
             for name in CALLS.keys() - TEXTLESS:
                 parameters = signature(name).parameters
-                values: dict[str, object] = {
+                values = {
                     each: [text] if "Sequence" in str(kind) else text
                     for each, kind in parameters.items()
                     if kind is str or kind == Sequence[str]
@@ -226,7 +223,7 @@ def test_no_text_names_a_file_or_another_store(unchanged: RealServer, key: str) 
     assert SECRET.encode() not in heard and b"root:x:" not in heard and b"ssh-ed25519" not in heard
 
 
-def test_a_key_that_only_reads_changes_nothing(unchanged: RealServer) -> None:
+def test_a_key_that_only_reads_changes_nothing(unchanged):
     """Each change is refused there, and the sentence names what would allow it. Reading works."""
     with unchanged.asking("read") as far:
         newest = far.call("last", {})["answer"]
@@ -245,7 +242,7 @@ def test_a_key_that_only_reads_changes_nothing(unchanged: RealServer) -> None:
         assert far.call("state", {})["answer"][2] == 60
 
 
-def test_the_browser_with_each_key(server: RealServer) -> None:
+def test_the_browser_with_each_key(server):
     """With the right it changes the store and undoes that; without, it says why not; the hello has
     said so."""
     links = Links()
@@ -271,7 +268,7 @@ def test_the_browser_with_each_key(server: RealServer) -> None:
         links.close()
 
 
-VALUES: st.SearchStrategy[Any] = st.recursive(
+VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
     lambda inner: (
         st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3)
@@ -280,7 +277,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def test_arguments_of_any_type(unchanged: RealServer) -> None:
+def test_arguments_of_any_type(unchanged):
     """Each question has one answer, and none a failure that nobody expected; the program goes
     on."""
     with unchanged.asking("read") as far:
@@ -291,7 +288,7 @@ def test_arguments_of_any_type(unchanged: RealServer) -> None:
             st.dictionaries(st.sampled_from(arguments), VALUES, max_size=4) | VALUES,
         )
         @settings(max_examples=examples(500), suppress_health_check=list(HealthCheck))
-        def reads(name: str, values: Any) -> None:
+        def reads(name, values):
             answer = far.call(name, values)
             assert "answer" in answer or answer["error"][0] in KINDS, answer
 

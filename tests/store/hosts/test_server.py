@@ -1,28 +1,21 @@
 """The throw-away SSH server itself: what other tests rely on."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
-from collections.abc import Callable
-from pathlib import Path
 
 import pexpect
-from server import ThrowAwayServer
 
 from hermes_browse.store.hosts.host import ssh_command
 
 
-def _ssh(server: ThrowAwayServer, line: str, text: str = "") -> tuple[int, str, str]:
+def _ssh(server, line, text=""):
     done = subprocess.run(
         ssh_command(server.host, line), input=text, capture_output=True, text=True, timeout=120
     )
     return done.returncode, done.stdout, done.stderr
 
 
-def test_programs_run_as_under_sshd(
-    ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path
-) -> None:
+def test_programs_run_as_under_sshd(ssh_server, hermes_home):
     """Streams and exit codes pass; the program of this environment is found, with the home of the
     server."""
     server = ssh_server(hermes_home)
@@ -31,9 +24,7 @@ def test_programs_run_as_under_sshd(
     assert code == 0 and out.splitlines()[1] == str(hermes_home)
 
 
-def test_a_terminal_has_the_size_of_the_clients(
-    ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path
-) -> None:
+def test_a_terminal_has_the_size_of_the_clients(ssh_server, hermes_home):
     """`ssh -t` gives a terminal of its own, whose size follows."""
     server = ssh_server(hermes_home)
     command = ssh_command(
@@ -50,9 +41,7 @@ def test_a_terminal_has_the_size_of_the_clients(
     assert child.exitstatus == 3
 
 
-def test_it_dies_and_comes_back(
-    ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path
-) -> None:
+def test_it_dies_and_comes_back(ssh_server, hermes_home):
     """A client ends at once when it dies; on the same port, with the same key, it is the same host
     again."""
     server = ssh_server(hermes_home)

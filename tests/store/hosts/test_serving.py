@@ -1,21 +1,16 @@
 """`serve --stdio`, without a network: what it answers, what it refuses, what it holds open."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import pytest
 from writing import handles
 
-from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import CALLS
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
@@ -26,16 +21,16 @@ from hermes_browse.store.search.found import Found
 from hermes_browse.store.search.query import parse
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-ENDLESS_CALL: dict[str, Any] = {"lease": 1, "ask": "prepare_search"}
+ENDLESS_CALL = {"lease": 1, "ask": "prepare_search"}
 """With `endless`."""
 
 
-def run_for_ever(store: OpenStore) -> None:
+def run_for_ever(store):
     store.reader.rows(ENDLESS)
 
 
 @pytest.fixture
-def endless(monkeypatch: pytest.MonkeyPatch) -> None:
+def endless(monkeypatch):
     """A call that never comes back."""
     codec.signature("prepare_search")  # of the real one
     monkeypatch.setitem(CALLS, "prepare_search", run_for_ever)
@@ -44,15 +39,15 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
 class Caller:
     """The other end of a server: sends questions, reads answers."""
 
-    def __init__(self, questions: BinaryIO, answers: BinaryIO) -> None:
+    def __init__(self, questions, answers):
         self._questions, self._answers = questions, answers
         self._number = 0
 
-    def line(self, text: bytes) -> None:
+    def line(self, text):
         self._questions.write(text + b"\n")
         self._questions.flush()
 
-    def send(self, **question: object) -> int:
+    def send(self, **question):
         self._number += 1
         self.line(
             json.dumps(
@@ -63,26 +58,26 @@ class Caller:
         )
         return self._number
 
-    def heard(self, key: str, value: object = None) -> Any:
+    def heard(self, key, value=None):
         """The next line with this key, and this value if one is named."""
         while True:
             answer = json.loads(self._answers.readline())
             if key in answer and value in (None, answer[key]):
                 return answer
 
-    def ask(self, name: str, **values: object) -> Any:
+    def ask(self, name, **values):
         return self.heard("id", self.send(lease=1, ask=name, **{"with": values}))
 
-    def is_answered(self) -> bool:
+    def is_answered(self):
         """Whether the next question is."""
         return bool(self.ask("state")["answer"])
 
-    def end(self) -> None:
+    def end(self):
         self._questions.close()
 
 
 @pytest.fixture
-def caller(hermes_home: Path) -> Iterator[Caller]:
+def caller(hermes_home):
     """Of a server in a thread, on a store of Hermes 0.19."""
     (source, questions), (answers, output) = os.pipe(), os.pipe()
     with (
@@ -124,7 +119,7 @@ def caller(hermes_home: Path) -> Iterator[Caller]:
         b'{"id": 7, "ask": "resolve", "with": {"text": "\\ud800"}}',
     ],
 )
-def test_a_bad_line_harms_nobody(caller: Caller, line: bytes) -> None:
+def test_a_bad_line_harms_nobody(caller, line):
     """The next question is answered."""
     caller.line(line)
     assert caller.is_answered()
@@ -140,7 +135,7 @@ def test_a_bad_line_harms_nobody(caller: Caller, line: bytes) -> None:
         "PRAGMA writable_schema=1",
     ],
 )
-def test_no_statement_is_run(caller: Caller, hermes_home: Path, tmp_path: Path, sql: str) -> None:
+def test_no_statement_is_run(caller, hermes_home, tmp_path, sql):
     """Neither as a question of its own nor in an argument."""
     before = (hermes_home / "state.db").read_bytes()
     sql = sql.format(other=tmp_path / "other.db")
@@ -174,14 +169,12 @@ def test_no_statement_is_run(caller: Caller, hermes_home: Path, tmp_path: Path, 
         ("plan", {"selection": {"marks": []}, "now": 0.0}, "Expected `array`"),
     ],
 )
-def test_a_call_has_its_arguments_and_no_others(
-    caller: Caller, name: str, values: dict[str, object], said: str
-) -> None:
+def test_a_call_has_its_arguments_and_no_others(caller, name, values, said):
     kind, sentence, *_remedy = caller.ask(name, **values)["error"]
     assert kind == "RefusedError" and said in sentence
 
 
-def test_a_cancelled_call_stops(caller: Caller, endless: None) -> None:
+def test_a_cancelled_call_stops(caller, endless):
     """Another lease is answered meanwhile, and the same one afterwards."""
     number = caller.send(**ENDLESS_CALL)
     other = caller.send(lease=2, ask="state")
@@ -191,9 +184,7 @@ def test_a_cancelled_call_stops(caller: Caller, endless: None) -> None:
     assert caller.is_answered()
 
 
-def test_a_question_that_was_cancelled_before_it_began_does_not_run(
-    caller: Caller, endless: None
-) -> None:
+def test_a_question_that_was_cancelled_before_it_began_does_not_run(caller, endless):
     """It waits behind another one of its lease, as a search waits for that of the letter before."""
     first, second = caller.send(**ENDLESS_CALL), caller.send(**ENDLESS_CALL)
     caller.send(cancel=second)
@@ -203,14 +194,10 @@ def test_a_question_that_was_cancelled_before_it_began_does_not_run(
     assert caller.is_answered()
 
 
-def test_a_call_ends_with_what_is_done_so_far(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_ends_with_what_is_done_so_far(caller, monkeypatch):
     """It is told to stop, and told what it has done."""
 
-    def until_stopped(
-        store: OpenStore, *, stopped: Callable[[], bool], tell: Callable[[float], None], **_: object
-    ) -> Found:
+    def until_stopped(store, *, stopped, tell, **_):
         tell(0.5)
         while not stopped():
             time.sleep(0.01)
@@ -224,9 +211,7 @@ def test_a_call_ends_with_what_is_done_so_far(
     assert caller.heard("id", number)["answer"][0]["query"]["text"] == "a"
 
 
-def test_an_answer_that_is_too_large_is_refused(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_that_is_too_large_is_refused(caller, monkeypatch):
     """The caller would end the connection."""
     monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
     kind, sentence, *_remedy = caller.ask("sessions_after", after=None)["error"]
@@ -234,11 +219,9 @@ def test_an_answer_that_is_too_large_is_refused(
     assert caller.is_answered()
 
 
-def test_windows_of_an_answer_are_the_whole(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_windows_of_an_answer_are_the_whole(caller, monkeypatch):
     """What is too large for a line is asked for from a character on."""
-    question: dict[str, Any] = {"lease": 1, "ask": "messages", "with": {"ids": [1, 2, 3]}}
+    question = {"lease": 1, "ask": "messages", "with": {"ids": [1, 2, 3]}}
     whole = caller.heard("id", caller.send(**question))["answer"]
     assert len(whole) == 3
     monkeypatch.setattr(codec, "WINDOW", 100)
@@ -254,9 +237,7 @@ def test_windows_of_an_answer_are_the_whole(
         assert caller.heard("id", number)["answer"] == whole, "no window was asked for"
 
 
-def test_a_question_that_takes_too_long_is_refused(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch, endless: None
-) -> None:
+def test_a_question_that_takes_too_long_is_refused(caller, monkeypatch, endless):
     """And what comes after it is answered."""
     monkeypatch.setattr(serving, "QUESTION_SECONDS", 0.2)
     number = caller.send(**ENDLESS_CALL)
@@ -265,14 +246,10 @@ def test_a_question_that_takes_too_long_is_refused(
     assert caller.is_answered()
 
 
-def test_a_change_that_takes_too_long_says_what_it_has_done(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_that_takes_too_long_says_what_it_has_done(caller, monkeypatch):
     """It is asked to stop, and only its end is told."""
 
-    def until_stopped(
-        store: OpenStore, session_ids: list[str], *, stopped: Callable[[], bool], **_: object
-    ) -> None:
+    def until_stopped(store, session_ids, *, stopped, **_):
         while not stopped():
             time.sleep(0.01)
         raise RefusedError("one is done")
@@ -284,9 +261,7 @@ def test_a_change_that_takes_too_long_says_what_it_has_done(
     assert caller.is_answered()
 
 
-def test_more_questions_than_have_room_are_refused(
-    caller: Caller, monkeypatch: pytest.MonkeyPatch, endless: None
-) -> None:
+def test_more_questions_than_have_room_are_refused(caller, monkeypatch, endless):
     """Each with a sentence, and they take no memory."""
     number = caller.send(**ENDLESS_CALL)
     with monkeypatch.context() as patch:
@@ -301,7 +276,7 @@ def test_more_questions_than_have_room_are_refused(
 
 
 @pytest.fixture
-def program(hermes_home: Path) -> Iterator[subprocess.Popen[bytes]]:
+def program(hermes_home):
     """The real program."""
     command = [
         sys.executable,
@@ -320,9 +295,7 @@ def program(hermes_home: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-def test_the_program_holds_no_handle_and_ends_with_its_input(
-    program: subprocess.Popen[bytes], hermes_home: Path
-) -> None:
+def test_the_program_holds_no_handle_and_ends_with_its_input(program, hermes_home):
     """A lease that is closed has no handle; one that is left open has none soon after."""
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
@@ -339,7 +312,7 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
     assert program.wait(120) == 0
 
 
-GREEDY: list[tuple[str, dict[str, object]]] = [
+GREEDY = [
     ("search", {"query": "the", "limit": 0}),
     ("messages", {"ids": list(range(200_000))}),
     ("count_rows", {"session_ids": ["x" * 30] * 100_000}),
@@ -350,9 +323,7 @@ GREEDY: list[tuple[str, dict[str, object]]] = [
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize(("name", "values"), GREEDY, ids=[each[0] for each in GREEDY])
-def test_no_question_takes_memory_without_bound(
-    program: subprocess.Popen[bytes], name: str, values: dict[str, object]
-) -> None:
+def test_no_question_takes_memory_without_bound(program, name, values):
     """The next question is answered."""
     assert program.stdin is not None and program.stdout is not None
     caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
@@ -364,8 +335,8 @@ def test_no_question_takes_memory_without_bound(
 
 
 def test_the_program_ends_well_in_the_middle_of_everything(
-    program: subprocess.Popen[bytes],
-) -> None:
+    program,
+):
     """Python aborts a program that ends while a thread holds one of its streams."""
     assert program.stdin is not None and program.stdout is not None and program.stderr is not None
     caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
@@ -381,9 +352,7 @@ def test_the_program_ends_well_in_the_middle_of_everything(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-def test_a_lease_that_is_left_open_is_closed_when_idle(
-    program: subprocess.Popen[bytes], hermes_home: Path
-) -> None:
+def test_a_lease_that_is_left_open_is_closed_when_idle(program, hermes_home):
     """Hermes counts an open store as a holder (0.22)."""
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]

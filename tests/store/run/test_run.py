@@ -1,35 +1,32 @@
 """The run of a conversation: its total, and what stands out in it."""
 
-from __future__ import annotations
-
 import random
-from pathlib import Path
 
 import pytest
 from paths import DATA
 from store_builder import T0, StoreBuilder, add_tool_use, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.run.marks import RunMark, find_marks
-from hermes_browse.store.run.run import Run, read_run
+from hermes_browse.store.run.marks import find_marks
+from hermes_browse.store.run.run import read_run
 
 STORES = sorted(DATA.glob("state-v*.db"))
 
 
-def run_of(builder: StoreBuilder, session: str = "s") -> tuple[Run, tuple[RunMark, ...]]:
+def run_of(builder, session="s"):
     """The run of a session, and its marks."""
     with Store(builder.write()).reader() as reader:
         run = read_run(reader, session)
         return run, find_marks(reader, run)
 
 
-def texts(marks: tuple[RunMark, ...], kind: str) -> list[tuple[int | None, str]]:
+def texts(marks, kind):
     """The marks of a kind: where, and what they say."""
     return [(mark.message_id, mark.text) for mark in marks if mark.kind is kind]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_total_is_the_sum_over_the_tree(seed: int, tmp_path: Path) -> None:
+def test_the_total_is_the_sum_over_the_tree(seed, tmp_path):
     chance = random.Random(seed)
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", estimated_cost_usd=1.23)
@@ -59,11 +56,11 @@ def test_the_total_is_the_sum_over_the_tree(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("differs", ["nothing", "result", "arguments", "turn", "number"])
-def test_a_loop_is_found(differs: str, tmp_path: Path) -> None:
+def test_a_loop_is_found(differs, tmp_path):
     """The same call with the same result in one turn, and not only twice."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
-    rows: list[int] = []
+    rows = []
     for number in range(2 if differs == "number" else 4):
         if differs == "turn" or number == 0:
             builder.message("s", "user", "go")
@@ -76,7 +73,7 @@ def test_a_loop_is_found(differs: str, tmp_path: Path) -> None:
     assert texts(marks, "loop") == ([(rows[2], sentence)] if differs == "nothing" else [])
 
 
-def _two_parts(path: Path, first: int, second: int, **changed: object) -> StoreBuilder:
+def _two_parts(path, first, second, **changed):
     builder = StoreBuilder(path)
     tokens = {"input_tokens": 1000, "model": "m/one", "system_prompt": "be kind"}
     builder.session(
@@ -96,19 +93,17 @@ def _two_parts(path: Path, first: int, second: int, **changed: object) -> StoreB
         ({}, "nothing that is stored explains it"),
     ],
 )
-def test_a_fall_of_the_cache_share_is_found(
-    changed: dict[str, object], reason: str, tmp_path: Path
-) -> None:
+def test_a_fall_of_the_cache_share_is_found(changed, reason, tmp_path):
     _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 250, **changed))
     assert texts(marks, "cache") == [(2, f"the cache share fell from 90 % to 20 %: {reason}")]
 
 
-def test_a_small_fall_is_none(tmp_path: Path) -> None:
+def test_a_small_fall_is_none(tmp_path):
     _run, marks = run_of(_two_parts(tmp_path / "state.db", 9000, 2000))
     assert texts(marks, "cache") == []
 
 
-def test_a_model_change_within_a_session(tmp_path: Path) -> None:
+def test_a_model_change_within_a_session(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", input_tokens=2000, cache_read_tokens=9000)
     builder.message("s", "user", "go")
@@ -123,14 +118,14 @@ def test_a_model_change_within_a_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", STORES, ids=lambda path: path.stem)
-def test_recorded_stores_have_no_loops_and_no_falls(path: Path) -> None:
+def test_recorded_stores_have_no_loops_and_no_falls(path):
     with Store(path).reader() as reader:
         for (session,) in reader.rows("SELECT id FROM sessions"):
             kinds = {mark.kind for mark in find_marks(reader, read_run(reader, str(session)))}
             assert not kinds & {"loop", "cache"}
 
 
-def test_gaps_the_slowest_and_the_dearest(tmp_path: Path) -> None:
+def test_gaps_the_slowest_and_the_dearest(tmp_path):
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
     builder.message("s", "user", "go", token_count=5)
@@ -143,7 +138,7 @@ def test_gaps_the_slowest_and_the_dearest(tmp_path: Path) -> None:
     assert texts(marks, "dearest") == [(late, "the most expensive turn: 100 tokens")]
 
 
-def test_turns_begin_with_a_prompt(tmp_path: Path) -> None:
+def test_turns_begin_with_a_prompt(tmp_path):
     run, _marks = run_of(_two_parts(tmp_path / "state.db", 1, 1))
     assert [turn.id for turn in run.turns] == [1, 2]
     assert [part.first_message_id for part in run.stretches] == [1, 2]

@@ -1,10 +1,7 @@
 """Ages, dates and times as people write them: one reader for the search, the clean-up, the options
 and the settings."""
 
-from __future__ import annotations
-
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from builders import DAY, make_store
@@ -37,7 +34,7 @@ UNITS = {
         ("1w 2d", WEEK + 2 * DAY), ("1w2d", WEEK + 2 * DAY), ("1h30min", 1.5 * HOUR),
     ],
 )  # fmt: skip
-def test_ages(text: str, seconds: float) -> None:
+def test_ages(text, seconds):
     """In each unit, as a bare number, which is days, and sums."""
     assert parse_age(text) == pytest.approx(seconds)
 
@@ -61,7 +58,7 @@ NONE = [
 
 
 @pytest.mark.parametrize("text", NONE)
-def test_no_ages(text: str) -> None:
+def test_no_ages(text):
     """A slip of the finger is no age."""
     with pytest.raises(ValueError, match=r"is no age such as|three thousand"):
         parse_age(text)
@@ -70,7 +67,7 @@ def test_no_ages(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["3m", "3M", " 3 m", "1h 3m", "3m1d"])
-def test_an_age_in_m_is_refused_by_name(text: str) -> None:
+def test_an_age_in_m_is_refused_by_name(text):
     """Hermes' `m` is minutes, and a search took it for months; both ways out are named, wherever it
     is typed."""
     words = "3m could be minutes or months: write 3min or 3mo"
@@ -98,13 +95,13 @@ def test_an_age_in_m_is_refused_by_name(text: str) -> None:
         ("Thursday", (2026, 3, 12), (2026, 3, 13)),
     ],
 )
-def test_dates(text: str, start: tuple[int, ...], end: tuple[int, ...]) -> None:
+def test_dates(text, start, end):
     """Days are whole, times are moments, in local time."""
     when = parse_when(text, NOW)
     assert when == (datetime(*start).timestamp(), datetime(*end).timestamp(), None)  # type: ignore[arg-type]
 
 
-def test_a_time_may_name_its_zone() -> None:
+def test_a_time_may_name_its_zone():
     """Such times stand in logs."""
     assert parse_when("2026-03-05T14:30:00Z", NOW).start == 1_772_721_000.0
     assert parse_when("2026-03-05t16:30+02:00", NOW).start == 1_772_721_000.0
@@ -113,7 +110,7 @@ def test_a_time_may_name_its_zone() -> None:
 @pytest.mark.parametrize(
     "text", ["money", "2026-13", "2026-02-30", "9999-12-31", "2026-03-05T25:00", "m", "5000y"]
 )
-def test_no_dates(text: str) -> None:
+def test_no_dates(text):
     """What is beyond the calendar is refused as well."""
     with pytest.raises(ValueError, match=r"is no age .* and no date"):
         parse_when(text, NOW)
@@ -122,7 +119,7 @@ def test_no_dates(text: str) -> None:
 @pytest.mark.parametrize(
     "text", [*UNITS, "90", "1w 2d", "2026", "2026-03", "2026-03-05", "20260305T1430", "mon"]
 )
-def test_a_search_and_a_clean_up_read_the_same(text: str) -> None:
+def test_a_search_and_a_clean_up_read_the_same(text):
     """What is `older:` was last active `before:` the same moment."""
     when = parse_when(text, NOW)
     age = Selection(parse_line(f'older:"{text}"', NOW)).age(NOW)
@@ -131,7 +128,7 @@ def test_a_search_and_a_clean_up_read_the_same(text: str) -> None:
         assert not parse(f"before:{text}", now=NOW).problems
 
 
-def test_stale_is_one_span(tmp_path: Path) -> None:
+def test_stale_is_one_span(tmp_path):
     """A search for `is:stale` and a clean-up by it choose the same conversations."""
     sessions = [
         {"id": "a-day", "started_at": NOW - 2 * DAY},

@@ -1,8 +1,6 @@
 """Counts, sizes and amounts of money as people write them: one reader for the search, the clean-up
 and the options."""
 
-from __future__ import annotations
-
 import pytest
 
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
@@ -15,19 +13,19 @@ from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
         ("4MiB", 4 * 1024 * 1024), ("1T", 10**12), ("7B", 7), ("1 K", 1000),
     ],
 )  # fmt: skip
-def test_sizes(text: str, size: int) -> None:
+def test_sizes(text, size):
     """In thousands, as sizes are shown; with an i in 1024s."""
     assert parse_bytes(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "M", "-1", "10X", "1i", "1e3", "inf", "99999999T"])
-def test_no_sizes(text: str) -> None:
+def test_no_sizes(text):
     """What is no size is refused."""
     with pytest.raises(ValueError, match="wants a size"):
         parse_bytes(text)
 
 
-def test_counts() -> None:
+def test_counts():
     """Whole, with separators or units."""
     texts = ("0", " 5 ", "1,000", "1,234,567", "20k", "1.5M")
     assert [parse_count(text) for text in texts] == [0, 5, 1000, 1_234_567, 20_000, 1_500_000]
@@ -36,13 +34,13 @@ def test_counts() -> None:
 @pytest.mark.parametrize(
     "text", ["", "k", "few", "-5", "1.5", "1_000", "1,00", "9" * 20, "inf", "1e3", "$5"]
 )
-def test_no_counts(text: str) -> None:
+def test_no_counts(text):
     """A part of a message is no message."""
     with pytest.raises(ValueError, match="wants a whole number"):
         parse_count(text)
 
 
-def test_money() -> None:
+def test_money():
     """With and without the sign."""
     assert [parse_money(text) for text in ("5", "$0.50", ".5", "2k", "$1.5M", "0")] == [
         5,
@@ -55,7 +53,7 @@ def test_money() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "$", ".", "x", "-1", "nan", "inf", "1e99", "99999999M"])
-def test_no_money(text: str) -> None:
+def test_no_money(text):
     """What is no amount is refused."""
     with pytest.raises(ValueError, match="wants an amount"):
         parse_money(text)

@@ -1,27 +1,24 @@
 """Messages are counted as they would be shown, by SQLite where it can tell."""
 
-from __future__ import annotations
-
 import random
-from pathlib import Path
 
 import pytest
 from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages import transcript as module
-from hermes_browse.store.messages.transcript import Outline, count_rows, read_outline
+from hermes_browse.store.messages.transcript import count_rows, read_outline
 from hermes_browse.store.sessions.session import Session
 
 TEXTS = ("", "ok", "a lantern", None)
 
 
-def counted(path: Path) -> tuple[dict[str, int], dict[str, int], list[str]]:
+def counted(path):
     """What is counted, what the outlines show, and the sessions whose outlines were needed to
     count."""
-    needed: list[str] = []
+    needed = []
 
-    def outline(reader: object, segments: list[Session]) -> Outline:
+    def outline(reader, segments):
         needed.append(segments[0].id)
         return read_outline(reader, segments)  # type: ignore[arg-type]  # the reader it was called with
 
@@ -33,13 +30,13 @@ def counted(path: Path) -> tuple[dict[str, int], dict[str, int], list[str]]:
     return {each: found.get(each, 0) for each in ids}, shown, needed
 
 
-def random_messages(chance: random.Random, session_id: str, shape: str) -> list[dict[str, object]]:
+def random_messages(chance, session_id, shape):
     """Compacted and rewound rows, repeated tails, equal times, orders or none, times that are none,
     hidden rows."""
     tidy, ordered = chance.random() < 0.5, chance.random() < 0.5
-    rows: list[dict[str, object]] = []
+    rows = []
     for number in range(chance.randrange(1, 14)):
-        row: dict[str, object] = {
+        row = {
             "session_id": session_id,
             "role": chance.choice(("user", "user", "assistant", "tool", "session_meta")),
             "content": chance.choice(TEXTS) if chance.random() < 0.6 else f"{session_id} {number}",
@@ -73,7 +70,7 @@ def random_messages(chance: random.Random, session_id: str, shape: str) -> list[
 
 @pytest.mark.parametrize("shape", ["22", "31", "31-migrated"])
 @pytest.mark.parametrize("seed", range(4))
-def test_counts_are_those_of_the_outline(tmp_path: Path, shape: str, seed: int) -> None:
+def test_counts_are_those_of_the_outline(tmp_path, shape, seed):
     """Whatever states, copies and orders a store holds; some by either way."""
     chance = random.Random(f"{shape} {seed}")
     sessions = [f"s{number}" for number in range(150)]
@@ -84,7 +81,7 @@ def test_counts_are_those_of_the_outline(tmp_path: Path, shape: str, seed: int) 
     assert 0 < len(needed) < len(sessions)
 
 
-def test_a_compacted_chat_is_counted_without_its_texts(tmp_path: Path) -> None:
+def test_a_compacted_chat_is_counted_without_its_texts(tmp_path):
     """Its times differ and nothing is repeated: no outline is read, and no statement for each
     message."""
     messages = [
@@ -104,7 +101,7 @@ def test_a_compacted_chat_is_counted_without_its_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("summary", [True, False])
-def test_a_repeated_tail_is_counted_once(tmp_path: Path, summary: bool) -> None:
+def test_a_repeated_tail_is_counted_once(tmp_path, summary):
     """With times of its own, so that nothing but its texts tells."""
     said = [f"text {number}" for number in range(6)]
     live = [*["[CONTEXT SUMMARY]: before"] * summary, *said[-2:], "new"]
@@ -121,7 +118,7 @@ def test_a_repeated_tail_is_counted_once(tmp_path: Path, summary: bool) -> None:
     assert found == shown == {"a": 7 + summary} and needed == ["a"]
 
 
-def test_orders_alone_tell_copies(tmp_path: Path) -> None:
+def test_orders_alone_tell_copies(tmp_path):
     """Where Hermes gave each message its order (0.22), the same order twice is one message."""
     rows = [{"session_id": key, "content": "x", "timestamp": T0, "display_order": at, "active": int(at > 2),
              "compacted": int(at <= 2)} for key in ("a", "b") for at in range(6)]  # fmt: skip

@@ -1,10 +1,7 @@
 """What a search compares and counts is what a person sees; what one index alone does not hold is
 found too."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import pytest
 from builders import make_store
@@ -13,7 +10,7 @@ from search_stores import NOW, ask, change, found, ids, write_store
 _CHAT = [{"id": "a", "source": "cli", "started_at": NOW, "message_count": 2}]
 
 
-def _compacted(path: Path) -> Path:
+def _compacted(path):
     """A conversation of twelve messages, of which Hermes counts the two that the model still
     sees."""
     rows = [
@@ -33,13 +30,11 @@ def _compacted(path: Path) -> Path:
     ("query", "hits"),
     [("walrus msgs>10", 12), ("walrus msgs=12", 12), ("walrus msgs<5", 0), ("walrus -msgs<5", 12)],
 )
-def test_messages_are_compared_by_the_number_that_is_shown(
-    tmp_path: Path, query: str, hits: int
-) -> None:
+def test_messages_are_compared_by_the_number_that_is_shown(tmp_path, query, hits):
     assert len(found(_compacted(tmp_path / "state.db"), query)) == hits
 
 
-def _spelled(text: str) -> list[dict[str, object]]:
+def _spelled(text):
     """A text as it is said, called, given back by a tool, and beside a picture."""
     parts = [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
     call = {"id": "c", "function": {"name": "run", "arguments": json.dumps({"command": text})}}
@@ -52,7 +47,7 @@ def _spelled(text: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize("query", ["検索する", "検索", "索", "*ターミナ*"])
-def test_a_substring_index_alone_misses_nothing(tmp_path: Path, query: str) -> None:
+def test_a_substring_index_alone_misses_nothing(tmp_path, query):
     rows = [*_spelled("検索する ターミナル"), *_spelled("nothing of it")]
     path = write_store(tmp_path / "state.db", rows)
     assert found(path, query) == [4, 3, 2, 1]
@@ -64,6 +59,6 @@ def test_a_substring_index_alone_misses_nothing(tmp_path: Path, query: str) -> N
 
 @pytest.mark.parametrize("query", ["İstanbul", "istanbul", "ISTANBUL", "ista*", "İsta*"])
 @pytest.mark.parametrize("fts", [True, False])
-def test_a_letter_that_is_two_in_lower_case(tmp_path: Path, query: str, fts: bool) -> None:
+def test_a_letter_that_is_two_in_lower_case(tmp_path, query, fts):
     path = write_store(tmp_path / "state.db", _spelled("to İstanbul by ferry"), fts=fts)
     assert found(path, query) == [4, 3, 2, 1]

@@ -1,14 +1,10 @@
 """On every shape of the search index, whole, missing or broken: whatever is typed gives the rows a
 plain scan gives."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 from builders import make_store, tool_call
@@ -20,7 +16,6 @@ from searching import count, search
 from shapes import NAMES
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import fold
 
@@ -36,7 +31,7 @@ _SESSIONS = [
         "model_config": '{"_delegate_from": "chat"}',
     },
 ]
-_SAID: list[dict[str, object]] = [
+_SAID = [
     {"content": "the docker deploy failed, don't retry"},
     {"content": "Docker compose up; docker-compose down"},
     {"content": "C++ and c# and .env in src/main.py:12"},
@@ -64,7 +59,7 @@ _SAID: list[dict[str, object]] = [
         ]
     },
 ]
-_ROWS: list[dict[str, object]] = [
+_ROWS = [
     {"session_id": session, "timestamp": NOW + number} | row
     for session in ("chat", "job", "sub", "chat")
     for number, row in enumerate(_SAID)
@@ -74,7 +69,7 @@ _PIECES = ["docker", "the", "don't", "c++", "src/main.py", "café", "cafe", "a",
            "x=y", "snake_case_name", "123", "strasse", "σίσυφος", "йод", "curly"]  # fmt: skip
 
 
-def _run(path: Path, *statements: str) -> None:
+def _run(path, *statements):
     with closing(sqlite3.connect(path)) as connection, connection:
         tables = {
             name
@@ -90,7 +85,7 @@ def _run(path: Path, *statements: str) -> None:
 
 
 _TRIGRAM = [f"DROP TRIGGER messages_fts_trigram_{what}" for what in ("insert", "delete", "update")]
-_STATES: dict[str, Callable[[Path], None]] = {
+_STATES = {
     "whole": lambda path: None,
     "no trigrams": lambda path: _run(path, *_TRIGRAM, "DROP TABLE messages_fts_trigram"),
     "parts missing": lambda path: _run(
@@ -123,7 +118,7 @@ _SLOW = settings(
 @pytest.fixture(
     scope="module", params=slow_but(_CASES[::2], _CASES), ids=lambda case: f"{case[0]} {case[1]}"
 )
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(request, tmp_path_factory):
     shape, state = request.param
     path = make_store(
         tmp_path_factory.mktemp("shape") / "state.db",
@@ -138,13 +133,13 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def reader(store: Path) -> Iterator[Reader]:
+def reader(store):
     with Store(store).reader() as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def texts(store: Path) -> Texts:
+def texts(store):
     """What there is to search, read without the code under test."""
     return Texts({key: unicodedata.normalize("NFC", text) for key, text in rows(store).items()})
 
@@ -160,9 +155,7 @@ def texts(store: Path) -> Texts:
 @example([["b"]], [])
 @example([["kopek"]], ["b"])
 @example([["*cafe*"], ["*afés*"]], [])
-def test_hits_are_what_a_plain_scan_finds(
-    reader: Reader, texts: Texts, groups: list[list[str]], excluded: list[str]
-) -> None:
+def test_hits_are_what_a_plain_scan_finds(reader, texts, groups, excluded):
     typed = " OR ".join(" ".join(group) for group in groups) + "".join(
         f" -{piece}" for piece in excluded
     )
@@ -200,7 +193,7 @@ def test_hits_are_what_a_plain_scan_finds(
 @example('"\x00" OR -"')
 @example("on:" + "9" * 400 + "d")
 @example("NEAR(a b, 2) ^x {y}: +z")
-def test_anything_typed_is_a_search(reader: Reader, texts: Texts, typed: str) -> None:
+def test_anything_typed_is_a_search(reader, texts, typed):
     """It never raises, and no row is given that lacks the letters of the words asked for."""
     query = parse(typed)
     for problem in query.problems:

@@ -1,11 +1,8 @@
 """Our hits against those of the real Hermes, on stores it wrote, and against a plain reading of all
 rows."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
-from pathlib import Path
 
 import pytest
 from paths import DATA
@@ -47,29 +44,29 @@ DROPPED = (
 
 
 @pytest.fixture(params=sorted(FIXTURES), ids=lambda version: f"v{version}")
-def version(request: pytest.FixtureRequest) -> int:
+def version(request):
     number = request.param
     assert isinstance(number, int)
     return number
 
 
 @pytest.fixture
-def store(version: int, tmp_path: Path) -> Path:
+def store(version, tmp_path):
     return copy_fixture(version, tmp_path)
 
 
-def _expected(version: int) -> dict[str, object]:
+def _expected(version):
     loaded = json.loads((DATA / f"expected-v{version}.json").read_text())
     assert isinstance(loaded, dict)
     return loaded
 
 
-def _ids(entries: object) -> set[int]:
+def _ids(entries):
     assert isinstance(entries, list)
     return {int(entry["id"]) if isinstance(entry, dict) else int(entry) for entry in entries}
 
 
-def test_nothing_hermes_finds_is_missing(version: int, store: Path) -> None:
+def test_nothing_hermes_finds_is_missing(version, store):
     answers = _expected(version)["search"]
     assert isinstance(answers, dict)
     assert len(answers) > 50
@@ -81,7 +78,7 @@ def test_nothing_hermes_finds_is_missing(version: int, store: Path) -> None:
 
 
 @pytest.mark.parametrize("query", LITERAL)
-def test_a_literal_query_finds_exactly_what_stands_there(query: str, store: Path) -> None:
+def test_a_literal_query_finds_exactly_what_stands_there(query, store):
     needles = query.split() if query != "NEAR(docker deployment)" else ["NEAR(docker", "deployment"]
     every = set.intersection(*(set(containing(store, needle)) for needle in needles))
     ours = set(found(store, query))
@@ -90,7 +87,7 @@ def test_a_literal_query_finds_exactly_what_stands_there(query: str, store: Path
         assert ours == every
 
 
-def _stands_alone(text: str, needle: str) -> bool:
+def _stands_alone(text, needle):
     """Whether the needle stands in the text with no letter of a longer word at its ends."""
     text, needle = text.casefold(), needle.casefold()
     at = text.find(needle)
@@ -106,7 +103,7 @@ def _stands_alone(text: str, needle: str) -> bool:
 
 
 @pytest.mark.parametrize("query", DROPPED)
-def test_what_hermes_drops_is_found_where_it_stands(query: str, store: Path) -> None:
+def test_what_hermes_drops_is_found_where_it_stands(query, store):
     from search_stores import rows
 
     texts = rows(store)
@@ -117,7 +114,7 @@ def test_what_hermes_drops_is_found_where_it_stands(query: str, store: Path) -> 
     assert found(store, query) == sorted(expected, reverse=True)
 
 
-def test_order_is_newest_first_or_oldest_first(store: Path) -> None:
+def test_order_is_newest_first_or_oldest_first(store):
     newest = found(store, "docker")
     assert len(newest) > 2
     assert newest == sorted(newest, reverse=True)
@@ -125,7 +122,7 @@ def test_order_is_newest_first_or_oldest_first(store: Path) -> None:
     assert sorted(found(store, "docker", sort="relevance")) == newest[::-1]
 
 
-def test_relevance_is_that_of_fts5(store: Path) -> None:
+def test_relevance_is_that_of_fts5(store):
     connection = sqlite3.connect(store)
     sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rank, rowid DESC"
     ranked = [row[0] for row in connection.execute(sql, ['"docker"'])]
@@ -134,7 +131,7 @@ def test_relevance_is_that_of_fts5(store: Path) -> None:
     assert ours == [row for row in ranked if row in ours]
 
 
-def test_taken_back_and_compacted_rows_are_hits_that_say_so(tmp_path: Path) -> None:
+def test_taken_back_and_compacted_rows_are_hits_that_say_so(tmp_path):
     with Store(copy_fixture(22, tmp_path)).reader() as reader:
         states = {hit.state for hit in search(reader, parse("narwhal")).hits}
         assert states == {State.REWOUND}
@@ -143,7 +140,7 @@ def test_taken_back_and_compacted_rows_are_hits_that_say_so(tmp_path: Path) -> N
         assert {hit.state for hit in compacted} == {State.COMPACTED}
 
 
-def test_hidden_rows_are_no_hits(tmp_path: Path) -> None:
+def test_hidden_rows_are_no_hits(tmp_path):
     store = copy_fixture(31, tmp_path)
     connection = sqlite3.connect(store)
     hidden = {
@@ -161,7 +158,7 @@ def test_hidden_rows_are_no_hits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("query", ["docker", "C++", "大别山", "deploy*", "🚀"])
-def test_snippets_show_the_match(query: str, store: Path) -> None:
+def test_snippets_show_the_match(query, store):
     with Store(store).reader() as reader:
         hits = search(reader, parse(query)).hits
     for hit in hits:

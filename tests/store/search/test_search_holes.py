@@ -1,10 +1,6 @@
 """What an index does not hold, or holds a part of, is read; where that is too much the answer says
 so."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import make_store
 from effort import slow_but
@@ -32,7 +28,7 @@ QUERIES = [
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_nothing_is_missing_in_a_store_that_hermes_wrote(version: int, tmp_path: Path) -> None:
+def test_nothing_is_missing_in_a_store_that_hermes_wrote(version, tmp_path):
     """What an index leaves out by its definition is no hole in it."""
     with Store(copy_fixture(version, tmp_path)).reader() as reader:
         assert not read_coverage(reader).reason
@@ -47,9 +43,7 @@ def test_nothing_is_missing_in_a_store_that_hermes_wrote(version: int, tmp_path:
     "lost",
     slow_but(["id BETWEEN 20 AND 60"], ["id % 2", "id BETWEEN 20 AND 60", "id < 40", "id > 70"]),
 )
-def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(
-    tmp_path: Path, shape: str, lost: str
-) -> None:
+def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path, shape, lost):
     texts = [
         "docker deployment, don't",
         "大别山项目 会议",
@@ -93,11 +87,11 @@ def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(
             assert page.total in (None, len(expected))
 
 
-def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path: Path) -> None:
+def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path):
     path = write_store(tmp_path / "state.db", [f"kubernetes {at}" for at in range(30)])
     opened = Store(path)
 
-    def hits() -> int:
+    def hits():
         with opened.reader() as reader:
             return len(search(reader, parse("kubernetes"), limit=0).hits)
 
@@ -113,7 +107,7 @@ def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path: Path)
     assert hits() == 30
 
 
-def _long(path: Path, number: int) -> Path:
+def _long(path, number):
     rows = [
         {
             "session_id": "s",
@@ -131,7 +125,7 @@ def _long(path: Path, number: int) -> Path:
 @pytest.mark.parametrize(
     "query", ["tailneedle1", "tailneedle*", "tailnee*", "docker", '"tailneedle0 docker"', "docke*"]
 )
-def test_what_stands_behind_the_cut_is_found(tmp_path: Path, query: str) -> None:
+def test_what_stands_behind_the_cut_is_found(tmp_path, query):
     path = _long(tmp_path / "state.db", 20)
     with Store(path).reader() as reader:
         indexed = search(reader, parse(query), limit=0)
@@ -144,7 +138,7 @@ def test_what_stands_behind_the_cut_is_found(tmp_path: Path, query: str) -> None
         assert count(reader, parse(query), cap=0).count == len(scanned.hits)
 
 
-def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_behind_the_cut_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(candidates, "_MOST_TRUNCATED", 5)
     path = _long(tmp_path / "state.db", 20)
     answer = ask(path, "tailneedle1")
@@ -156,9 +150,7 @@ def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.Mon
         assert count(reader, parse("tailneedle1")).at_least
 
 
-def test_all_are_ranked_where_all_are_wanted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_are_ranked_where_all_are_wanted(tmp_path, monkeypatch):
     monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 20)
     path = write_store(
         tmp_path / "state.db", [f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)]
@@ -173,7 +165,7 @@ def test_all_are_ranked_where_all_are_wanted(
     assert few.notes == ("Ranked among the newest 20 hits.",)
 
 
-def test_what_stands_inside_words_is_found(tmp_path: Path) -> None:
+def test_what_stands_inside_words_is_found(tmp_path):
     path = write_store(tmp_path / "state.db", ["the docker", "a Clöck", "rock", "no match"] * 3)
     assert found(path, "*ock*") == [row for row in range(12, 0, -1) if row % 4]
     (hit, *_) = ask(path, "*ock*").hits
@@ -181,7 +173,7 @@ def test_what_stands_inside_words_is_found(tmp_path: Path) -> None:
     assert found(path, "*ock* -*rock*") == [row for row in range(12, 0, -1) if row % 4 in (1, 2)]
 
 
-def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path: Path) -> None:
+def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path):
     path = write_store(
         tmp_path / "state.db",
         ["narwhal", {"content": "narwhal", "active": 0}, {"content": "narwhal", "active": None}],
@@ -191,7 +183,7 @@ def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path: P
     assert found(path, "narwhal -is:rewound") == [3, 1]
 
 
-def test_a_part_of_a_word_at_the_cut_is_not_counted(tmp_path: Path) -> None:
+def test_a_part_of_a_word_at_the_cut_is_not_counted(tmp_path):
     text = "x" * 8190 + " 17 ferries"
     rows = [{"session_id": "s", "role": "tool", "tool_name": "t", "content": text}]
     path = make_store(tmp_path / "state.db", "31", [{"id": "s", "source": "cli"}], rows)

@@ -1,14 +1,10 @@
 """What a keystroke costs, told by counting: statements, rows of text, rows kept; never seconds."""
 
-from __future__ import annotations
-
 import gc
 import json
 import sqlite3
 import weakref
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from builders import make_store
@@ -16,8 +12,6 @@ from searching import search
 
 from hermes_browse.store.connection import store_cache
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.filters import Condition
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
@@ -26,7 +20,7 @@ ROWS = 6000
 PAGE = 32
 
 
-def said(number: int) -> str:
+def said(number):
     """A text of the store: common, rarer and rare words, some of them inside others."""
     words = ["plain", "docker" if number % 3 == 0 else "ferry", f"n{number}"]
     if number % 50 == 0:
@@ -39,7 +33,7 @@ def said(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(tmp_path_factory):
     """Six thousand messages, two hundred of them with pictures and accents."""
     rows = [{"session_id": "s", "content": said(number)} for number in range(ROWS)]
     for number in range(5, ROWS, 30):
@@ -52,20 +46,20 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Counted:
     """What the statements of a search were."""
 
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.matches: list[str] = []
+    def __init__(self):
+        self.asked = []
+        self.matches = []
         """What indexes were asked for."""
         self.texts = 0
         """Rows of `messages` read with their texts."""
 
 
 @contextmanager
-def counted(reader: Reader) -> Iterator[Counted]:
+def counted(reader):
     """Count what is asked of a reader."""
     found, original = Counted(), reader.rows
 
-    def rows(sql: str, parameters: object = ()) -> object:
+    def rows(sql, parameters=()):
         answer = original(sql, parameters)  # type: ignore[arg-type]  # passed through
         found.asked.append(sql)
         if " MATCH ?" in sql and isinstance(parameters, list):
@@ -81,13 +75,13 @@ def counted(reader: Reader) -> Iterator[Counted]:
         reader.rows = original  # type: ignore[method-assign]  # as it was
 
 
-def typed(reader: Reader, text: str, limit: int = PAGE) -> tuple[Answer, Counted]:
+def typed(reader, text, limit=PAGE):
     """A keystroke and what it asked."""
     with counted(reader) as found:
         return search(reader, parse(text), limit=limit, prefix_last=True), found
 
 
-def by_index(path: Path, match: str, limit: int) -> list[int]:
+def by_index(path, match, limit):
     """What FTS5 itself gives."""
     connection = sqlite3.connect(path)
     try:
@@ -100,14 +94,14 @@ def by_index(path: Path, match: str, limit: int) -> list[int]:
 
 
 @pytest.mark.parametrize("text", ["docker", "docker ", "plain docker ", "dock", "plain doc", "har"])
-def test_no_more_rows_are_read_than_the_page_needs(store: Path, text: str) -> None:
+def test_no_more_rows_are_read_than_the_page_needs(store, text):
     with Store(store).reader() as reader:
         answer, found = typed(reader, text)
     assert len(answer.hits) == PAGE
     assert found.texts <= 3 * (PAGE + 1)
 
 
-def test_the_next_letter_reads_few_rows_anew(store: Path) -> None:
+def test_the_next_letter_reads_few_rows_anew(store):
     with Store(store).reader() as reader:
         texts = [typed(reader, "docker"[:length])[1].texts for length in range(1, 7)]
         again, nothing = typed(reader, "docker")
@@ -117,7 +111,7 @@ def test_the_next_letter_reads_few_rows_anew(store: Path) -> None:
     assert len(again.hits) == PAGE
 
 
-def test_what_is_kept_is_bounded(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_is_bounded(store, monkeypatch):
     monkeypatch.setattr(store_cache, "MAX_ROW_BYTES", 50_000)
     with Store(store).reader() as reader:
         search(reader, parse("plai"), limit=300, prefix_last=True)
@@ -130,7 +124,7 @@ def test_what_is_kept_is_bounded(store: Path, monkeypatch: pytest.MonkeyPatch) -
     assert kept() is None, "gone with the connection"
 
 
-def test_nothing_kept_outlives_a_change(tmp_path: Path) -> None:
+def test_nothing_kept_outlives_a_change(tmp_path):
     contents = [f"docker row {number}" for number in range(40)]
     rows = [{"session_id": "s", "content": content} for content in contents]
     path = make_store(tmp_path / "state.db", "22", [{"id": "s", "source": "cli"}], rows)
@@ -160,7 +154,7 @@ def test_nothing_kept_outlives_a_change(tmp_path: Path) -> None:
     assert after.hits[1].snippet == "docker said anew"
 
 
-def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store: Path) -> None:
+def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store):
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
         assert (

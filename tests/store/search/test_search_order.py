@@ -1,14 +1,11 @@
 """Newest and oldest go by time, also where ids do not: imported, merged and restored stores, clocks
 set back."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from builders import make_store
@@ -25,7 +22,7 @@ from hermes_browse.tui.cli import main
 QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -needle", "::", "桂林"]
 
 
-def _by_time(path: Path, keys: list[int], *, oldest: bool = False) -> list[int]:
+def _by_time(path, keys, *, oldest=False):
     with Store(path).reader() as reader:
         times = {
             int(str(key)): stamp for key, stamp in reader.rows("SELECT id, timestamp FROM messages")
@@ -39,7 +36,7 @@ _ORDERS = ("shuffled", "imported", "one late", "backwards")
 
 
 @pytest.fixture(scope="module", params=slow_but(("shuffled", "one late"), _ORDERS))
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(request, tmp_path_factory):
     """1,500 messages whose ids do not follow their times."""
     places = list(range(1500))
     if request.param == "shuffled":
@@ -67,11 +64,11 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.parametrize("query", slow_but(QUERIES[::5], QUERIES))
 @pytest.mark.parametrize("sort", ["newest", "oldest"])
-def test_pages_go_by_time_and_join_into_the_whole(store: Path, query: str, sort: str) -> None:
+def test_pages_go_by_time_and_join_into_the_whole(store, query, sort):
     whole = found(store, query, sort=sort)
     assert len(whole) > 100
     assert whole == _by_time(store, whole, oldest=sort == "oldest")
-    joined: list[int] = []
+    joined = []
     last = None
     while True:
         answer = ask(store, query, sort=sort, limit=170, before=last)
@@ -82,15 +79,15 @@ def test_pages_go_by_time_and_join_into_the_whole(store: Path, query: str, sort:
     assert joined == whole
 
 
-def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
+def test_what_comes_later_is_put_in_its_place(tmp_path):
     path = write_store(tmp_path / "state.db", ["docker one", "docker two", "docker three"])
     opened = Store(path)
 
-    def newest() -> list[int]:
+    def newest():
         with opened.reader() as reader:
             return [hit.message_id for hit in search(reader, parse("docker")).hits]
 
-    def add(key: int, stamp: float) -> None:
+    def add(key, stamp):
         change(
             path,
             f"INSERT INTO messages (id, session_id, role, content, timestamp) VALUES ({key}, 's', 'user', 'docker', "
@@ -112,7 +109,7 @@ def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small(tmp_path_factory):
     """Twelve messages, to be given times."""
     rows = [{"id": 3 * number + 1, "content": "docker"} for number in range(12)]
     return write_store(tmp_path_factory.mktemp("times") / "state.db", rows)
@@ -120,7 +117,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 6)), min_size=12, max_size=12), st.booleans())
-def test_any_times_in_any_order(small: Path, stamps: list[int | None], oldest: bool) -> None:
+def test_any_times_in_any_order(small, stamps, oldest):
     times = " ".join(
         f"WHEN {3 * at + 1} THEN {'NULL' if stamp is None else NOW + stamp}"
         for at, stamp in enumerate(stamps)
@@ -134,9 +131,7 @@ def test_any_times_in_any_order(small: Path, stamps: list[int | None], oldest: b
 
 
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
-def test_a_store_imported_by_hermes_goes_by_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_store_imported_by_hermes_goes_by_time(tmp_path, capsys):
     """Hermes 0.19 writes our export of a whole store into a new one: each conversation under new
     ids."""
     old = copy_fixture(22, tmp_path)

@@ -1,12 +1,8 @@
 """Search held to FTS5 itself, for whatever is typed."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import unicodedata
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from effort import examples
@@ -16,7 +12,6 @@ from search_stores import write_store
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import fold
 
@@ -31,18 +26,18 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("search") / "state.db", TEXTS * 4)
 
 
 @pytest.fixture(scope="module")
-def reader(store: Path) -> Iterator[Reader]:
+def reader(store):
     with Store(store).reader() as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def raw(store: Path) -> Iterator[sqlite3.Connection]:
+def raw(store):
     connection = sqlite3.connect(store)
     yield connection
     connection.close()
@@ -53,13 +48,13 @@ SLOW = settings(
 )
 
 
-def _found(reader: Reader, text: str, **options: object) -> list[int]:
+def _found(reader, text, **options):
     answer = search(reader, parse(text), **({"limit": 0} | options))  # type: ignore[arg-type]  # test options
     assert answer.complete
     return [hit.message_id for hit in answer.hits]
 
 
-def _match(raw: sqlite3.Connection, match: str) -> list[int]:
+def _match(raw, match):
     sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC"
     return [row[0] for row in raw.execute(sql, [match])]
 
@@ -76,9 +71,7 @@ WORDS = sorted(
 
 @SLOW
 @given(st.sampled_from(WORDS) | st.text("abcdeéñộσςЙß0123", min_size=1, max_size=4))
-def test_a_plain_word_finds_what_fts5_finds(
-    reader: Reader, raw: sqlite3.Connection, word: str
-) -> None:
+def test_a_plain_word_finds_what_fts5_finds(reader, raw, word):
     assert _found(reader, f'"{word}"') == _match(raw, f'"{word}"')
     if word.upper() not in ("AND", "OR", "NOT"):
         assert _found(reader, word) == _match(raw, f'"{word}"')
@@ -86,9 +79,7 @@ def test_a_plain_word_finds_what_fts5_finds(
 
 @SLOW
 @given(st.sampled_from(WORDS), st.integers(1, 8), st.sampled_from(["", "the ", "docker "]))
-def test_typing_gives_the_page_of_fts5s_own_prefix_query(
-    reader: Reader, raw: sqlite3.Connection, word: str, length: int, before: str
-) -> None:
+def test_typing_gives_the_page_of_fts5s_own_prefix_query(reader, raw, word, length, before):
     typed = word[:length]
     match = " AND ".join([*(f'"{each}"' for each in before.split()), f'"{typed}"*'])
     if typed.upper() in ("AND", "OR", "NOT"):
@@ -96,7 +87,7 @@ def test_typing_gives_the_page_of_fts5s_own_prefix_query(
     assert _found(reader, before + typed, prefix_last=True, limit=20) == _match(raw, match)[:20]
 
 
-def test_letters_are_folded_as_the_index_folds_them() -> None:
+def test_letters_are_folded_as_the_index_folds_them():
     """Every letter of Unicode 3.2, which any FTS5 knows, against the vocabulary it makes of it."""
     letters = [
         chr(code)
@@ -121,6 +112,6 @@ def test_letters_are_folded_as_the_index_folds_them() -> None:
 
 
 @given(st.text())
-def test_folding_keeps_positions(text: str) -> None:
+def test_folding_keeps_positions(text):
     assert len(fold(text)) == len(text)
     assert fold(fold(text)) == fold(text)

@@ -1,9 +1,6 @@
 """The query language: what a typed text is taken to mean."""
 
-from __future__ import annotations
-
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from paths import ROOT
@@ -16,7 +13,6 @@ from hermes_browse.store.search.filters import (
     FILTER_KEYS,
     FILTERS,
     Filter,
-    FilterKind,
     Vocabulary,
 )
 from hermes_browse.store.search.query import compile_query, parse, unknown_filters
@@ -27,7 +23,7 @@ GUIDE = (ROOT / "docs" / "searching.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
 
 
-def groups(text: str) -> list[list[str]]:
+def groups(text):
     return [[term.text for term in group] for group in parse(text).groups]
 
 
@@ -55,32 +51,32 @@ def groups(text: str) -> list[list[str]]:
         ('*** " ()', [["()"]]),
     ],
 )
-def test_words(text: str, expected: list[list[str]]) -> None:
+def test_words(text, expected):
     assert groups(text) == expected
 
 
 @pytest.mark.parametrize(
     "text", ["hello AND", "OR hello", "NOT hello", "and hello", "hello or", "not hello not"]
 )
-def test_a_dangling_operator_is_dropped_as_hermes_does(text: str) -> None:
+def test_a_dangling_operator_is_dropped_as_hermes_does(text):
     query = parse(text)
     assert groups(text) == [["hello"]]
     assert query.excluded == ()
 
 
 @pytest.mark.parametrize("text", ["not", "and", "or"])
-def test_a_lower_case_operator_alone_is_a_word(text: str) -> None:
+def test_a_lower_case_operator_alone_is_a_word(text):
     assert groups(text) == [[text]]
 
 
 @pytest.mark.parametrize("text", ["a -b", "a NOT b", "-b a", 'a -"b"'])
-def test_exclusion(text: str) -> None:
+def test_exclusion(text):
     query = parse(text)
     assert [term.text for term in query.excluded] == ["b"]
     assert groups(text) == [["a"]]
 
 
-def test_only_exclusion_is_a_problem_and_nothing_to_look_for() -> None:
+def test_only_exclusion_is_a_problem_and_nothing_to_look_for():
     query = parse("-foo")
     assert query.is_empty
     assert "only exclusions" in query.problems[0].text
@@ -97,13 +93,13 @@ def test_only_exclusion_is_a_problem_and_nothing_to_look_for() -> None:
         ("word", TermKind.WORD, "word"),
     ],
 )
-def test_kinds(text: str, kind: TermKind, bare: str) -> None:
+def test_kinds(text, kind, bare):
     (term,) = parse(text).terms
     assert (term.kind, term.text) == (kind, bare)
     assert text[term.start : term.end] == text
 
 
-def test_a_lone_quote_keeps_what_it_was_part_of() -> None:
+def test_a_lone_quote_keeps_what_it_was_part_of():
     query = parse('title:"big plan')
     assert [(each.key, each.value) for each in query.filters] == [("title", "big")]
     assert [problem.start for problem in query.problems] == [6]
@@ -122,7 +118,7 @@ def test_a_lone_quote_keeps_what_it_was_part_of() -> None:
         ("after:3d", ("after", ":", "3d", False)),
     ],
 )
-def test_filters(text: str, expected: tuple[str, str, str, bool] | None) -> None:
+def test_filters(text, expected):
     (found,) = parse(text, now=NOW).filters
     assert (found.key, found.op, found.value, found.negated) == (
         expected or ("role", ":", "user", False)
@@ -143,14 +139,14 @@ def test_filters(text: str, expected: tuple[str, str, str, bool] | None) -> None
         "role:",
     ],
 )
-def test_a_bad_value_is_a_problem_and_left_out(text: str) -> None:
+def test_a_bad_value_is_a_problem_and_left_out(text):
     query = parse(f"docker {text}", now=NOW)
     assert query.filters == ()
     assert groups(f"docker {text}") == [["docker"]]
     assert [(problem.start, problem.end) for problem in query.problems] == [(7, 7 + len(text))]
 
 
-def test_every_filter_key_is_known_to_the_conditions() -> None:
+def test_every_filter_key_is_known_to_the_conditions():
     values = {
         "before": "2026",
         "older": "2026",
@@ -201,9 +197,7 @@ _CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'
         ("is:rewound", {"active": None}, False),
     ],
 )
-def test_conditions_on_messages(
-    tmp_path: Path, text: str, row: dict[str, object], expected: bool
-) -> None:
+def test_conditions_on_messages(tmp_path, text, row, expected):
     path = write_store(tmp_path / "state.db", [{"content": "", "timestamp": NOW} | row])
     with Store(path).reader() as reader:
         assert bool(search(reader, parse(text, now=NOW), now=NOW).hits) is expected
@@ -213,13 +207,13 @@ def test_conditions_on_messages(
     ("text", "expected"),
     [("dock", True), ("dock ", False), ("dock source:cli", False), ('"dock"', False)],
 )
-def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bool) -> None:
+def test_the_last_word_is_a_prefix_until_a_space_follows(text, expected):
     (each,) = compile_query(parse(text), prefix_last=True).matchers
     assert each.is_prefix is expected
 
 
 @pytest.mark.parametrize("kind", FILTERS, ids=lambda kind: kind.key)
-def test_each_filter_knows_all_of_itself(kind: FilterKind) -> None:
+def test_each_filter_knows_all_of_itself(kind):
     """Its example is one it takes, its values are too, its other names lead to it, and the guide
     has its example."""
     for example in kind.example.replace("…", "").split():

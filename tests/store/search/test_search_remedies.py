@@ -1,14 +1,11 @@
 """What the program says mends an index is carried out on damaged copies, and must mend them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,7 +31,7 @@ _WRITTEN = (
     "INSERT INTO messages (session_id, role, content, timestamp) "
     "SELECT id, 'user', 'docker written unseen', 1767300000 FROM sessions LIMIT 1"
 )
-_DAMAGES: dict[str, Sequence[str]] = {
+_DAMAGES = {
     "no tables": [*_TRIGGERS, *_TABLES],
     "no tables but triggers": _TABLES,
     "no triggers": [*_TRIGGERS, _WRITTEN],
@@ -45,7 +42,7 @@ _DAMAGES: dict[str, Sequence[str]] = {
 }
 
 
-def _advice(path: Path) -> str:
+def _advice(path):
     """What `doctor` says to do about the index."""
     with Store(path).reader() as reader:
         health = search_health(reader)
@@ -54,7 +51,7 @@ def _advice(path: Path) -> str:
     return health.remedy
 
 
-def _carry_out(path: Path, advice: str) -> None:
+def _carry_out(path, advice):
     """Do what is advised: the SQL with Python's own SQLite, Hermes' part with the installed
     Hermes."""
     command = shlex.split(advice.partition("sqlite3 ")[2])
@@ -74,7 +71,7 @@ def _carry_out(path: Path, advice: str) -> None:
         )
 
 
-def _scan(path: Path) -> list[int]:
+def _scan(path):
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute(
             "SELECT id, content, tool_name, tool_calls FROM messages"
@@ -89,7 +86,7 @@ def _scan(path: Path) -> list[int]:
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
 @pytest.mark.parametrize("how", _DAMAGES)
-def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:
+def test_what_is_advised_mends_the_index(tmp_path, how):
     path = copy_fixture(22, tmp_path).rename(tmp_path / "state.db")
     change(path, *_DAMAGES[how])
     assert sorted(found(path, "docker"), reverse=True) == _scan(path), (
@@ -106,7 +103,7 @@ def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["no tables", "stale"])
-def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path: Path, how: str) -> None:
+def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path, how):
     """By the facts of the store and by the check of its index alike."""
     stale = ["INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '')"]
     path = copy_fixture(31, tmp_path)
@@ -119,7 +116,7 @@ def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("how", ["pages gone", "holes"])
-def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path: Path, how: str) -> None:
+def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path, how):
     path = copy_fixture(31, tmp_path)
     holes = ["DELETE FROM messages_fts_docsize WHERE id BETWEEN 5 AND 20"]
     change(path, *(holes if how == "holes" else _DAMAGES[how]))
@@ -140,7 +137,7 @@ def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path: Path, how: str) ->
         ("holes", "26 of 120 messages indexed, the rest is scanned; " + ASK_DOCTOR),
     ],
 )
-def test_the_status_line_says_it_in_short(tmp_path: Path, how: str, said: str) -> None:
+def test_the_status_line_says_it_in_short(tmp_path, how, said):
     path = copy_fixture(22, tmp_path)
     change(path, *_DAMAGES[how])
     with Store(path).reader() as reader:
@@ -151,7 +148,7 @@ def test_the_status_line_says_it_in_short(tmp_path: Path, how: str, said: str) -
     ("how", "said"),
     [("pages gone", ASK_DOCTOR), ("part of the table gone", "`hermes sessions repair`")],
 )
-def test_what_a_search_finds_broken_is_called_broken(tmp_path: Path, how: str, said: str) -> None:
+def test_what_a_search_finds_broken_is_called_broken(tmp_path, how, said):
     """Not missing: the tables are there, and the remedy is another."""
     path = copy_fixture(22, tmp_path)
     change(path, *_DAMAGES[how])

@@ -1,11 +1,7 @@
 """Search over stores whose index is missing, old, broken, stale or behind; and odd rows in them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from effort import slow_but
@@ -18,7 +14,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 
 
-def _drop(path: Path, *tables: str) -> Path:
+def _drop(path, *tables):
     triggers = [
         f"DROP TRIGGER IF EXISTS {each}_{what}"
         for each in tables
@@ -28,12 +24,12 @@ def _drop(path: Path, *tables: str) -> Path:
 
 
 @pytest.fixture
-def whole(tmp_path: Path) -> Path:
+def whole(tmp_path):
     return copy_fixture(22, tmp_path)
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> Path:
+def other(tmp_path):
     folder = tmp_path / "other"
     folder.mkdir()
     return copy_fixture(22, folder)
@@ -43,7 +39,7 @@ def other(tmp_path: Path) -> Path:
     ("how", "said"),
     [("missing", "no search index"), ("stale", "stale"), ("behind", "lacks 80 messages")],
 )
-def test_an_index_that_is_not_believed_is_said(tmp_path: Path, how: str, said: str) -> None:
+def test_an_index_that_is_not_believed_is_said(tmp_path, how, said):
     path = write_store(tmp_path / "state.db", [f"docker 大别山 {at}" for at in range(100)])
     if how == "missing":
         _drop(path, "messages_fts", "messages_fts_trigram")
@@ -87,7 +83,7 @@ _BREAK = {
 @pytest.mark.parametrize(
     "query", slow_but(["docker OR 桂林"], ["docker", "大别山", "docker OR 桂林"])
 )
-def test_a_broken_index_is_done_without(tmp_path: Path, how: str, query: str) -> None:
+def test_a_broken_index_is_done_without(tmp_path, how, query):
     texts = ["docker up", "大别山项目", "nothing", "桂林 and docker"]
     whole = found(write_store(tmp_path / "whole.db", texts), query)
     broken = change_schema(write_store(tmp_path / "broken.db", texts), *_BREAK[how])
@@ -99,7 +95,7 @@ def test_a_broken_index_is_done_without(tmp_path: Path, how: str, query: str) ->
         assert count(reader, parse(query)).count == len(whole)
 
 
-def change_schema(path: Path, *statements: str) -> Path:
+def change_schema(path, *statements):
     """Break a store in ways SQLite guards against."""
     connection = sqlite3.connect(path)
     with connection:
@@ -109,12 +105,10 @@ def change_schema(path: Path, *statements: str) -> Path:
     return path
 
 
-def test_a_store_that_is_busy_is_not_one_with_a_broken_index(
-    whole: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_is_busy_is_not_one_with_a_broken_index(whole, monkeypatch):
     with Store(whole).reader() as reader:
 
-        def locked(*_: object) -> list[tuple[object, ...]]:
+        def locked(*_):
             raise StoreBusyError("locked")
 
         monkeypatch.setattr(reader, "rows", locked)
@@ -123,10 +117,10 @@ def test_a_store_that_is_busy_is_not_one_with_a_broken_index(
         assert reader.schema.fts is not None
 
 
-def test_damage_beyond_the_index_is_told(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_beyond_the_index_is_told(whole, monkeypatch):
     with Store(whole).reader() as reader:
 
-        def damaged(*_: object) -> list[tuple[object, ...]]:
+        def damaged(*_):
             raise StoreDamagedError("damaged")
 
         monkeypatch.setattr(reader, "rows", damaged)
@@ -134,7 +128,7 @@ def test_damage_beyond_the_index_is_told(whole: Path, monkeypatch: pytest.Monkey
             search(reader, parse("docker"))
 
 
-def test_an_external_index_over_content_alone(tmp_path: Path) -> None:
+def test_an_external_index_over_content_alone(tmp_path):
     """Schema 6 to 9: tool names and arguments are not in the index, so those messages are read."""
     path = write_store(
         tmp_path / "v6.db", ["docker up", {"tool_name": "docker", "content": None}], fts=False
@@ -150,7 +144,7 @@ def test_an_external_index_over_content_alone(tmp_path: Path) -> None:
     assert answer.complete and not answer.notes
 
 
-def test_a_contentless_index(tmp_path: Path) -> None:
+def test_a_contentless_index(tmp_path):
     path = write_store(
         tmp_path / "none.db", ["docker up", "docker, don't"], fts=False, trigram=False
     )
@@ -163,7 +157,7 @@ def test_a_contentless_index(tmp_path: Path) -> None:
     assert found(path, "don't") == [2]
 
 
-def test_trigrams_that_leave_out_tools_and_automation_are_not_relied_on(tmp_path: Path) -> None:
+def test_trigrams_that_leave_out_tools_and_automation_are_not_relied_on(tmp_path):
     store = copy_fixture(31, tmp_path)
     row = "INSERT INTO messages (session_id, role, content, timestamp, active) SELECT id, '{}', '{}桂林山水', "
     row += "1767300000, 1 FROM sessions WHERE source = '{}' LIMIT 1"
@@ -178,7 +172,7 @@ def test_trigrams_that_leave_out_tools_and_automation_are_not_relied_on(tmp_path
     assert ids(answer) == containing(store, "桂林山水")
 
 
-def test_ids_with_holes_of_any_width(tmp_path: Path) -> None:
+def test_ids_with_holes_of_any_width(tmp_path):
     far = 2**50
     rows = [
         {"id": number, "content": text}
@@ -192,17 +186,13 @@ def test_ids_with_holes_of_any_width(tmp_path: Path) -> None:
         assert reader.statements < 40
 
 
-def test_no_statement_reads_the_whole_table_for_its_ends(
-    whole: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_statement_reads_the_whole_table_for_its_ends(whole, monkeypatch):
     """`SELECT min(id), max(id)` is a scan in SQLite; two subqueries are two seeks."""
-    asked: list[str] = []
+    asked = []
     with Store(whole).reader() as reader:
         original = reader.rows
 
-        def recording(
-            sql: str, parameters: Sequence[object] | dict[str, object] = ()
-        ) -> list[tuple[object, ...]]:
+        def recording(sql, parameters=()):
             asked.append(sql)
             return original(sql, parameters)
 
@@ -216,14 +206,14 @@ def test_no_statement_reads_the_whole_table_for_its_ends(
             assert "SCAN messages" not in plan
 
 
-def test_an_empty_store(tmp_path: Path) -> None:
+def test_an_empty_store(tmp_path):
     path = write_store(tmp_path / "empty.db", [])
     for query in ("docker", "d*", "桂林", "role:user", "大别山"):
         answer = ask(path, query, prefix_last=True)
         assert (answer.hits, answer.complete, answer.total) == ((), True, 0)
 
 
-def test_text_of_any_storage_class(tmp_path: Path) -> None:
+def test_text_of_any_storage_class(tmp_path):
     path = write_store(
         tmp_path / "odd.db", ["plain docker", b"blob \xff docker", "", "nul\x00 and 桂林", "桂林"]
     )
@@ -244,13 +234,13 @@ def test_text_of_any_storage_class(tmp_path: Path) -> None:
     ("query", "expected"),
     [("cafés", [1]), ("cafes", [1]), ("caf*", [1]), ("cafe", []), ("s*", []), ("cafés'", [1])],
 )
-def test_decomposed_text(tmp_path: Path, fts: bool, query: str, expected: list[int]) -> None:
+def test_decomposed_text(tmp_path, fts, query, expected):
     """A mark that stands by itself belongs to the word it is in, as in FTS5."""
     path = write_store(tmp_path / "marks.db", ["the cafe\u0301s' doors"], fts=fts)
     assert found(path, query) == expected
 
 
-def test_multimodal_messages(tmp_path: Path) -> None:
+def test_multimodal_messages(tmp_path):
     parts = [
         {"type": "text", "text": "看桂林山水, don't"},
         {"type": "image_url", "image_url": {"url": "data:,x"}},
@@ -276,7 +266,7 @@ def test_multimodal_messages(tmp_path: Path) -> None:
         ('"café, a"', [1]),
     ],
 )
-def test_accents_beside_a_picture(tmp_path: Path, query: str, expected: list[int]) -> None:
+def test_accents_beside_a_picture(tmp_path, query, expected):
     """`café` is found though the JSON spells it `caf\u00e9`, but not without its accent; the count
     agrees."""
     parts = [
@@ -291,7 +281,7 @@ def test_accents_beside_a_picture(tmp_path: Path, query: str, expected: list[int
         assert count(reader, parse(query)).count == len(expected)
 
 
-def test_an_explicit_scope_is_taken_as_it_is(tmp_path: Path) -> None:
+def test_an_explicit_scope_is_taken_as_it_is(tmp_path):
     path = write_store(tmp_path / "scope.db", ["docker", {"content": "docker", "role": "tool"}])
     assert found(path, "docker role:tool") == [2]
     assert found(path, "docker role:tool", scope=Scope()) == [2, 1]

@@ -1,12 +1,8 @@
 """Words that stand in JSON are found as a person sees them; held to a plain reading of rows."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from builders import make_store, tool_call
@@ -17,7 +13,6 @@ from search_stores import Texts, ask, contains, found, write_store
 from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search import candidates
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import fold
@@ -42,12 +37,12 @@ PIECES = sorted(
 )  # fmt: skip
 
 
-def _parts(piece: str) -> list[str]:
+def _parts(piece):
     """The words of a piece that is not one term."""
     return [piece] if piece.startswith('"') else piece.split()
 
 
-def _rows() -> Iterator[dict[str, object]]:
+def _rows():
     for text in TEXTS:
         yield {"content": text}
         yield {"role": "tool", "tool_name": "terminal", "content": json.dumps({"output": text})}
@@ -71,7 +66,7 @@ def _rows() -> Iterator[dict[str, object]]:
         }
 
 
-def _plain(value: object) -> str:
+def _plain(value):
     """Everything a JSON value says, its nested JSON texts of arguments as well."""
     if isinstance(value, dict):
         return " \n ".join(
@@ -83,7 +78,7 @@ def _plain(value: object) -> str:
     return str(value)
 
 
-def _loaded(text: object) -> object:
+def _loaded(text):
     try:
         return json.loads(str(text))
     except ValueError:
@@ -94,7 +89,7 @@ SHAPES = ("6", "11", "22", "26", "31", "31-migrated", "no trigrams", "no index")
 
 
 @pytest.fixture(scope="module", params=slow_but(["31", "no index"], SHAPES))
-def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(request, tmp_path_factory):
     """Each text as a message, a result, a call and beside a picture."""
     rows = [{"session_id": "s"} | row for row in _rows()]
     shape = request.param if request.param[0].isdigit() else "22"
@@ -105,7 +100,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture(scope="module")
-def reader(store: Path) -> Iterator[Reader]:
+def reader(store):
     """A reader that asks the indexes at once, where the newest rows would give the answer in a
     store so small."""
     with pytest.MonkeyPatch.context() as patch, Store(store).reader() as opened:
@@ -114,7 +109,7 @@ def reader(store: Path) -> Iterator[Reader]:
 
 
 @pytest.fixture(scope="module")
-def texts(reader: Reader) -> Texts:
+def texts(reader):
     """What each row says: as stored, and as a person sees it; read here without the code under
     test."""
     found = Texts()
@@ -132,7 +127,7 @@ _TERMS = st.sampled_from(PIECES)
 _SETTINGS = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def _check(reader: Reader, texts: Texts, typed: str, expected: set[int]) -> None:
+def _check(reader, texts, typed, expected):
     query = parse(typed)
     for prefix_last in (False, True):
         answer = search(reader, query, limit=0, prefix_last=prefix_last)
@@ -146,7 +141,7 @@ def _check(reader: Reader, texts: Texts, typed: str, expected: set[int]) -> None
             assert hit.match or query.excluded, (typed, hit)
 
 
-def test_each_piece_is_found_where_a_person_sees_it(reader: Reader, texts: Texts) -> None:
+def test_each_piece_is_found_where_a_person_sees_it(reader, texts):
     for piece in PIECES:
         wanted = {
             key
@@ -164,9 +159,7 @@ def test_each_piece_is_found_where_a_person_sees_it(reader: Reader, texts: Texts
 )
 @example(["wren", "line"], [], " ")
 @example(["café", "部署"], ["wren"], " OR ")
-def test_pieces_together(
-    reader: Reader, texts: Texts, asked: list[str], without: list[str], between: str
-) -> None:
+def test_pieces_together(reader, texts, asked, without, between):
     whole = all if between == " " else any
     expected = {
         key
@@ -181,7 +174,7 @@ def test_pieces_together(
 
 
 @pytest.mark.parametrize("query", ["json", "JSON", "j", "js*", '"json"', "json image_url", "json*"])
-def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path: Path, query: str) -> None:
+def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path, query):
     parts = [
         {"type": "text", "text": "a lantern"},
         {"type": "image_url", "image_url": {"url": "data:,x"}},
@@ -204,7 +197,7 @@ def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path: Path, query: s
             )
 
 
-def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path: Path) -> None:
+def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path):
     path = write_store(
         tmp_path / "tool.db",
         [{"role": "tool", "content": json.dumps({"output": "total 0\npuffin.txt\nné"})}],
@@ -214,7 +207,7 @@ def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path: Path) -> None:
     assert hit.snippet == "total 0 puffin.txt né"
 
 
-def call_of(*calls: tuple[str, object]) -> dict[str, object]:
+def call_of(*calls):
     """A row that calls tools, as Hermes stores it; arguments that are no text are written as
     JSON."""
     functions = [
@@ -226,7 +219,7 @@ def call_of(*calls: tuple[str, object]) -> dict[str, object]:
     return {"role": "assistant", "content": "", "tool_calls": json.dumps(listed)}
 
 
-def result_of(tool: str, content: object) -> dict[str, object]:
+def result_of(tool, content):
     """What a tool gave, as Hermes stores it."""
     return {
         "role": "tool",
@@ -275,9 +268,7 @@ def result_of(tool: str, content: object) -> dict[str, object]:
         ),
     ],
 )
-def test_what_tools_were_asked_and_gave_is_shown_as_text(
-    tmp_path: Path, row: dict[str, object], query: str, snippet: str
-) -> None:
+def test_what_tools_were_asked_and_gave_is_shown_as_text(tmp_path, row, query, snippet):
     """The name of the tool, then text; lit where it stands. What stands in the JSON alone is shown
     in it."""
     (hit,) = ask(write_store(tmp_path / "tool.db", [row]), query).hits
@@ -287,7 +278,7 @@ def test_what_tools_were_asked_and_gave_is_shown_as_text(
     assert lit == snippet
 
 
-def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path: Path) -> None:
+def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path):
     """Also where the match is far behind it."""
     row = result_of("cat", {"output": "line\n" * 200 + "the puffin\n" + "line\n" * 200})
     (hit,) = ask(write_store(tmp_path / "cut.db", [row]), "puffin").hits
@@ -295,7 +286,7 @@ def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path: Path) -> 
     assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin"]
 
 
-def test_what_no_word_leads_to_is_found_inside(tmp_path: Path) -> None:
+def test_what_no_word_leads_to_is_found_inside(tmp_path):
     """A word without its accents that JSON spells in escapes, and a word that touches an emoji."""
     rows = [
         {"role": "tool", "content": json.dumps({"output": text})}

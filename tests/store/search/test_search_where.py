@@ -1,9 +1,5 @@
 """Where in a row is looked: files in the arguments of tools, reasoning, and what is stale."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from builders import DAY, make_store
 from compressed import long_conversation
@@ -16,7 +12,6 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.rows import edits_file
-from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 
@@ -58,11 +53,11 @@ SESSIONS = (
 )
 
 
-def _store(path: Path, shape: str = "22", *, fts: bool = True) -> Path:
+def _store(path, shape="22", *, fts=True):
     return make_store(path / f"{shape}-{fts}.db", shape, SESSIONS, MESSAGES, fts=fts)
 
 
-def _found(path: Path, text: str, scope: Scope | None = None) -> list[int]:
+def _found(path, text, scope=None):
     with Store(path).reader() as reader:
         answer = search(reader, parse(text), scope=scope, now=NOW, limit=0)
         assert count(reader, parse(text), scope=scope, now=NOW).count == len(answer.hits)
@@ -71,9 +66,7 @@ def _found(path: Path, text: str, scope: Scope | None = None) -> list[int]:
 
 @pytest.mark.parametrize("fts", [True, False])
 @pytest.mark.parametrize("shape", NAMES)
-def test_a_file_is_found_in_arguments_and_in_what_is_said(
-    tmp_path: Path, shape: str, fts: bool
-) -> None:
+def test_a_file_is_found_in_arguments_and_in_what_is_said(tmp_path, shape, fts):
     """Where an index leaves tool calls out (schema 6 to 10), it says so and finds what was said."""
     path = _store(tmp_path, shape, fts=fts)
     with Store(path).reader() as reader:
@@ -84,7 +77,7 @@ def test_a_file_is_found_in_arguments_and_in_what_is_said(
     )
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files(tmp_path):
     path = _store(tmp_path)
     assert _found(path, "file:auth.py") == [5, 4, 3, 2, 1]
     assert _found(path, "file:src/auth") == [5, 4, 3, 2, 1], "the beginning of a name will do"
@@ -103,11 +96,9 @@ def test_files(tmp_path: Path) -> None:
         ("nothing file:src/auth.py", []),
     ],
 )
-def test_edits_come_before_mentions(
-    tmp_path: Path, text: str, expected: list[int], limit: int
-) -> None:
+def test_edits_come_before_mentions(tmp_path, text, expected, limit):
     """On all pages, whichever hit is the last of one."""
-    found: list[int] = []
+    found = []
     last = None
     with Store(_store(tmp_path)).reader() as reader:
         while True:
@@ -119,7 +110,7 @@ def test_edits_come_before_mentions(
     assert found == expected
 
 
-def test_calls_that_are_no_json(tmp_path: Path) -> None:
+def test_calls_that_are_no_json(tmp_path):
     assert not edits_file("not json src/auth.py", "src/auth.py")
     assert edits_file(
         '[{"name": "write_file", "arguments": "{\\"path\\": \\"src/auth.py"}]', "src/auth.py"
@@ -128,7 +119,7 @@ def test_calls_that_are_no_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", NAMES)
-def test_reasoning_is_searched_when_asked(tmp_path: Path, shape: str) -> None:
+def test_reasoning_is_searched_when_asked(tmp_path, shape):
     path = _store(tmp_path, shape)
     with Store(path).reader() as reader:
         answer = search(reader, parse("cookie in:reasoning"))
@@ -145,7 +136,7 @@ def test_reasoning_is_searched_when_asked(tmp_path: Path, shape: str) -> None:
     assert "in: knows reasoning" in parse("in:title x").problems[0].text
 
 
-def test_stale_is_open_and_silent(tmp_path: Path) -> None:
+def test_stale_is_open_and_silent(tmp_path):
     sessions = [
         {"id": "old", "started_at": NOW - 9 * DAY},
         {"id": "fresh", "started_at": NOW - 3600},
@@ -166,7 +157,7 @@ def test_stale_is_open_and_silent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_forgotten_is_what_a_resume_does_not_send(tmp_path: Path, in_place: bool) -> None:
+def test_forgotten_is_what_a_resume_does_not_send(tmp_path, in_place):
     """Every other row, but the live ones of the tip: those replaced in place, and those of sessions
     that went on."""
     path = long_conversation(tmp_path / "state.db", 120, 2, in_place=in_place)
@@ -180,7 +171,7 @@ def test_forgotten_is_what_a_resume_does_not_send(tmp_path: Path, in_place: bool
     assert set(_found(path, "request is:forgotten")) == forgotten & set(_found(path, "request"))
 
 
-def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path: Path) -> None:
+def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path):
     sessions = [{"id": "s", "end_reason": "compression", "ended_at": 5000.0}]
     messages = [
         {"id": 1, "session_id": "s", "role": "user", "content": "a kayak", "timestamp": 4000.0}

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from browsing import go_to, on_store
 from effort import slow_but
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from plays import RELEASES, play, store_of, write_files
 from store_builder import T0, StoreBuilder, add_tool_use
@@ -237,8 +237,9 @@ def test_each_line_leads_to_a_message(release, tmp_path):
             assert "".join(row.text[0] for row in rows).count("@@ ") >= len(starts)
 
 
+@example("0000 \u0300", 8)  # a blank with an accent of its own, where the line breaks
 @given(st.text(), st.integers(8, 60))
-def test_all_of_a_line_is_in_its_rows(text: str, width: int) -> None:
+def test_all_of_a_line_is_in_its_rows(text, width):
     """However long it is; each row has exactly the width of the pane."""
     edit = Edit(1, "s", "write_file", None)
     diff = (DiffLine(f"+{text}\n", 1),)
