@@ -63,10 +63,15 @@ class SinceRow(NamedTuple):
 
 
 _COLUMNS: Columns[SinceItem] = Columns(
-    Column(N_("where"), 14, lambda each, now: one_line(place_of(each.session_id or "")), least=110),
+    Column(N_("where"), 14, lambda each, now: _place(each.session_id or ""), least=110),
     Column(N_("source"), 10, lambda each, now: formats.source(each.source), least=70),
     Column(N_("when"), 7, lambda each, now: formats.age(each.at, now)),
 )
+
+
+def _place(session_key: str) -> str:
+    """Return the profile or host in the key of a session; empty among those of one store."""
+    return one_line(place_of(session_key)) if id_of(session_key) != session_key else ""
 
 
 def since_rows(found: Since) -> Iterator[ListRow]:
