@@ -194,7 +194,7 @@ SCRIPTS: dict[str, Script] = {
         ("/tag:urgent", r"Fix auth bug"),
         (ESC, r"search: words"),
         (ESC, ON_LIST),
-        ("u", r"!#urgent"),
+        ("u", r"undone: tags"),
         ("g", FIRST),
     ),
     "`A`": (("A", r"since you looked"), (ESC, ON_LIST)),
