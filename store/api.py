@@ -65,6 +65,7 @@ class OpenStore(Measurable, Changeable):
     tags = read(later.tagging.count_tags)
     attention = read(later.since.read_attention)
     since = read(later.since.read_since)
+    job_output = read(later.cron_runs.read_output)
 
     def conversations(self, query: str = "", view: View = View.ALL) -> list[Conversation]:
         """Return the conversations that pass the filters of a query, newest first."""

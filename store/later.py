@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .sessions import list_page as list_page
     from .sessions import resolve as resolve
     from .sessions import session_rows as session_rows
+    from .since import cron_runs as cron_runs
     from .since import since as since
     from .trash import shelf as shelf
 
@@ -135,7 +136,7 @@ _PACKAGES = {
         "messages",
     ),
     **dict.fromkeys(("read_marks", "tagging"), "notes"),
-    "since": "since",
+    **dict.fromkeys(("cron_runs", "since"), "since"),
     **dict.fromkeys(("marks", "run"), "run"),
     **dict.fromkeys(
         (

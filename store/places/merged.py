@@ -410,14 +410,19 @@ def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
     every = [place.keys.here(each) for place, each in answers]
     unread = {root: new for each in every for root, new in each.unread.items()}
     waiting = frozenset(root for each in every for root in each.waiting)
-    return Attention(unread, waiting, all(each.have_marks for each in every))
+    failures = sum(each.failures for each in every)
+    return Attention(unread, waiting, failures, all(each.have_marks for each in every))
 
 
 def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
     """Return what happened in all places; a place that did not answer has no items."""
-    every = [place.keys.here(each) for place, each in answers]
-    items = [item for lane in LANES for each in every for item in each.lane(lane)]
-    return Since(min((each.since for each in every), default=0.0), tuple(items))
+    items = [
+        item._replace(place=place.name)
+        for lane in LANES
+        for place, each in answers
+        for item in place.keys.here(each).lane(lane)
+    ]
+    return Since(min((each.since for _place, each in answers), default=0.0), tuple(items))
 
 
 MERGED: Mapping[str, Callable[..., object]] = {

@@ -7,14 +7,16 @@ outcome of the last run of each job. Both are read as they are.
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.failures import SQLITE_ERRORS, decode
-from ..connection.reader import Row
+from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_time
+from ..files import read_regular
 from ..sessions.catalog import Catalog
 from ..sessions.jobs import job_of, read_job_names
 from ..sessions.models import FAR_PAST, Conversation
@@ -23,6 +25,9 @@ from .waiting import read_objects
 
 _RUNNING = ("claimed", "running")
 _FAILED = ("failed", "unknown")
+_PLAIN = re.compile(r"(?!\.)[A-Za-z0-9_.-]+")
+"""A job whose id can be the name of a folder."""
+_MOST_BYTES = 1_000_000
 _NEAR = 60.0
 """Seconds between the claim of a run and the start of its session, at most."""
 
@@ -84,6 +89,30 @@ def _executions(path: Path) -> list[Row] | None:
                 "FROM executions ORDER BY claimed_at DESC LIMIT 1000"
             ).fetchall()
     except SQLITE_ERRORS:  # what is left of it is told by the jobs
+        return None
+
+
+def read_output(reader: Reader, job: str, at: float) -> str | None:
+    """Read what Hermes kept of the output of a run (`cron/output/<job>/<time>.md`).
+
+    Args:
+        reader: Of the store beside it.
+        job: The id of the job.
+        at: When the run ended, in Unix seconds.
+
+    Returns:
+        The text; None if nothing is kept, or cannot be read.
+    """
+    if not _PLAIN.fullmatch(job):
+        return None
+    folder = reader.path.parent / "cron" / "output" / job
+    try:
+        near = {abs(path.stat().st_mtime - at): path for path in folder.glob("*.md")}
+        distance = min(near, default=_NEAR)
+        if distance >= _NEAR:
+            return None
+        return read_regular(near[distance], _MOST_BYTES).decode("utf-8", "replace")
+    except OSError:  # Hermes removes the oldest ones
         return None
 
 

@@ -15,7 +15,7 @@ from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line
 from ..wording import _, ngettext
-from .cron_runs import CronSessions, read_cron_runs
+from .cron_runs import CronRun, CronSessions, read_cron_runs
 from .last_turn import read_turn
 from .unread import Unread, find_unread
 from .waiting import find_waiting
@@ -41,6 +41,10 @@ class SinceItem(NamedTuple):
     certain: bool
     """False if it is inferred from what was said or done."""
     source: str
+    job: str = ""
+    """The id of a cron job without a session."""
+    place: str = ""
+    """The profile or host, among several."""
 
 
 class Since(NamedTuple):
@@ -63,6 +67,8 @@ class Attention(NamedTuple):
     """New messages, by root id."""
     waiting: frozenset[str] = frozenset()
     """Root ids of conversations that wait for the user."""
+    failures: int = 0
+    """Runs of cron jobs that failed since everything was read."""
     have_marks: bool = True
     """Whether read marks are kept already; without them nothing is new."""
 
@@ -74,10 +80,12 @@ def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
     used = takewhile(lambda each: (each.last_active or FAR_PAST) > now - STALE_AFTER, newest_first)
     recent = [each for each in used if _is_shown(each)]
     waiting = (catalog.root_of(each.session_id) for each in find_waiting(reader, recent, now))
+    marks = read_marks(reader, now)
     return Attention(
         find_unread(reader, catalog, now),
         frozenset(root for root in waiting if root is not None),
-        read_marks(reader, now).have_begun,
+        sum(1 for _run in _failed_runs(reader, marks.at)),
+        marks.have_begun,
     )
 
 
@@ -133,6 +141,17 @@ def _item(
     return SinceItem(lane, tip, tip, conversation.title or "", message_id, at, why, certain, source)
 
 
+def _of_job(lane: str, run: CronRun, why: str) -> SinceItem:
+    """Return the item of a run without a session."""
+    return SinceItem(lane, None, None, run.name, None, run.at, why, True, "cron", run.job)
+
+
+def _failed_runs(reader: Reader, since: float) -> Iterator[CronRun]:
+    for run in read_cron_runs(reader.path.parent):
+        if not run.is_running and (run.at or FAR_PAST) >= since:
+            yield run
+
+
 def _waiting(
     reader: Reader, catalog: Catalog, opened: Iterable[Conversation], now: float
 ) -> Iterator[SinceItem]:
@@ -149,13 +168,11 @@ def _wrong(
     since."""
     failed: set[str] = set()
     sessions = CronSessions(catalog)
-    for run in read_cron_runs(reader.path.parent):
-        if run.is_running or (run.at or FAR_PAST) < since:
-            continue
+    for run in _failed_runs(reader, since):
         why = _("the job failed: {error}", error=one_line(run.error, _SHOWN))
         conversation = sessions.of(run)
         if conversation is None:
-            yield SinceItem("wrong", None, None, run.name, None, run.at, why, True, "cron")
+            yield _of_job("wrong", run, why)
         else:
             failed.add(conversation.id)
             yield _item("wrong", conversation, None, run.at, why)
@@ -187,7 +204,7 @@ def _running(
     for run in read_cron_runs(reader.path.parent):
         if run.is_running and sessions.of(run) is None:
             why = _("a cron job, without a session")
-            yield SinceItem("running", None, None, run.name, None, run.at, why, True, "cron")
+            yield _of_job("running", run, why)
 
 
 def _named(reader: Reader, catalog: Catalog, items: Iterable[SinceItem]) -> Iterator[SinceItem]:

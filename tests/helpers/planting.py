@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -53,8 +54,11 @@ def planted_app(folder: Path, now: float = NOW) -> BrowseApp:
 
 
 def _plant_cron(folder: Path, now: float) -> None:
-    """A script that failed in the night, which has no session."""
-    folder.mkdir(exist_ok=True)
+    """A script that failed in the night, which has no session, and its output."""
+    output = folder / "output" / "backup.sh" / "2026-05-28_20-25-40.md"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text("# Cron Job: backup.sh (FAILED)\n\ntar: no space left on device\n")
+    os.utime(output, (now - 60, now - 60))
     with closing(sqlite3.connect(folder / "executions.db")) as connection, connection:
         connection.execute(_LEDGER)
         at = datetime.fromtimestamp(now - 60, UTC).isoformat()

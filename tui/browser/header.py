@@ -53,12 +53,13 @@ def title(location: Location, attention: str, shown: str, width: int) -> Content
 
 def attention(found: Attention) -> str:
     """Return what asks for attention, with the key that shows it; empty if nothing does."""
-    waiting, new = len(found.waiting), len(found.unread)
+    waiting, failed, new = len(found.waiting), found.failures, len(found.unread)
     facts = [
         ngettext("{count:,} waits", "{count:,} wait", waiting, count=waiting),
+        ngettext("{count:,} job failed", "{count:,} jobs failed", failed, count=failed),
         _("{count:,} new", count=new),
     ]
-    shown = [fact for fact, count in zip(facts, (waiting, new), strict=True) if count]
+    shown = [fact for fact, count in zip(facts, (waiting, failed, new), strict=True) if count]
     return f"A {' · '.join(shown)}" if shown else ""
 
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.places.merged import MergedStore, places_of
-from hermes_browse.store.places.names import id_of, place_of
+from hermes_browse.store.places.names import id_of
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.since.since import LANES, Since, SinceItem
-from hermes_browse.store.text import one_line
+from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
 from ..browser.edit.undo import Undoable, Undone
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
+from ..browser.transcript.cards import RawCard
 from ..settings.keys.screen_commands import SINCE
 from ..text import formats
 from ..text.since_words import LANE_NAMES, why
@@ -33,6 +34,7 @@ from ..work.application import Arrival
 from ..work.reads import Reads
 from .sub_screen import SubScreen
 
+Result = TypeVar("Result")
 _SIGNS = {"waiting": "?", "wrong": "✗", "new": "+", "running": "●"}
 _TITLE = 40
 """Most cells of a title."""
@@ -45,7 +47,7 @@ class SinceRow(NamedTuple):
 
     @property
     def enter(self) -> str:
-        return N_("read") if self.item.session_id is not None else ""
+        return N_("read")
 
     @property
     def key(self) -> str:
@@ -63,15 +65,10 @@ class SinceRow(NamedTuple):
 
 
 _COLUMNS: Columns[SinceItem] = Columns(
-    Column(N_("where"), 14, lambda each, now: _place(each.session_id or ""), least=110),
+    Column(N_("where"), 14, lambda each, now: one_line(each.place), least=110),
     Column(N_("source"), 10, lambda each, now: formats.source(each.source), least=70),
     Column(N_("when"), 7, lambda each, now: formats.age(each.at, now)),
 )
-
-
-def _place(session_key: str) -> str:
-    """Return the profile or host in the key of a session; empty among those of one store."""
-    return one_line(place_of(session_key)) if id_of(session_key) != session_key else ""
 
 
 def since_rows(found: Since) -> Iterator[ListRow]:
@@ -126,9 +123,18 @@ class SinceScreen(SubScreen):
     def rows(self) -> ConversationList:
         return self.query_one("#marks", ConversationList)
 
+    def _catalog_read(self) -> None:
+        """Follow the list, unless that means to ask hosts at each write here: F5 asks them."""
+        if not self.main.options.hosts:
+            super()._catalog_read()
+
     def catalog_changed(self) -> None:
         """Read again what happened."""
         self.start("since", self._read)
+
+    def action_refresh(self) -> None:
+        """Read again, and ask all machines."""
+        self.catalog_changed()
 
     async def _read(self) -> None:
         """Read the store of the main screen, then all profiles and machines."""
@@ -163,25 +169,50 @@ class SinceScreen(SubScreen):
     def selected(self, event: ConversationList.Selected) -> None:
         """Read it, in its own profile or on its own machine."""
         event.stop()
-        item = event.row.item if isinstance(event.row, SinceRow) else None
-        if item is None or item.session_id is None:
-            self.say(_("there is no conversation to read: a job without a session"))
+        if not isinstance(event.row, SinceRow):
             return
-        several = self._everywhere
-        place = several.place(item.session_id) if several is not None else None
-        if place is None:
+        item = event.row.item
+        place = self._place(item)
+        if item.session_id is None:
+            self.start("message", self._show_output, place, item)
+        elif place is None:
             self.read_message(item.session_id, item.message_id)
         else:
             own = id_of(item.session_id)
-            message_id = place.keys.there(item.message_id)
-            self.start("message", self._read_there, place, own, message_id)
+            self.start("message", self._read_there, place, own, place.keys.there(item.message_id))
+
+    def _place(self, item: SinceItem) -> Place | None:
+        """Return the place of an item; None for the store of the main screen."""
+        places = self._everywhere.places if self._everywhere is not None else ()
+        return next((place for place in places if place.name == item.place), None)
+
+    async def _show_output(self, place: Place | None, item: SinceItem) -> None:
+        """Show what Hermes kept of the output of a job without a session."""
+
+        def read(store: OpenStore) -> str | None:
+            return store.job_output(item.job, item.at or 0.0)
+
+        if place is None:
+            output = await self.read(read)
+        else:
+            output = await self.call(partial(_in_place, place, read))
+        if output is None:
+            self.say(_("a job without a session, and Hermes kept no output of this run"))
+        else:
+            lines: list[Line] = [[(printable(line), "text")] for line in output.splitlines()]
+            self.app.push_screen(RawCard(one_line(item.title, 200), output, lines))
 
     async def _read_there(self, place: Place, session_id: str, message_id: int | None) -> None:
         location = await self.call(place.location)
         if location.path == self.main.location.path:
             await self._find_and_read(session_id, message_id)
             return
-        conversation = await self.call(partial(_find, place, session_id, self.main.clock()))
+        now = self.main.clock()
+
+        def find(store: OpenStore) -> Conversation:
+            return store.neighbourhood([session_id], now).conversation(session_id)
+
+        conversation = await self.call(partial(_in_place, place, find))
         self.dismiss(None)
         self.main.switching.to(location, Arrival(conversation, message_id))
 
@@ -199,8 +230,9 @@ class SinceScreen(SubScreen):
                 return again.undo_all_read(done).sentence, ()
 
         self.main.edits.done(Undoable(done.sentence, undo), ())
+        self.catalog_changed()
 
 
-def _find(place: Place, session_id: str, now: float) -> Conversation:
+def _in_place(place: Place, job: Callable[[OpenStore], Result]) -> Result:
     with place.connect() as store:
-        return store.neighbourhood([session_id], now).conversation(session_id)
+        return job(store)

@@ -27,7 +27,7 @@ REFUSED = {
     *("archive", "unarchive", "pin", "unpin", "rename", "delete", "restore", "check_index"),
     *("deletions", "list_page", "hit_page", "report", "plan_delete", "trash_path"),
     *("find_deletion", "find_in_deletion"),
-    *("tag", "rename_tag", "undo_tags", "tags"),
+    *("tag", "rename_tag", "undo_tags", "tags", "job_output"),
 }
 """Calls about one store, as changes are."""
 

@@ -47,7 +47,7 @@ def lanes(browser):
 async def test_signs(browser):
     """In the rows, in the head, as filters, in the sentence about a row."""
     assert signs(browser) == {"Fix": ("?", True), "Board": ("·", True), "Boating": ("?", True)}
-    assert "A 2 wait · 3 new" in browser.text("#header")
+    assert "A 2 wait · 1 job failed · 3 new" in browser.text("#header")
     assert "waits for you" in browser.screen.about and "2 new messages" in browser.screen.about
     await browser.search("is:waiting")
     assert len(browser.screen.rows) == 2
@@ -82,15 +82,19 @@ def _text(browser):
     )
 
 
-async def test_the_job_without_a_session(browser):
-    """A script has nothing to read: Enter says so."""
+async def test_the_job_without_a_session(browser, tmp_path):
+    """Of a script Hermes keeps the output: Enter shows it, and says so if it is gone."""
     await browser.press("A")
     await browser.wait_until(lambda: ("wrong", "backu") in lanes(browser))
     screen = browser.app.screen
     index = [row for row in range(len(screen.rows)) if "backup" in str(screen.rows.source.row(row))]
     screen.rows.cursor = index[0]
     await browser.press("enter")
-    assert "no conversation to read" in browser.status and browser.app.screen is screen
+    assert "tar: no space left on device" in str(browser.app.screen._copied)
+    await browser.press("escape")
+    next(tmp_path.rglob("*.md")).unlink()
+    await browser.press("enter")
+    assert "kept no output" in browser.status and browser.app.screen is screen
 
 
 async def test_all_read_and_back(browser):
@@ -99,7 +103,7 @@ async def test_all_read_and_back(browser):
     await browser.wait_until(lambda: not browser.screen.attention.unread)
     assert "u undoes" in browser.status
     await browser.press("escape")
-    assert "A 2 wait" in browser.text("#header") and "new" not in browser.text("#header")
+    assert "A 2 wait" in browser.text("#header") and "3 new" not in browser.text("#header")
     await browser.press("u")
     await browser.wait_until(lambda: len(browser.screen.attention.unread) == 3)
 

@@ -159,6 +159,7 @@ RUN = at("run", *_EVERY)
 SINCE = at(
     "since",
     Shown("all-read", "a", N_("all read"), N_("Mark everything as read; u undoes"), "all_read"),
+    Command("refresh", "f5", N_("refresh"), N_("Look again, on all machines"), "refresh"),
     *_EVERY,
 )
 INSIGHTS = at(
