@@ -344,3 +344,19 @@ def test_resuming_there(machines, monkeypatch):
     assert "Say --yes" in call("resume --host vps --last").err
     call("resume --host vps --last --yes")
     assert became == [made["argv"]]
+
+
+def test_tags_and_marks_are_kept_there(machines, tmp_path, monkeypatch):
+    """Tags of a conversation there, what waits there, and marks of what was read: in the data
+    folder of that machine, not in the one of this."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    configure(machines, "vps")
+    newest = ask("list --host vps --limit 1")["conversations"][0]["id"]
+    assert ask("tag --host vps", newest, "far")["tags"] == ["far"]
+    assert ask("tags --host vps")["tags"] == [{"name": "far", "conversations": 1}]
+    assert ask("search --host vps", "tag:far")["hits"]
+    assert ask("since --host vps")["new"] == []
+    assert ask("since --host vps --after 90d")["new"]
+    assert ask("untag --host vps", newest, "far")["tags"] == []
+    assert not (tmp_path / "data" / "hermes-browse" / "notes.db").exists()
+    assert list(machines["vps"].folder.rglob("notes.db"))
