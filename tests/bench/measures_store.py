@@ -30,6 +30,7 @@ from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.since.since import read_attention, read_since
 from hermes_browse.tui.browser.transcript.page import Page
 
 SCRIPT = (
@@ -272,6 +273,23 @@ def _cancelling(reader: Reader) -> list[Line]:
     ]
 
 
+def _since(rounds: int, large: Reader) -> list[Line]:
+    """What is new, and what waits: for the head of the list, and for its screen."""
+    now = time.time()
+    catalog = read_catalog(large, now)
+    catalog.counts()
+    whole, head, screen = in_turns(
+        rounds,
+        timed(lambda: read_catalog(large, now)),
+        timed(lambda: read_attention(large, catalog, now)),
+        timed(lambda: read_since(large, catalog, now)),
+    )
+    return [
+        Figure("14", "what is new and waits, for the head / exact list", head, whole, 1 / 10),
+        Figure("14", "since you looked / exact list", screen, whole, 1.0),
+    ]
+
+
 def _message(length: int, seed: int) -> str:
     """Text as an assistant writes it: paragraphs, a list, some code."""
     part = f"## Part {seed}\n\nThe ferry left the **harbour** with `{seed}` on board, and nobody asked why.\n\n"
@@ -335,4 +353,5 @@ def measure(bench: Bench) -> list[Line]:
                 ]
         lines += _typing(small, large)
         lines += _cancelling(large)
+        lines += _since(bench.rounds, large)
     return [*lines, _opening(bench)]

@@ -128,7 +128,7 @@ SESSION_ROW = _row(5 + len(session_rows._DECODERS))
 
 def _session(row: tuple[object, ...]) -> Session:
     """The session of a row; none is read without an id, which is the sixth column."""
-    return session_rows._session((*row[:5], text_of(row[5], "s"), *row[6:]), frozenset())
+    return session_rows._session((*row[:5], text_of(row[5], "s"), *row[6:]), frozenset(), {})
 
 
 _FILTERS = (
