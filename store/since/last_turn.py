@@ -19,6 +19,17 @@ _BEGIN = 8_000
 """Code points of a text that are read."""
 
 
+class Finding(NamedTuple):
+    """What the end of a conversation shows."""
+
+    session_id: str
+    message_id: int | None
+    at: float | None
+    why: str
+    certain: bool = True
+    """False if it is inferred from what was said or done."""
+
+
 class TurnRow(NamedTuple):
     """A row of a turn."""
 

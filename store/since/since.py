@@ -19,7 +19,7 @@ from .cron_runs import CronRun, CronSessions, read_cron_runs
 from .last_turn import read_turn
 from .unread import Unread, find_unread
 from .waiting import find_waiting
-from .wrong import find_wrong
+from .wrong import find_wrong, is_error
 
 LANES = ("waiting", "wrong", "new", "running")
 _SHOWN = 200
@@ -164,8 +164,8 @@ def _waiting(
 def _wrong(
     reader: Reader, catalog: Catalog, fresh: Iterable[Conversation], since: float
 ) -> Iterator[SinceItem]:
-    """Yield what went wrong in conversations with new messages, and the runs of jobs that failed
-    since."""
+    """Yield what went wrong in conversations with new messages, what was ended by an error since,
+    and the runs of jobs that failed since."""
     failed: set[str] = set()
     sessions = CronSessions(catalog)
     for run in _failed_runs(reader, since):
@@ -176,7 +176,14 @@ def _wrong(
         else:
             failed.add(conversation.id)
             yield _item("wrong", conversation, None, run.at, why)
-    for each in find_wrong(reader, [each for each in fresh if each.id not in failed]):
+    broken = (
+        each
+        for each in catalog.chains()
+        if is_error(each.tip.end_reason)
+        if (each.tip.ended_at or FAR_PAST) >= since and _is_shown(each)
+    )
+    suspects = {each.id: each for each in (*fresh, *broken) if each.id not in failed}
+    for each in find_wrong(reader, suspects.values()):
         conversation = catalog.conversation(each.session_id)
         yield _item("wrong", conversation, each.message_id, each.at, each.why, certain=each.certain)
 

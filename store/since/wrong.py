@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..sessions.models import Conversation
 from ..text import one_line, text_of
 from ..wording import _, ngettext
-from .last_turn import Turn, read_turn
+from .last_turn import Finding, Turn, read_turn
 
 _ERROR = re.compile(r"error|fail|crash", re.IGNORECASE)
 """In an end reason, which is an open set."""
@@ -21,17 +20,7 @@ _IN_A_ROW = 3
 _SHOWN = 120
 
 
-class Wrong(NamedTuple):
-    """Something that went wrong."""
-
-    session_id: str
-    message_id: int | None
-    at: float | None
-    why: str
-    certain: bool = True
-
-
-def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[Wrong]:
+def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[Finding]:
     """Yield what went wrong in conversations, at most one thing of each."""
     handoffs = dict(_handoffs(reader))
     for conversation in conversations:
@@ -43,11 +32,16 @@ def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterato
         certain = bool(why)
         why = why or _by_tools(turn)
         if why:
-            yield Wrong(tip.id, message_id, at, why, certain)
+            yield Finding(tip.id, message_id, at, why, certain)
+
+
+def is_error(reason: str | None) -> bool:
+    """Tell whether an end reason is an error."""
+    return reason is not None and _ERROR.search(reason) is not None
 
 
 def _by_reason(reason: str | None) -> str:
-    if reason is None or not _ERROR.search(reason):
+    if reason is None or not is_error(reason):
         return ""
     return _("it was ended by: {reason}", reason=one_line(reason, 60))
 

@@ -224,6 +224,19 @@ def test_the_last_run_without_a_ledger(home):
     assert not home.since().items
 
 
+def test_ended_by_an_error(home):
+    """It is there without a new message; another end is none, nor is one from before."""
+    for name in ("broken", "closed"):
+        home.session(name, says("Done."))
+    home.db.end_session("broken", "provider_error")
+    home.db.end_session("closed", "cli_close")
+    home.change("UPDATE messages SET timestamp = 1000000000")
+    home.change("UPDATE sessions SET started_at = 1000000000")
+    assert found(home.since(), "wrong") == {"broken": ("it was ended by: provider_error", True)}
+    home.change("UPDATE sessions SET ended_at = 1000000000")
+    assert not home.since().items
+
+
 def test_running(home):
     """What is live, since its prompt and in which tool; by a lease it is certain."""
     calls = [call("terminal", command="make")]
