@@ -75,7 +75,7 @@ def _json(row: _PlacedItem) -> Json:
         | {
             "session": item.session_id,
             "conversation": item.conversation_id,
-        "job": item.job or None,
+            "job": item.job or None,
         }
     )
 

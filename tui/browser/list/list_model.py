@@ -144,6 +144,16 @@ class RowDetails:
         self._attention = attention
         self._completed.clear()
 
+    def with_attention(self, conversation: Conversation) -> Conversation:
+        """Return the conversation with what is new in it, and whether it waits."""
+        root = conversation.root_id
+        if (new := self._attention.unread.get(root)) is not None:
+            conversation = conversation._replace(
+                new_messages=new.messages, first_new=new.first_message_id
+            )
+        waits = root in self._attention.waiting
+        return conversation._replace(waits=True) if waits else conversation
+
     def set_amount(self, sort: Sort, root_id: str, amount: int) -> None:
         """Keep a measured amount, on any thread."""
         self.amounts[sort][root_id] = amount
@@ -166,12 +176,7 @@ class RowDetails:
         details, size = self._cached.get(root), self.amounts[Sort.SIZE].get(root)
         if size is not None:
             conversation = conversation._replace(size=size)
-        if (new := self._attention.unread.get(root)) is not None:
-            conversation = conversation._replace(
-                new_messages=new.messages, first_new=new.first_message_id
-            )
-        if root in self._attention.waiting:
-            conversation = conversation._replace(waits=True)
+        conversation = self.with_attention(conversation)
         counted = self.amounts[Sort.MESSAGES].get(root)
         if details is None:
             return (

@@ -20,6 +20,7 @@ from ...text.formats import counted
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
 from ..list.conversation_rows import ConversationRow
 from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
+from ..list.list_model import RowDetails
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),
@@ -122,27 +123,30 @@ class SearchResults:
             ).append(hit)
         return groups
 
-    def rows(self, folds: Mapping[str, Fold]) -> FixedRows:
+    def rows(self, folds: Mapping[str, Fold], details: RowDetails) -> FixedRows:
         """Build the rows: titles, then each conversation with its hits; or suggestions if there are
         none.
 
-        `folds` are by root id, `Fold.SOME` for others.
+        Args:
+            folds: By root id, `Fold.SOME` for others.
+            details: Have what is new and what waits.
         """
         groups, titles = self.groups(), self._titles_only
         rows: list[ListRow] = []
         if titles:
-            rows += [HeadRow(_titles(len(titles))), *map(self._title_row, titles)]
+            rows.append(HeadRow(_titles(len(titles))))
+            rows += [self._title_row(details.with_attention(each)) for each in titles]
         if groups:
             rows.append(HeadRow(self._count()))
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:
-                found = ConversationRow(conversation, len(hits), best=best(hits).message_id)
-                rows.append(found)
-            shown = _shown(hits, folds.get(root, Fold.SOME))
-            rows += [HitRow(hit, conversation) for hit in shown]
-            if len(shown) < len(hits):
-                rows.append(MoreRow(root, len(hits) - len(shown), conversation))
+                shown = details.with_attention(conversation)
+                rows.append(ConversationRow(shown, len(hits), best=best(hits).message_id))
+            unfolded = _shown(hits, folds.get(root, Fold.SOME))
+            rows += [HitRow(hit, conversation) for hit in unfolded]
+            if len(unfolded) < len(hits):
+                rows.append(MoreRow(root, len(hits) - len(unfolded), conversation))
         if not rows:
             rows.append(NoteRow(self._nothing()))
             rows += self.counts.suggestions

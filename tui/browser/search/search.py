@@ -277,7 +277,7 @@ class LiveSearch:
 
     def _show(self, found: SearchResults, *, key: str | None = None, top: bool = False) -> None:
         self._main.results = found
-        self._main.rows.show(found.rows(self._folds), key=key, top=top)
+        self._main.rows.show(found.rows(self._folds, self._main.details), key=key, top=top)
 
     def fold(self, by: int) -> None:
         """Show more hits of the conversation of the current row (1), or fewer (-1)."""
@@ -297,7 +297,7 @@ class LiveSearch:
         rows, found = self._main.rows, self._main.results
         if found is not None:
             self._folds[row.root_id] = Fold.ALL
-            unfolded = found.rows(self._folds)
+            unfolded = found.rows(self._folds, self._main.details)
             index = min(rows.cursor, len(unfolded) - 1)
             rows.show(unfolded, key=unfolded.row(index).key)
 
