@@ -35,6 +35,8 @@ _PROMPTS = 800
 _TELLING = 12
 """Characters: a shorter line may well stand among the unknown ones too, unless the lines around it
 are those of the edit."""
+_TELLING_WHOLE = 3
+"""The same where the whole file is known: a blank line or a bracket may be written by hand."""
 _DEPTH = 100
 """Sessions above another that are looked at."""
 
@@ -133,15 +135,16 @@ def _owners_by_text(file: TrackedFile, texts: Sequence[str]) -> Mapping[str, lis
         for line in version.lines:
             own[line.text or ""].append(_owner(line))
         gone = {line.text or "" for line in version.before if line.removed_by is not None}
+        telling = _TELLING
         if version.text() is not None:
             gone |= left.keys() - own.keys()
-        else:
-            around = _neighbours([line.text for line in version.lines])
-            unsure |= {
-                text
-                for text in own
-                if len(text.strip()) < _TELLING and around.get(text) != around_there.get(text)
-            }
+            telling = _TELLING_WHOLE
+        around = _neighbours([line.text for line in version.lines])
+        unsure |= {
+            text
+            for text in own
+            if len(text.strip()) < telling and around.get(text) != around_there.get(text)
+        }
         for text in gone:
             left.pop(text, None)
         for text, owners in own.items():

@@ -115,9 +115,9 @@ def change_tags(
     return done._replace(sentence=sentence if done.session_ids else "")
 
 
-def rename_tag(store: Store, old: str, new: str | None) -> TagChange:
+def rename_tag(store: Store, tag: str, name: str | None) -> TagChange:
     """Give a tag another name wherever it is set, or remove it; errors as of `change_tags`."""
-    before, after = clean_tag(old), clean_tag(new) if new is not None else None
+    before, after = clean_tag(tag), clean_tag(name) if name is not None else None
     with store.reader() as reader:
         sessions = [id for id, tags in read_tags(reader).items() if before in tags]
         if not sessions:

@@ -161,16 +161,16 @@ def test_each_piece_is_found_where_a_person_sees_it(reader, texts):
 @example(["café", "部署"], ["wren"], " OR ")
 def test_pieces_together(reader, texts, asked, without, between):
     whole = all if between == " " else any
+    without = [
+        f'"{each}"' if " " in each and not each.startswith('"') else each for each in without
+    ]
     expected = {
         key
         for key, text in texts.items()
         if whole(all(contains(text, each) for each in _parts(piece)) for piece in asked)
         and not any(contains(text, piece) for piece in without)
     }
-    quoted = (
-        f'"{piece}"' if " " in piece and not piece.startswith('"') else piece for piece in without
-    )
-    _check(reader, texts, between.join(asked) + "".join(f" -{piece}" for piece in quoted), expected)
+    _check(reader, texts, between.join(asked) + "".join(f" -{each}" for each in without), expected)
 
 
 @pytest.mark.parametrize("query", ["json", "JSON", "j", "js*", '"json"', "json image_url", "json*"])

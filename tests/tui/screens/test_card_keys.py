@@ -114,7 +114,7 @@ async def test_every_card_tells_its_keys(browser):
         browser.app.pop_screen()
     assert told == {name: case.line for name, case in CASES.items()}
     await browser.press("ctrl+r")
-    assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
+    assert line(browser) == "Enter take · Ctrl+S keep ★ · F2 rename tag · Del forget · Esc back"
     await browser.press("escape", "down", "D")
     assert isinstance(browser.app.screen, DeleteCard) and line(browser) == "y delete · Esc back"
     await browser.press("escape", "down", "space", "space", "D")
