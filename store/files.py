@@ -145,6 +145,16 @@ def read_regular(path: Path, most: int) -> bytes:
     return raw
 
 
+def make_folder(path: Path) -> None:
+    """Create a folder and its parents, readable by this user alone."""
+    if path.is_dir():
+        return
+    make_folder(path.parent)
+    with contextlib.suppress(FileExistsError):  # another process has created it meanwhile
+        os.mkdir(path, 0o700)
+    sync_folder(path.parent)
+
+
 _NAME = "hermes-browse"
 _XDG = {"config": ("XDG_CONFIG_HOME", ".config"), "data": ("XDG_DATA_HOME", ".local/share")}
 _XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))

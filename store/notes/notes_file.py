@@ -16,8 +16,7 @@ from ..connection.failures import SQLITE_ERRORS, decode
 from ..connection.origin import origin_of
 from ..connection.reader import Reader, Row
 from ..errors import BrowseError, RefusedError
-from ..files import open_regular
-from ..trash.session_files import make_folder
+from ..files import make_folder, open_regular
 from ..wording import _
 
 _TABLES = (

@@ -34,7 +34,8 @@ from ..sessions.increment import StoreState
 from ..sessions.models import Conversation, View
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
-from ..since.since import LANES, Attention, Since
+from ..since.attention import Attention
+from ..since.since import LANES, Since
 from ..trash.progress import never
 from ..wording import _
 from .hits import merged

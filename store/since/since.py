@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -15,9 +14,10 @@ from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended
 from ..text import one_line
 from ..wording import _, ngettext
+from .attention import Attention, Unread
 from .cron_runs import CronRun, CronSessions, read_cron_runs
 from .last_turn import read_turn
-from .unread import Unread, find_unread
+from .unread import find_unread
 from .waiting import find_waiting
 from .wrong import find_wrong, is_error
 
@@ -58,19 +58,6 @@ class Since(NamedTuple):
     def lane(self, name: str) -> tuple[SinceItem, ...]:
         """Return the items of a lane."""
         return tuple(item for item in self.items if item.lane == name)
-
-
-class Attention(NamedTuple):
-    """What the list shows of it in its rows."""
-
-    unread: Mapping[str, Unread] = MappingProxyType({})
-    """New messages, by root id."""
-    waiting: frozenset[str] = frozenset()
-    """Root ids of conversations that wait for the user."""
-    failures: int = 0
-    """Runs of cron jobs that failed since everything was read."""
-    have_marks: bool = True
-    """Whether read marks are kept already; without them nothing is new."""
 
 
 def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:

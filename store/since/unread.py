@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
-from typing import NamedTuple
 
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
@@ -16,16 +15,7 @@ from ..notes.read_marks import read_marks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import as_text, text_of
-
-
-class Unread(NamedTuple):
-    """The new messages of a conversation."""
-
-    messages: int
-    """How many."""
-    first_message_id: int
-    at: float | None
-    """Unix seconds of the newest one."""
+from .attention import Unread
 
 
 def find_unread(

@@ -21,7 +21,7 @@ from ..connection.reader import DATA_VERSION, Reader, Row, chunks, rows_in
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, first_texts
 from ..errors import BrowseError, RefusedError
-from ..files import sync_folder
+from ..files import make_folder, sync_folder
 from ..notes.tags import IN_BUNDLE, read_tags
 from ..wording import _
 from .bundle import (
@@ -35,7 +35,7 @@ from .bundle import (
 )
 from .links import record_links
 from .progress import NOBODY, Progress
-from .session_files import SessionFile, make_folder, private, save_files
+from .session_files import SessionFile, private, save_files
 from .tables import CHILDREN, CHOSEN, PARENT, Layout, Part, equal, find_layout, names_of
 
 RESERVE = 16 * 1024 * 1024

@@ -33,16 +33,6 @@ _OWNED = (
 _MODE = 0o777
 
 
-def make_folder(path: Path) -> None:
-    """Create a folder and its parents, readable by this user alone."""
-    if path.is_dir():
-        return
-    make_folder(path.parent)
-    with contextlib.suppress(FileExistsError):  # another process has created it meanwhile
-        os.mkdir(path, 0o700)
-    sync_folder(path.parent)
-
-
 def private(path: str, flags: int) -> int:
     """Open a file that only this user may read; for `open`."""
     return os.open(path, flags, 0o600)
