@@ -19,8 +19,8 @@ _BEGIN = 8_000
 """Code points of a text that are read."""
 
 
-class Finding(NamedTuple):
-    """What the end of a conversation shows."""
+class EndFact(NamedTuple):
+    """What the end of a conversation shows: that it waits, or went wrong."""
 
     session_id: str
     message_id: int | None

@@ -19,7 +19,7 @@ from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
 from ..text import as_text, one_line, text_of
 from ..wording import _
-from .last_turn import Finding, LastRow, Turn, argument, read_last_rows, read_turn
+from .last_turn import EndFact, LastRow, Turn, argument, read_last_rows, read_turn
 
 _QUESTION = re.compile(r"[?？]['\"”’»)*_`\s]*\Z")
 _PROMISE = re.compile(
@@ -36,7 +36,7 @@ _MOST_BYTES = 4_000_000
 
 def find_waiting(
     reader: Reader, conversations: Iterable[Conversation], now: float
-) -> Iterator[Finding]:
+) -> Iterator[EndFact]:
     """Yield what waits in conversations, at most one thing of each.
 
     Args:
@@ -61,39 +61,39 @@ def find_waiting(
             yield found
 
 
-def _asked(session_id: str, turn: Turn) -> Finding | None:
+def _asked(session_id: str, turn: Turn) -> EndFact | None:
     """Return the question or the approval that a turn waits for."""
     for call in turn.pending:
         if call.name == "clarify":
             asked = one_line(argument(call, "question"), _SHOWN)
             last = turn.rows[-1]
-            return Finding(session_id, last.id, last.at, _("asks: “{text}”", text=asked))
+            return EndFact(session_id, last.id, last.at, _("asks: “{text}”", text=asked))
     return _approval(session_id, turn)
 
 
-def _approval(session_id: str, turn: Turn) -> Finding | None:
+def _approval(session_id: str, turn: Turn) -> EndFact | None:
     last = turn.results[-1] if turn.results else None
     wanted = last.wants_approval if last is not None else None
     if last is None or wanted is None:
         return None
     command = one_line(wanted, _SHOWN)
-    return Finding(session_id, last.id, last.at, _("wants approval: {text}", text=command))
+    return EndFact(session_id, last.id, last.at, _("wants approval: {text}", text=command))
 
 
-def _said(session_id: str, row: LastRow, *, is_armed: bool) -> Finding | None:
+def _said(session_id: str, row: LastRow, *, is_armed: bool) -> EndFact | None:
     """Return what the last words mean: a question, or a promise that nothing keeps."""
     end = row.text.rstrip().rpartition("\n")[2]
     if _QUESTION.search(end):
         why = _("ends with a question: “{text}”", text=one_line(end, _SHOWN))
-        return Finding(session_id, row.id, row.at, why, certain=False)
+        return EndFact(session_id, row.id, row.at, why, certain=False)
     promise = _PROMISE.search(end)
     if promise is None or is_armed:
         return None
     why = _("says it will “{text}”; nothing is armed", text=one_line(promise[0], _SHOWN))
-    return Finding(session_id, row.id, row.at, why, certain=False)
+    return EndFact(session_id, row.id, row.at, why, certain=False)
 
 
-def _stored(reader: Reader) -> Iterator[Finding]:
+def _stored(reader: Reader) -> Iterator[EndFact]:
     """Yield what Hermes stores as waiting."""
     schema = reader.schema
     if "handoff_state" in schema.session_columns:
@@ -101,20 +101,20 @@ def _stored(reader: Reader) -> Iterator[Finding]:
         statement = f"SELECT s.id, {platform} FROM sessions s WHERE s.handoff_state = 'pending'"
         for session, name in reader.rows(statement):
             why = _("handed over to {name}, and not taken", name=one_line(text_of(name), 40))
-            yield Finding(text_of(session), None, None, why)
+            yield EndFact(text_of(session), None, None, why)
     if "async_delegations" in schema.tables:
         for session, time in reader.rows(
             "SELECT parent_session_id, completed_at FROM async_delegations "
             "WHERE delivery_state = 'pending' AND state NOT IN ('running', 'finalizing')"
         ):
             why = _("the answer of a background agent comes with your next message")
-            yield Finding(text_of(session), None, as_time(time), why)
+            yield EndFact(text_of(session), None, as_time(time), why)
     if "gateway_routing" in schema.tables:
         for entry, time in reader.rows("SELECT entry_json, updated_at FROM gateway_routing"):
             routed = as_mapping(entry)
             if routed.get("resume_pending") is True:
                 why = _("a restart of the gateway cut it off; your next message goes on")
-                yield Finding(text_of(routed.get("session_id")), None, as_time(time), why)
+                yield EndFact(text_of(routed.get("session_id")), None, as_time(time), why)
 
 
 def _armed(reader: Reader) -> frozenset[str]:

@@ -9,7 +9,7 @@ from ..connection.reader import Reader
 from ..sessions.models import Conversation
 from ..text import one_line, text_of
 from ..wording import _, ngettext
-from .last_turn import Finding, Turn, read_turn
+from .last_turn import EndFact, Turn, read_turn
 
 _ERROR = re.compile(r"error|fail|crash", re.IGNORECASE)
 """In an end reason, which is an open set."""
@@ -20,7 +20,7 @@ _IN_A_ROW = 3
 _SHOWN = 120
 
 
-def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[Finding]:
+def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterator[EndFact]:
     """Yield what went wrong in conversations, at most one thing of each."""
     handoffs = dict(_handoffs(reader))
     for conversation in conversations:
@@ -32,7 +32,7 @@ def find_wrong(reader: Reader, conversations: Iterable[Conversation]) -> Iterato
         certain = bool(why)
         why = why or _by_tools(turn)
         if why:
-            yield Finding(tip.id, message_id, at, why, certain)
+            yield EndFact(tip.id, message_id, at, why, certain)
 
 
 def is_error(reason: str | None) -> bool:
