@@ -10,7 +10,7 @@ from typing import NamedTuple
 class Unread(NamedTuple):
     """The new messages of a conversation."""
 
-    messages: int
+    amount: int
     """How many."""
     first_message_id: int
     at: float | None

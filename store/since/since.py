@@ -177,7 +177,7 @@ def _wrong(
 
 def _new(catalog: Catalog, unread: Mapping[str, Unread]) -> Iterator[SinceItem]:
     for root, new in unread.items():
-        why = ngettext("1 new message", "{count:,} new messages", new.messages, count=new.messages)
+        why = ngettext("1 new message", "{count:,} new messages", new.amount, count=new.amount)
         yield _item("new", catalog.conversation(root), new.first_message_id, new.at, why)
 
 

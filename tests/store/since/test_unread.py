@@ -121,7 +121,7 @@ class History:
     def unread(self):
         """New messages by conversation, as this program counts them."""
         found = self.store.attention(self.store.catalog(self.at), self.at).unread
-        return {root: new.messages for root, new in found.items()}
+        return {root: new.amount for root, new in found.items()}
 
     def read(self, root):
         """Read one conversation."""

@@ -141,7 +141,7 @@ async def test_only_what_is_in_sight(tmp_path):
 
 def _new(browser):
     unread = browser.screen.attention.unread
-    return sum(new.messages for new in unread.values())
+    return sum(new.amount for new in unread.values())
 
 
 async def test_another_profile(tmp_path):
@@ -169,6 +169,32 @@ async def test_another_profile(tmp_path):
         await browser.wait_until(lambda: browser.app.location.profile == "work")
         await browser.settle()
         assert browser.screen.current.title == "Work chat" and browser.screen.transcript.has_focus
+
+
+async def test_reading_among_all_profiles(tmp_path):
+    """In the list of all profiles a mark is set in the store of the conversation."""
+    root = tmp_path / "hermes"
+    paths = [root / "state.db", root / "profiles" / "work" / "state.db"]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        make_store(path, sessions=[{"id": "same", "title": path.parent.name, "started_at": T0}])
+    app = open_app(locate_file(paths[0]))
+    async with browsing(app) as browser:
+        await browser.press("0", "a")
+        await browser.wait_until(lambda: browser.screen.store.is_several)
+        await browser.wait_until(lambda: len(browser.screen.rows) == 2)
+        await browser.wait_until(lambda: not browser.screen.reads.is_busy)
+        await browser.settle()
+        for path in paths:
+            insert = (
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)"
+            )
+            with closing(sqlite3.connect(path)) as connection, connection:
+                connection.execute(insert, ("same", "user", "hello", T0))
+        await browser.press("f5")
+        await browser.wait_until(lambda: _new(browser) == 2)
+        await browser.press("tab")
+        await browser.wait_until(lambda: _new(browser) == 1)
 
 
 def test_nothing_of_a_title_reaches_the_terminal(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
-from zlib import crc32
 
 from rich.cells import cell_len
 
@@ -72,7 +71,7 @@ def family_heading(rows: Iterable[object]) -> str:
 
 def tag_look(tag: str) -> str:
     """Return the look of a tag: the same in every list."""
-    return f"tag-{crc32(tag.encode()) % TAG_COLOURS}"
+    return f"tag-{sum(map(ord, tag)) % TAG_COLOURS}"
 
 
 def _new(conversation: Conversation) -> list[Span]:

@@ -149,7 +149,7 @@ class RowDetails:
         root = conversation.root_id
         if (new := self._attention.unread.get(root)) is not None:
             conversation = conversation._replace(
-                new_messages=new.messages, first_new=new.first_message_id
+                new_messages=new.amount, first_new=new.first_message_id
             )
         waits = root in self._attention.waiting
         return conversation._replace(waits=True) if waits else conversation
@@ -362,7 +362,7 @@ class CatalogRows:
             rows=_added(row.runs, amounts[Sort.MESSAGES]),
             size=_added(row.runs, amounts[Sort.SIZE]),
             new_messages=sum(
-                unread[run.root_id].messages for run in row.runs if run.root_id in unread
+                unread[run.root_id].amount for run in row.runs if run.root_id in unread
             ),
         )
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
