@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .schema import Schema
@@ -26,6 +27,15 @@ class IndexGaps(NamedTuple):
     """Ids of the rows of which it holds only a part, in order."""
 
 
+class NewestIds(NamedTuple):
+    """The newest message of each session that has one behind the floor of the read marks."""
+
+    floor: int = -1
+    read_to: int = -1
+    """The largest id that has been looked at."""
+    by_session: Mapping[str, int] = MappingProxyType({})
+
+
 class FileCache:
     """Facts about a file that outlive its connections.
 
@@ -37,6 +47,9 @@ class FileCache:
         """The schema, and `PRAGMA schema_version` when it was read."""
         self.index_gaps: Mapping[str, IndexGaps] = {}
         """Rows that a search index lacks, by the name of the index."""
+        self.newest_ids: NewestIds = NewestIds()
+        self.unread: Mapping[str, tuple[object, Any]] = {}
+        """New messages by root id, each with what they depend on (`since/unread.py`)."""
 
 
 class RowCache:

@@ -7,15 +7,19 @@ from itertools import takewhile
 
 from ..compression.compactions import is_compressed, read_history
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, as_time, first_texts
+from ..connection.store_cache import NewestIds
+from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
 from ..messages.copies import read_identities
 from ..messages.decode import is_hidden, state_of
-from ..notes.read_marks import read_marks
+from ..notes.read_marks import ReadMarks, read_marks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import as_text, text_of
 from .attention import Unread
+
+_Rows = dict[str, dict[int, float | None]]
+"""By root id: the ids of messages, with their times."""
 
 
 def find_unread(
@@ -32,9 +36,48 @@ def find_unread(
     Returns:
         By root id; conversations without new messages are left out.
     """
-    found = (
-        _rows_after(reader, catalog, after) if after is not None else _marked(reader, catalog, now)
+    if after is not None:
+        return _count(reader, catalog, _rows_after(reader, catalog, after))
+    marks = read_marks(reader, now)
+    newest: dict[str, int] = {}
+    for session, id in _newest_ids(reader, marks.floor).items():
+        root = catalog.root_of(session)
+        if root is not None and _is_listed(catalog.conversation(root)):
+            newest[root] = max(newest.get(root, 0), id)
+    keys: dict[str, object] = {}
+    for root, id in newest.items():
+        conversation = catalog.conversation(root)
+        mark = marks.of(conversation.segments)
+        if id > mark:  # a rewind shows in the counter of Hermes
+            keys[root] = mark, id, conversation.last_active, conversation.message_count
+    known = reader.of_file.unread
+    same = {
+        root: known[root] for root, key in keys.items() if root in known and known[root][0] == key
+    }
+    counted = _count(reader, catalog, _behind(reader, catalog, keys.keys() - same.keys(), marks))
+    found = {root: same.get(root, (key, counted.get(root))) for root, key in keys.items()}
+    reader.of_file.unread = found
+    return {root: unread for root, (_key, unread) in found.items() if unread is not None}
+
+
+def _newest_ids(reader: Reader, floor: int) -> Mapping[str, int]:
+    """Return the newest id of each session with messages behind a floor; only what was written
+    since the last call is read."""
+    known = reader.of_file.newest_ids
+    if known.floor != floor:
+        known = NewestIds(floor, floor)
+    rows = reader.rows(
+        "SELECT session_id, max(id) FROM messages NOT INDEXED WHERE id > ? GROUP BY session_id",
+        [known.read_to],
     )
+    added = {text_of(session): as_int(id) for session, id in rows}
+    read_to = max(added.values(), default=known.read_to)
+    reader.of_file.newest_ids = NewestIds(floor, read_to, {**known.by_session, **added})
+    return reader.of_file.newest_ids.by_session
+
+
+def _count(reader: Reader, catalog: Catalog, found: _Rows) -> Mapping[str, Unread]:
+    """Count rows by conversation, without those that Hermes wrote again."""
     unread: dict[str, Unread] = {}
     for root, rows in found.items():
         again = _written_again(reader, catalog, catalog.conversation(root))
@@ -45,22 +88,14 @@ def find_unread(
     return unread
 
 
-_Rows = dict[str, dict[int, float | None]]
-"""By root id: the ids of messages, with their times."""
-
-
-def _marked(reader: Reader, catalog: Catalog, now: float) -> _Rows:
-    """Return the rows behind the read marks."""
-    marks = read_marks(reader, now)
-    sessions = reader.rows(
-        "SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [marks.floor]
-    )
-    found = _select(reader, catalog, first_texts(sessions), "m.id > ?", marks.floor)
+def _behind(reader: Reader, catalog: Catalog, roots: Iterable[str], marks: ReadMarks) -> _Rows:
+    """Return the rows of conversations behind their read marks."""
+    chosen = map(catalog.conversation, roots)
+    sessions = [segment.id for each in chosen for segment in each.segments]
     behind: _Rows = {}
-    for root, rows in found.items():
+    for root, rows in _select(reader, catalog, sessions, "m.id > ?", marks.floor).items():
         mark = marks.of(catalog.conversation(root).segments)
-        if own := {id: at for id, at in rows.items() if id > mark}:
-            behind[root] = own
+        behind[root] = {id: at for id, at in rows.items() if id > mark}
     return behind
 
 
