@@ -51,7 +51,8 @@ class SinceRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        return f"s{self.item.lane} {self.item.session_id} {self.item.title} {self.item.at}"
+        item = self.item
+        return f"s{item.lane} {item.session_id or (item.job, item.at)}"
 
     def spans(self, width: int, now: float) -> Line:
         item = self.item
