@@ -243,7 +243,8 @@ class Edits:
         `touched` has the ids of the sessions that were changed, deleted or restored.
         """
         self.journal.append(entry)
-        self.clear()
+        if touched:
+            self.clear()
         self._main.say(_("{done} · u undoes", done=entry.sentence))
         self._main.touched = tuple(touched)
 
