@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..text.family import Family
     from .search.results import SearchResults
     from .transcript.entries import TranscriptModel
+    from .transcript.page import SeenByModel
 
 
 Result = TypeVar("Result")
@@ -90,6 +91,8 @@ class Context(StoreScreen[object]):
     place: var[ShownPlace] = var(ShownPlace(), init=False, always_update=True)
     model: var[TranscriptModel | None] = var(None, init=False, always_update=True)
     """What the transcript shows."""
+    seen: var[SeenByModel | None] = var(None, init=False)
+    """What is not dimmed in it; None for no dimming."""
     family: var[Family | None] = var(None, init=False)
     """The family tree of the current conversation; None until it is read."""
     mode: var[Reading] = var(Reading.SAID, init=False)

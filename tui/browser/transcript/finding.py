@@ -15,7 +15,7 @@ from .find import FindResults, needle, scan
 from .loader import read_missing
 
 if TYPE_CHECKING:
-    from .scroll import Bookmark
+    from .moves import Bookmark
     from .view import TranscriptView
 
 _WINDOW = 30

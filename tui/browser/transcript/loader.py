@@ -18,8 +18,8 @@ from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
 from .entries import Look, TranscriptModel
+from .entry_lines import lay_out_message
 from .opening import WINDOW, open_conversation, read_model, recap_model
-from .page import lay_out_message
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -148,7 +148,7 @@ class TranscriptLoader:
 
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
         self._main.transcript.show(model, **where)
-        self._main.model = model
+        self._main.model, self._main.seen = model, None
 
     def _clear(self, conversation: Conversation | None) -> None:
         """Show an empty page under the title of a conversation that is still being read, or without
@@ -219,8 +219,7 @@ class TranscriptLoader:
             return
         main, width = self._main, self._main.transcript.size.width
         detailed = main.details.complete(self._titled)[0]
-        seen = main.transcript.page.seen
-        here = seen.words if seen is not None else ""
+        here = main.seen.words if main.seen is not None else ""
         main.line("title").update(header.conversation_title(detailed, width))
         main.line("facts").update(header.conversation_facts(detailed, main.mode, width, here))
 
@@ -265,10 +264,16 @@ class TranscriptLoader:
         if model is None or main.transcript.model is not shown:
             return
         model.add(shown.messages)
-        new = main.transcript.grow(model)
-        main.model = model
+        new = self._grow(model)
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
+
+    def _grow(self, model: TranscriptModel) -> int:
+        """Show a newer version of the conversation on screen; return the number of new messages
+        below the page."""
+        new = self._main.transcript.grow(model)
+        self._main.model, self._main.seen = model, self._main.transcript.page.seen
+        return new
 
     def mark_new(self) -> None:
         """Show where the new messages of the conversation on screen begin, once it is known."""
@@ -277,9 +282,7 @@ class TranscriptLoader:
             return
         detailed = main.details.complete(model.conversation)[0]
         if detailed.first_new is not None:
-            marked = model.of(detailed)
-            main.transcript.grow(marked)
-            main.model = marked
+            self._grow(model.of(detailed))
 
     def next_mode(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""

@@ -14,8 +14,8 @@ from ...settings.keys.pane_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
 from .entries import Look, Tools, TranscriptModel
+from .moves import TranscriptMoves
 from .page import SeenByModel
-from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -29,7 +29,7 @@ _LEAD = 2
 """Lines shown above a match."""
 
 
-class TranscriptView(TranscriptScroll):
+class TranscriptView(TranscriptMoves):
     """Shows a `TranscriptModel`."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
