@@ -108,9 +108,8 @@ class RowDetails:
 
     def __init__(self) -> None:
         self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
-        self._completed: dict[str, tuple[Conversation, Conversation, bool]] = {}
-        """By root id: a conversation, the same with its details, and whether these are up to
-        date."""
+        self._completed: dict[str, tuple[Conversation, tuple[Conversation, bool]]] = {}
+        """By root id: a conversation, and the answer to `complete`."""
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and
         bytes that deleting the conversation with its subagents would free."""
@@ -157,31 +156,24 @@ class RowDetails:
         """
         known = self._completed.get(conversation.root_id)
         if known is None or known[0] is not conversation:
-            known = (conversation, *self._with_details(conversation))
+            known = conversation, self._with_details(conversation)
             self._completed[conversation.root_id] = known
-        return known[1:]
+        return known[1]
 
     def _with_details(self, conversation: Conversation) -> tuple[Conversation, bool]:
         root = conversation.root_id
-        details, size = self._cached.get(root), self.amounts[Sort.SIZE].get(root)
-        if size is not None:
-            conversation = conversation._replace(size=size)
-        if (new := self._attention.unread.get(root)) is not None:
+        nothing = None, conversation.preview, conversation.rows
+        mark, preview, rows = self._cached.get(root, nothing)
+        is_fresh = rows is not None and mark == self._mark(conversation)
+        if not is_fresh:
+            rows = self.amounts[Sort.MESSAGES].get(root, rows)
+        size = self.amounts[Sort.SIZE].get(root, conversation.size)
+        if (new := self.attention.unread.get(root)) is not None:
             conversation = conversation._replace(
                 new_messages=new.messages, first_new=new.first_message_id
             )
-        if root in self._attention.waiting:
-            conversation = conversation._replace(waits=True)
-        counted = self.amounts[Sort.MESSAGES].get(root)
-        if details is None:
-            return (
-                conversation._replace(rows=counted) if counted is not None else conversation
-            ), False
-        mark, preview, rows = details
-        is_fresh = rows is not None and mark == self._mark(conversation)
-        if not is_fresh and counted is not None:
-            rows = counted
-        return conversation._replace(preview=preview, rows=rows), is_fresh
+        waits = conversation.waits or root in self.attention.waiting
+        return conversation._replace(preview=preview, rows=rows, size=size, waits=waits), is_fresh
 
     def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
         """Return those that have no title, and whose preview has not been read.
@@ -276,43 +268,35 @@ class CatalogRows:
     ) -> None:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
-        self._layout: array[int] | None = None if roots else array("i", [-1])
-        """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is
-        `_roots[i]`."""
-        jobs: dict[str, array[int]] = {}
-        sessions = catalog.sessions
-        # The prefix test is cheap and rules most out.
-        for place in (
-            [place for place, root in enumerate(roots) if root.startswith("cron_")]
-            if has_runs
-            else ()
-        ):
-            job = job_of(sessions[roots[place]])
-            if job is not None:
-                jobs.setdefault(job, array("i")).append(place)
-        if jobs:
-            self._fold(jobs, opened, order)
+        self._layout = array("i", range(len(roots)) if roots else [-1])
+        """Per row an index into `_roots`, or -1 - i for `_others[i]`."""
+        if has_runs:
+            self._fold(opened, order)
 
-    def _fold(
-        self, jobs: dict[str, array[int]], opened: Collection[str], order: Order | None
-    ) -> None:
+    def _jobs(self) -> dict[str, list[int]]:
+        """Return the places of the runs of each job among the roots."""
+        jobs: dict[str, list[int]] = {}
+        for place, root in enumerate(self._roots):
+            # The prefix test is cheap and rules most out.
+            job = job_of(self._catalog.sessions[root]) if root.startswith("cron_") else None
+            if job is not None:
+                jobs.setdefault(job, []).append(place)
+        return jobs
+
+    def _fold(self, opened: Collection[str], order: Order | None) -> None:
         """Put each job into one row, where its sums belong in the order."""
-        others, first = array("i"), 0
-        for place in [
-            *sorted(place for places in jobs.values() for place in places),
-            len(self._roots),
-        ]:
-            others.extend(range(first, place))
-            first = place + 1
+        jobs = self._jobs()
+        if not jobs:
+            return
+        folded = {place for places in jobs.values() for place in places}
+        others = [place for place in self._layout if place not in folded]
         keys = self._keys(others, order) if order is not None else []
         rows = []
         for job, places in jobs.items():
-            name, runs = (
-                job_key(job),
-                [self._catalog.conversation(self._roots[place]) for place in places],
-            )
+            runs = [self._catalog.conversation(self._roots[place]) for place in places]
             newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
             title = self._details.jobs.get(job) or name_in_title(newest.title) or None
+            name = job_key(job)
             row = JobRow(name, runs, _total(runs, newest, title), name in opened)
             at = bisect_left(others, places[0])
             if order is not None:
@@ -320,16 +304,15 @@ class CatalogRows:
                 is_rising = order.reverse is not (order.sort is Sort.TITLE)
                 at = bisect_left(keys, key) if is_rising else len(keys) - bisect_right(keys, key)
             rows.append((at, places[0], row, places))
-        layout, first = array("i"), 0
+        self._layout, first = array("i"), 0
         for at, _first, row, places in sorted(rows, key=lambda each: each[:2]):
-            layout.extend(others[first:at])
+            self._layout.extend(others[first:at])
             first = at
             self._others.append(row)
-            layout.append(-len(self._others))
+            self._layout.append(-len(self._others))
             if row.expanded:
-                layout.extend(places)
-        layout.extend(others[first:])
-        self._layout = layout
+                self._layout.extend(places)
+        self._layout.extend(others[first:])
 
     def _keys(self, places: Iterable[int], order: Order) -> list[float | str]:
         """Return the sort keys of some roots, smallest first."""
@@ -337,12 +320,12 @@ class CatalogRows:
         return sorted(key(self._catalog.conversation(self._roots[place])) for place in places)
 
     def __len__(self) -> int:
-        return len(self._roots) if self._layout is None else len(self._layout)
+        return len(self._layout)
 
     def row(self, index: int) -> ListRow:
         """The row at an index."""
-        place = index if self._layout is None else self._layout[index]
-        if self._layout is not None and place < 0:
+        place = self._layout[index]
+        if place < 0:
             other = self._others[-1 - place]
             return self._with_sums(other) if isinstance(other, JobRow) else other
         conversation, complete = self._details.complete(
@@ -375,11 +358,9 @@ class CatalogRows:
         """Return the index of the row with a key."""
         try:
             if key.startswith("c"):
-                place = self._roots.index(key[1:])
-                return place if self._layout is None else self._layout.index(place)
-            other = next(at for at, row in enumerate(self._others, 1) if row.key == key)
-            return self._layout.index(-other) if self._layout is not None else None
-        except (ValueError, StopIteration):
+                return self._layout.index(self._roots.index(key[1:]))
+            return self._layout.index(-1 - [row.key for row in self._others].index(key))
+        except ValueError:
             return None
 
 

@@ -231,7 +231,7 @@ def block(text: str, width: int, language: str = "") -> list[Paragraph]:
         rows = _columns(text)
         if rows is not None:
             return table_lines(
-                [[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width
+                [[[(safe_text(cell), "output")] for cell in row] for row in rows], width
             )
     if "Traceback (most recent call last)" in head:
         language = "pytb"
@@ -275,7 +275,7 @@ def pretty(value: object, width: int) -> list[Paragraph]:
             [[(one_line(cell), "output" if number else "output bold")] for cell in row]
             for number, row in enumerate(rows)
         ]
-        return table_lines(cells, [], width)
+        return table_lines(cells, width)
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
     return list(map(Paragraph, highlight(safe_text(text), "json")))
