@@ -265,7 +265,6 @@ class ReferencesCard(Card[None]):
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
         """Open or copy the reference."""
-        event.stop()
         self.run_worker(
             self._open(self._references[event.option_index]), group="reference", exclusive=True
         )

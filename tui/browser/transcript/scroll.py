@@ -163,7 +163,6 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def on_transcript_view_laid_out(self, event: LaidOut) -> None:
         """Show messages that have been laid out."""
-        event.stop()
         self._being_drawn -= event.layouts.keys()
         self.page.take(event.layouts)
         self._place()

@@ -224,7 +224,6 @@ class RetentionScreen(SubScreen):
     @on(ConversationList.Highlighted, "#forecasts")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Say why the conversation goes, and show when on the axis."""
-        event.stop()
         if isinstance(event.row, ForecastRow):
             self.describe(event.row.forecast.reason, by_hand=event.by_hand)
             self._show_axis()
@@ -238,7 +237,6 @@ class RetentionScreen(SubScreen):
     @on(ConversationList.Selected, "#forecasts")
     def selected(self, event: ConversationList.Selected) -> None:
         """Read the conversation."""
-        event.stop()
         if isinstance(event.row, ForecastRow):
             self.read_conversation(event.row.conversation)
 

@@ -162,19 +162,16 @@ class CompactionsScreen(ConversationScreen):
 
     @on(ConversationList.Highlighted, "#compactions")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
         if isinstance(event.row, CompactionRow) and event.row.number != self._number:
             self._show(event.row.number)
 
     @on(ConversationList.Selected, "#compactions")
-    def selected(self, event: ConversationList.Selected) -> None:
-        event.stop()
+    def selected(self) -> None:
         if self._compaction is not None:
             self.set_focus(self.replaced)
 
     @on(TranscriptView.Notice)
     def noticed(self, event: TranscriptView.Notice) -> None:
-        event.stop()
         self.say(event.text)
 
     def _show(self, number: int, sides: Sides | None = None) -> None:

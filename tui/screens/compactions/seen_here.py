@@ -25,18 +25,27 @@ def sentence(given: ModelContext, memory: Memory) -> str:
     kept, since = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT], counts[RowOrigin.SINCE]
     forgotten, parts, more = len(memory.forgotten), [], []
     if counts[RowOrigin.SUMMARY]:
-        words = ngettext("a summary of 1 message", "a summary of {count:,} messages", forgotten)
-        parts.append(words.format(count=forgotten))
-    elif given.compaction is not None:
-        words = ngettext(
-            "1 earlier message is gone without a summary",
-            "{count:,} earlier messages are gone without a summary",
-            forgotten,
+        parts.append(
+            ngettext(
+                "a summary of 1 message",
+                "a summary of {count:,} messages",
+                forgotten,
+                count=forgotten,
+            )
         )
-        more.append(words.format(count=forgotten))
+    elif given.compaction is not None:
+        more.append(
+            ngettext(
+                "1 earlier message is gone without a summary",
+                "{count:,} earlier messages are gone without a summary",
+                forgotten,
+                count=forgotten,
+            )
+        )
     if kept:
-        words = ngettext("1 message carried over", "{count:,} messages carried over", kept)
-        parts.append(words.format(count=kept))
+        parts.append(
+            ngettext("1 message carried over", "{count:,} messages carried over", kept, count=kept)
+        )
     parts.append(formats.counted(since, "message"))
     had = _("the model had: {parts}", parts=" + ".join(parts))
     size = formats.number(formats.tokens(given.size))
