@@ -104,7 +104,7 @@ class KeyLine(TextLine):
         room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
         by_id = {each.binding.id: each for each in every if not each.binding.show}
         more = [by_id[each] for each in self._more if each in by_id]
-        shown: list[_Key] = []
+        shown = []
         for key in keys:
             if not key.is_always_shown:
                 room -= key.width

@@ -80,7 +80,7 @@ class ToggleLine(TextLine):
     def show(self, switches: Sequence[tuple[str, bool]]) -> None:
         """Show switches, given by name and state."""
         self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
-        parts: list[Content] = [Content(" ")]
+        parts = [Content(" ")]
         for label, (_, is_on) in zip(self._labels, switches, strict=True):
             parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]
         self.update(Content("").join(parts))

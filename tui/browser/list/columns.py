@@ -128,7 +128,7 @@ class ListLayout(NamedTuple):
     def _cells(self, width: int) -> list[tuple[str, int]]:
         """Return name and cells of each column that fits into a row of `width` cells."""
         by, names = _OF_SORT.get(self.sort, ""), self._names(width)
-        columns: list[tuple[str, int]] = []
+        columns = []
         for name in names:
             gap = 1 if name != names[0] else 0
             cells = _EVERY[name].width or formats.AGE_WIDTH + gap
@@ -155,7 +155,7 @@ class ListLayout(NamedTuple):
         Returns:
             Parts, each with its text, its look, and the order that a click selects.
         """
-        columns: list[tuple[str, str, Sort | None]] = []
+        columns = []
         cells_of = self._cells(width)
         for name, cells in cells_of:
             column = _EVERY[name]

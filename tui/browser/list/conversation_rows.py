@@ -130,7 +130,7 @@ class ConversationRow(NamedTuple):
         name = formats.clip(title, space)
         remaining = space - cell_len(name)
         named = with_hits(name, self.matches, "title" if conversation.title else "plain")
-        spans: list[Span] = [(f" {mark} ", look), *named]
+        spans = [(f" {mark} ", look), *named]
         for tag in conversation.tags:
             label = f"  #{one_line(tag)}"
             if cell_len(label) < remaining - 2:

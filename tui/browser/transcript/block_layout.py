@@ -155,7 +155,7 @@ def _head(shown: Shown) -> Paragraph:
     if message.role == "tool":
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
     look = message.role if message.role in ("user", "assistant") else "other"
-    line: Line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
+    line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
     if message.state is not State.LIVE:
         line.append((f"  {formats.state(message.state)}", "note"))
     if message.display_kind and message.display_kind != "hidden":
@@ -228,7 +228,7 @@ def _text(shown: Shown, text: str) -> list[Paragraph]:
 
 
 def _images(message: ChatMessage) -> list[Paragraph]:
-    paragraphs: list[Paragraph] = []
+    paragraphs = []
     for part in message.parts:
         if part.kind != "image":
             continue
@@ -260,7 +260,7 @@ def _calls(shown: Shown) -> list[Paragraph]:
         first = dict.fromkeys(call.name for call in calls[:CALL_LIMIT])
         names = ", ".join(one_line(name, 30) for name in first)
         return [fixed(("▸ ", "dim"), (f"{len(calls)}× {names}", "dim"))]
-    paragraphs: list[Paragraph] = []
+    paragraphs = []
     for call, result in zip(calls, shown.results, strict=False):
         paragraphs.append(_call(shown, call, result))
         if shown.has_full_tools:
@@ -285,7 +285,7 @@ def _calls(shown: Shown) -> list[Paragraph]:
 
 def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph:
     """Return the line of a call, whose argument leaves room for the outcome."""
-    tail: Line = [(f"  {_('no result')}", "dim")]
+    tail = [(f"  {_('no result')}", "dim")]
     if result is not None:
         facts = [formats.size(len(result.text))]
         begun, ended = shown.message.timestamp, result.timestamp

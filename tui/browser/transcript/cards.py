@@ -283,7 +283,7 @@ def details_lines(
         )
         for tool in details.tools
     ]
-    sections: list[tuple[str, list[Row]]] = [
+    sections = [
         ("", [*_about(conversation, details, now), (_("retention"), one_line(forecast, 200))]),
         (_("Where it comes from"), list(_origin(facts))),
         (

@@ -57,7 +57,7 @@ def message_text(message: ChatMessage) -> NamedText:
 def code_blocks(message: ChatMessage) -> list[NamedText]:
     """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes
     more than a frame."""
-    pieces: list[NamedText] = []
+    pieces = []
     for token in parse(without_injections(message.text)):
         if token.type in ("fence", "code_block") and token.content.strip():
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
@@ -78,7 +78,7 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
         else [result for result in results if result is not None]
     )
     names = {call.id: call.name for call in message.tool_calls}
-    pieces: list[NamedText] = []
+    pieces = []
     for row in rows:
         name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
         text = output_text(row.text)

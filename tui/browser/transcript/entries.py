@@ -95,7 +95,7 @@ def _left_out(rewound: int, compacted: int) -> Entry:
 def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
     """Return the entries of a conversation: messages; between them days, pauses, seams, notes on
     missing rows, and where the new ones begin."""
-    entries: list[Entry] = []
+    entries = []
     segment, day, last = 0, "", None
     is_old = conversation.first_new is not None
     for index, row in enumerate(outline.rows):

@@ -80,7 +80,7 @@ def scan(
     """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a
     reading thread."""
     until = time.monotonic() + _SECONDS
-    callers: dict[str, int] = {}
+    callers = {}
 
     def note_calls(messages: Sequence[ChatMessage]) -> None:
         for message in messages:

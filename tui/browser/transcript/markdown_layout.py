@@ -37,8 +37,8 @@ def parse(text: str) -> Sequence[Token]:
 
 def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
     """Convert inline tokens to spans."""
-    spans: list[Span] = []
-    looks: list[str] = [base]
+    spans = []
+    looks = [base]
     link = ""
     for token in tokens:
         kind = token.type
@@ -124,7 +124,7 @@ class _Layout:
         ordered = token.type == "ordered_list_open"
         close = token.type.replace("open", "close")
         number = int(str(token.attrs.get("start", 1)))
-        paragraphs: list[Paragraph] = []
+        paragraphs = []
         for item in self._tokens:
             if item.type == close:
                 break
@@ -143,7 +143,7 @@ class _Layout:
 
     def _table(self, width: int) -> list[Paragraph]:
         rows: list[list[list[Span]]] = []
-        aligned: list[str] = []
+        aligned = []
         for token in self._tokens:
             if token.type == "table_close":
                 break
@@ -176,7 +176,7 @@ def table_lines(
     while sum(widths) > spare and max(widths) > 4:
         widest = widths.index(max(widths))
         widths[widest] = max(4, widths[widest] - max(1, (sum(widths) - spare) // 2))
-    lines: list[Line] = []
+    lines = []
     for row in rows:
         cells = map(wrap_spans, row, widths)
         for parts in zip_longest(*cells, fillvalue=list[Span]()):
@@ -202,7 +202,7 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph
 
 def highlight(code: str, language: str) -> list[Line]:
     """Colour printable code, line by line; code in an unknown language stays plain."""
-    plain: list[Line] = [[(line, "code-text")] if line else [] for line in code.split("\n")]
+    plain = [[(line, "code-text")] if line else [] for line in code.split("\n")]
     if not language or len(code) > _MAX_CODE:
         return plain
     from pygments import lexers, token, util  # only code in a known language needs it

@@ -104,7 +104,7 @@ def first_lines(
     paragraphs: Sequence[Paragraph], width: int, count: int
 ) -> tuple[list[Paragraph], int]:
     """Return what fills the first lines, and the number of lines left out."""
-    kept: list[Paragraph] = []
+    kept = []
     room, left = count, 0
     for paragraph in paragraphs:
         lines = paragraph.wrap(width)

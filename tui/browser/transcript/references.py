@@ -191,7 +191,7 @@ def references(
     Parses the text, and accesses the disk if the store is of this machine, which can take longer
     than a frame.
     """
-    unique: dict[tuple[ReferenceKind, str, int, int], Reference] = {}
+    unique = {}
     for each in _every(message, model):
         key = (each.kind, each.target, each.message_id, each.number)
         if len(each.target) > 1 and key not in unique:

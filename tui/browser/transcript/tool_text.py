@@ -19,7 +19,7 @@ from hermes_browse.store.connection.stored_values import json_as_text
 from hermes_browse.store.messages.decode import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
 
-from ...text.styled import Line, Span, line_width, safe_text, split_lines
+from ...text.styled import Line, line_width, safe_text, split_lines
 from .markdown_layout import highlight, render_markdown, table_lines
 from .paragraphs import Paragraph, indent, plain
 
@@ -129,7 +129,7 @@ def coloured(text: str, base: str) -> list[Line]:
     """Split stored output into lines of printable spans, with colours as looks; `base` is the
     default."""
     decoder, look = AnsiDecoder(), base
-    spans: list[Span] = []
+    spans = []
     # Every second piece has the parameters of a sequence.
     for number, piece in enumerate(_SGR.split(text.replace("\r\n", "\n"))):
         if number % 2:
@@ -148,7 +148,7 @@ def diff_lines(text: str) -> list[Line]:
         (("+",), "added"),
         (("-",), "removed"),
     )
-    lines: list[Line] = []
+    lines = []
     for line in safe_text(text).split("\n"):
         look = next((name for starts, name in looks if line.startswith(starts)), "output")
         lines.append([(line, look)] if line else [])
@@ -163,9 +163,9 @@ def _is_log(text: str) -> bool:
 
 
 def _log(text: str) -> list[Line]:
-    lines: list[Line] = []
+    lines = []
     for line in safe_text(text).split("\n"):
-        spans: list[Span] = []
+        spans = []
         stamp = _STAMP.match(line)
         position = stamp.end() if stamp else 0
         if stamp:
@@ -191,7 +191,7 @@ def _columns(text: str) -> list[list[str]] | None:
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
-    matches: list[re.Match[str]] = []
+    matches = []
     for row in text.rstrip("\n").split("\n"):
         match = _NUMBERED.match(row)
         if match is None:
@@ -310,7 +310,7 @@ def tool_text(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragrap
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text, width, hint.language if hint.is_result else "")
-    paragraphs: list[Paragraph] = []
+    paragraphs = []
     main = (
         next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None)
         if hint.is_result

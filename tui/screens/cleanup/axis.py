@@ -271,7 +271,7 @@ def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
     """Return the line of `width` cells below the columns: years, and months by their twelve short
     names if they fit."""
     line = ""
-    before: datetime | None = None
+    before = None
     for index, each in enumerate(axis.columns):
         at = datetime.fromtimestamp(each.start)
         text = month = months[at.month - 1]

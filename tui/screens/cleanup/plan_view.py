@@ -5,7 +5,7 @@ Laying out visits every conversation of the plan; making a row visits that row o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hermes_browse.store.cleanup.spared import count_reasons, last_use
@@ -29,7 +29,7 @@ Row = TypeVar("Row", PlanRow, SparedRow)
 def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     """Put the runs of each cron job together, in the place of the first one; the job of any other
     conversation is empty."""
-    lines: list[tuple[str, list[Entry]]] = []
+    lines = []
     jobs: dict[str, list[Entry]] = {}
     for entry in entries:
         job = job_key_of(entry.conversation.root) or ""
@@ -45,7 +45,7 @@ def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
 
 def _unfolded(rows: Sequence[Row], opened: Container[str], make: Callable[..., Row]) -> list[Row]:
     """Return rows with those of the runs of opened jobs below theirs; `make` makes a row of runs."""
-    unfolded: list[Row] = []
+    unfolded = []
     for row in rows:
         if row.key in opened:
             unfolded.append(row._replace(is_open=True))
@@ -67,7 +67,7 @@ def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tupl
         name = details.job_title(row.conversation) if row.job else row.conversation.title
         return not name, (name or "").casefold()
 
-    keys: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
+    keys = {
         PlanOrder.IDLE: lambda row: last_use(row.sums.oldest.conversation),
         PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
         PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
@@ -147,7 +147,7 @@ class PlanRows:
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
     """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have
     their own tips."""
-    freed: dict[str, int] = {}
+    freed = {}
     for planned in plan.selected:
         freed[planned.conversation.id] = planned.own.total
         for session in planned.subagents:

@@ -38,7 +38,7 @@ class CompactionRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         compaction = self.compaction
         when = formats.timestamp(compaction.at) or _("unknown time")
-        line: Line = [_mark(compaction), (formats.fit(when, 18), "title")]
+        line = [_mark(compaction), (formats.fit(when, 18), "title")]
         if width >= _WAY_FROM:
             line.append((formats.fit(_(WAYS[compaction.kind]), 13), "dim"))
         line.append((formats.fit(outcome(compaction), 20), "plain"))
