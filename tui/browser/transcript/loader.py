@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.api import OpenStore
@@ -102,8 +101,8 @@ class TranscriptLoader:
         """Whether the transcript shows Hermes' recap instead of the conversation."""
         self._is_opening = False
         """Whether a conversation is about to be shown."""
-        self._retry: Callable[[], None] | None = None
-        """Reads again what could not be read because the store was busy."""
+        self._unread: _Opening | None = None
+        """What could not be read because the store was busy."""
         self._page_of = ""
         """The root whose page was requested last."""
         self._left_out: tuple[int | None, int] | None = None
@@ -143,7 +142,7 @@ class TranscriptLoader:
 
     def _cancel(self) -> None:
         """Cancel what is about to be shown."""
-        self._retry, self._is_opening = None, False
+        self._unread, self._is_opening = None, False
         self._main.cancel("transcript")
 
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
@@ -178,7 +177,7 @@ class TranscriptLoader:
         except BrowseError as error:
             self._is_opening = False
             if isinstance(error, StoreBusyError):
-                self._retry = partial(self._open, opening)
+                self._unread = opening
             self._clear(conversation)
             raise
         finally:
@@ -225,10 +224,10 @@ class TranscriptLoader:
 
     def _renew(self) -> None:
         """Show a new title or segment of the current conversation, or retry reading it."""
-        retry, self._retry = self._retry, None
+        unread, self._unread = self._unread, None
         current, model = self._main.current, self._main.transcript.model
-        if retry is not None:
-            retry()
+        if unread is not None:
+            self._open(unread)
         elif current is not None and current.root_id != self._page_of:  # a job's new latest run
             self._go(current, ShownPlace(current))
         elif current is None or model is None or self._titled == current:
