@@ -26,8 +26,9 @@ from ..settings.options import Options
 from ..work.application import Application, Arrival
 from ..work.reads import Reads
 from ..work.store_screen import StoreScreen
-from .list.list_model import Order, RowDetails
+from .list.list_model import Order
 from .list.marks import Marks
+from .list.row_details import RowDetails
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes

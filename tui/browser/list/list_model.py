@@ -1,15 +1,12 @@
-"""Build the rows of the list from a catalog: order, cron runs folded into jobs, details as they
-become known."""
+"""Build the rows of the list from a catalog: order, cron runs folded into jobs."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
-
-from rich.cells import cell_len
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -17,13 +14,11 @@ from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.since.since import Attention
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import N_, _
 
-from ...text import formats
 from ...widgets.list_rows import ListRow, NoteRow
 from .conversation_rows import ConversationRow, JobRow
+from .row_details import RowDetails
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),
@@ -31,169 +26,6 @@ _EMPTY = {
     View.ARCHIVED: N_("Nothing is archived"),
     View.ALL: N_("No sessions yet: start a chat in Hermes"),
 }
-_VIEWS = {
-    View.CHATS: N_("Chats"),
-    View.AUTOMATION: N_("Automation"),
-    View.ARCHIVED: N_("Archived"),
-    View.ALL: N_("All"),
-}
-_HIDDEN = {
-    View.CHATS: N_("{count:,} chats"),
-    View.AUTOMATION: N_("{count:,} automation"),
-    View.ARCHIVED: N_("{count:,} archived"),
-}
-_ORDERS: dict[Sort, Callable[[], str]] = {
-    Sort.ACTIVITY: lambda: pgettext("order", "activity"),
-    Sort.STARTED: lambda: pgettext("order", "started"),
-    Sort.MESSAGES: lambda: pgettext("order", "messages"),
-    Sort.TOKENS: lambda: pgettext("order", "tokens"),
-    Sort.COST: lambda: pgettext("order", "cost"),
-    Sort.SIZE: lambda: pgettext("order", "size"),
-    Sort.TITLE: lambda: pgettext("order", "title"),
-}
-
-
-def view_name(view: View) -> str:
-    """Return the name of a view, translated."""
-    return _(_VIEWS[view])
-
-
-def view_labels(
-    catalog: Catalog, view: View | None, suffix: str, width: int, old: int = 0
-) -> list[tuple[str, bool]]:
-    """Return the labels of the views with their counts, each with whether that view is the current
-    one.
-
-    If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then
-    only the current view has a count, then the others are only numbers.
-
-    Args:
-        catalog: The conversations to count.
-        view: The current view; None for that of old transcripts.
-        suffix: Never cut.
-        width: Cells; 0 for unlimited.
-        old: Number of old transcripts beside the store; 0 hides their view.
-    """
-    counts = catalog.counts()
-    views = [
-        (view_name(each), counts[each] if catalog.exact else None, each is view) for each in View
-    ]
-    if old:
-        views.append((pgettext("view", "Old"), old, view is None))
-    labels: list[tuple[str, bool]] = []
-    for level, words in enumerate((3, 3, 2, 1)):
-        labels = []
-        for number, (name, count, is_current) in enumerate(views, 1):
-            amount = "…" if count is None else formats.number(count) if level else f"{count:,}"
-            labels.append(
-                (" ".join([str(number), name, amount][: 3 if is_current else words]), is_current)
-            )
-        if (
-            not width
-            or 3 + cell_len(suffix) + sum(cell_len(label) + 3 for label, _is_current in labels)
-            <= width
-        ):
-            break
-    return labels
-
-
-def order_name(sort: Sort) -> str:
-    """Return the name of an order, translated."""
-    return _ORDERS[sort]()
-
-
-class RowDetails:
-    """Cache of what the rows of `sessions` lack: previews, counts, bytes, and the names of cron
-    jobs."""
-
-    def __init__(self) -> None:
-        self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
-        self._completed: dict[str, tuple[Conversation, tuple[Conversation, bool]]] = {}
-        """By root id: a conversation, and the answer to `complete`."""
-        self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        """Sort keys by root id, filled as they are measured: chat messages shown by default, and
-        bytes that deleting the conversation with its subagents would free."""
-        self.additions = 0
-        """How often previews and counts were added."""
-        self.jobs: Mapping[str, str] = {}
-        """Names of cron jobs by id, as stored in Hermes' own file."""
-        self._attention = Attention()
-
-    @staticmethod
-    def _mark(conversation: Conversation) -> tuple[float | None, int]:
-        return conversation.last_active, sum(
-            segment.message_count for segment in conversation.segments
-        )
-
-    def add(self, conversations: Iterable[Conversation]) -> None:
-        """Cache previews and counts of conversations."""
-        self.additions += 1
-        for conversation in conversations:
-            mark = self._mark(conversation)
-            self._cached[conversation.root_id] = (mark, conversation.preview, conversation.rows)
-            self._completed.pop(conversation.root_id, None)
-
-    @property
-    def attention(self) -> Attention:
-        """What is new, and what waits for the user."""
-        return self._attention
-
-    @attention.setter
-    def attention(self, attention: Attention) -> None:
-        self._attention = attention
-        self._completed.clear()
-
-    def set_amount(self, sort: Sort, root_id: str, amount: int) -> None:
-        """Keep a measured amount, on any thread."""
-        self.amounts[sort][root_id] = amount
-        self._completed.pop(root_id, None)
-
-    def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """Return the conversation with all cached details, and whether preview and count are up to
-        date.
-
-        It is put together once, until one of them changes.
-        """
-        known = self._completed.get(conversation.root_id)
-        if known is None or known[0] is not conversation:
-            known = conversation, self._with_details(conversation)
-            self._completed[conversation.root_id] = known
-        return known[1]
-
-    def _with_details(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        root = conversation.root_id
-        nothing = None, conversation.preview, conversation.rows
-        mark, preview, rows = self._cached.get(root, nothing)
-        is_fresh = rows is not None and mark == self._mark(conversation)
-        if not is_fresh:
-            rows = self.amounts[Sort.MESSAGES].get(root, rows)
-        size = self.amounts[Sort.SIZE].get(root, conversation.size)
-        if (new := self.attention.unread.get(root)) is not None:
-            conversation = conversation._replace(
-                new_messages=new.messages, first_new=new.first_message_id
-            )
-        waits = conversation.waits or root in self.attention.waiting
-        return conversation._replace(preview=preview, rows=rows, size=size, waits=waits), is_fresh
-
-    def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
-        """Return those that have no title, and whose preview has not been read.
-
-        That of a conversation without messages stays empty.
-        """
-        completed = [self.complete(each) for each in conversations if not each.title]
-        return [each for each, is_fresh in completed if not (each.preview or is_fresh)]
-
-    def job_title(self, run: Conversation) -> str:
-        """Return the title of a job, given any run of it: its name, else its task, else its id;
-        printable."""
-        job = job_of(run.root) or ""
-        return one_line(
-            self.jobs.get(job)
-            or name_in_title(run.title)
-            or self.complete(run)[0].preview
-            or f"cron {job}",
-            200,
-        )
 
 
 def job_key_of(root: Session) -> str | None:
@@ -385,22 +217,6 @@ def make_rows(
     has_runs = view is not View.CHATS
     given = None if is_newest_first else order
     return CatalogRows(catalog, roots, details, opened, nothing, has_runs=has_runs, order=given)
-
-
-def shown_line(catalog: Catalog, view: View) -> str:
-    """Return the counts of shown and hidden ones: `214 of 21,703 shown · 20,912 automation · 577
-    archived`."""
-    counts = catalog.counts()
-    if not catalog.exact:
-        return _("{count:,} newest shown · counting…", count=counts[view])
-    parts = [_("{count:,} of {every:,} shown", count=counts[view], every=counts[View.ALL])]
-    if view is not View.ALL:
-        hidden = [each for each in _HIDDEN if each is not view and counts[each]]
-        parts += [_(_HIDDEN[each], count=counts[each]) for each in hidden]
-        others = counts[View.ALL] - sum(counts[each] for each in _HIDDEN)
-        if others:
-            parts.append(_("{count:,} other", count=others))
-    return " · ".join(parts)
 
 
 def read_first(

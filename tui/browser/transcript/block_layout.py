@@ -267,19 +267,13 @@ def _calls(shown: Shown) -> list[Paragraph]:
             paragraphs += _call_texts(shown, call, result)
     more = len(calls) - CALL_LIMIT
     if more > 0:
-        paragraphs.append(
-            fixed(
-                (
-                    ngettext(
-                        "… 1 more call · O opens all",
-                        "… {count:,} more calls · O opens all",
-                        more,
-                        count=more,
-                    ),
-                    "note",
-                )
-            )
+        note = ngettext(
+            "… 1 more call · O opens all",
+            "… {count:,} more calls · O opens all",
+            more,
+            count=more,
         )
+        paragraphs.append(fixed((note, "note")))
     return paragraphs
 
 
@@ -322,9 +316,8 @@ def output(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
     if full:
         paragraphs = tool_text(text[:OPEN_LIMIT], width - 2, hint, full=True)
         if len(text) > OPEN_LIMIT:
-            note = _("… {size} more · O opens all")
             size = formats.size(len(text) - OPEN_LIMIT)
-            paragraphs.append(fixed((note.format(size=size), "note")))
+            paragraphs.append(fixed((_("… {size} more · O opens all", size=size), "note")))
         return indent(paragraphs, ("│ ", "rule"))
     text, cut = (text, 0) if len(text) <= _SHORT_LIMIT else _beginning(text)
     laid_out = tool_text(text, width - 2, hint, full=False)
@@ -333,8 +326,8 @@ def output(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
         note = _("… {size} more · Enter", size=formats.size(cut))
         paragraphs.append(fixed((note, "note")))
     elif left:
-        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left)
-        paragraphs.append(fixed((note.format(count=left), "note")))
+        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
+        paragraphs.append(fixed((note, "note")))
     return indent(paragraphs, ("│ ", "rule"))
 
 
@@ -344,13 +337,9 @@ def _beginning(text: str) -> tuple[str, int]:
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
-    fields = {
-        key: value[:_SHORT_TEXT] if isinstance(value, str) else value
-        for key, value in loaded.items()
-    }
-    left = sum(
-        len(value) - _SHORT_TEXT
-        for value in loaded.values()
-        if isinstance(value, str) and len(value) > _SHORT_TEXT
-    )
-    return json.dumps(fields, ensure_ascii=False), left
+    left = 0
+    for key, value in loaded.items():
+        if isinstance(value, str) and len(value) > _SHORT_TEXT:
+            loaded[key] = value[:_SHORT_TEXT]
+            left += len(value) - _SHORT_TEXT
+    return json.dumps(loaded, ensure_ascii=False), left
