@@ -42,24 +42,17 @@ class Finding:
 
     # The input
 
-    def open(self) -> None:
-        """Ask for a text."""
-        self._open(for_id=False)
-
-    def open_for_id(self) -> None:
-        """Ask for the id of a message."""
-        self._open(for_id=True)
-
-    def _open(self, *, for_id: bool) -> None:
-        """Ask within the key, so that what is typed behind it goes into the input."""
+    def open(self, what: str = "text") -> None:
+        """Ask for a text, or for the `id` of a message: within the key, so that what is typed behind
+        it goes into the input."""
         transcript, line = self._main.transcript, self._main.ask_line
         if transcript.model is None:
             self._main.say(_("no conversation here"))
             return
-        self._asks_for_id = for_id
+        self._asks_for_id = what == "id"
         self._origin = transcript.here()
         transcript.remember()
-        if for_id:
+        if self._asks_for_id:
             hint = _("{first} to {last}", first=1, last=len(transcript.model.outline.rows))
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:

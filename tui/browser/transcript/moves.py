@@ -98,7 +98,7 @@ class TranscriptMoves(TranscriptScroll):
         self.page.at_end = True
         self._follow_page()
         self._place()
-        self.post_message(self.Notice(""))  # clears the count of new messages
+        self.tell("")  # clears the count of new messages
 
     def action_step(self, by: int, role: str) -> None:
         """Go to the next or previous message, or prompt."""
@@ -107,9 +107,7 @@ class TranscriptMoves(TranscriptScroll):
             return
         target = self.model.step(start, by, role)
         if target is None:
-            self.post_message(
-                self.Notice(_("no further prompt") if role else _("no further message"))
-            )
+            self.tell(_("no further prompt") if role else _("no further message"))
         else:
             self._go_to(target)
             self._prompt_step = by if role else 0
@@ -135,7 +133,7 @@ class TranscriptMoves(TranscriptScroll):
         if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
             target = 0  # the first segment has no seam above it
         if target is None:
-            self.post_message(self.Notice(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind])))
+            self.tell(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind]))
         else:
             self._go_to(target)
 
@@ -176,7 +174,7 @@ class TranscriptMoves(TranscriptScroll):
         """Mark this place."""
         self._mark = self.here()
         if self._mark is not None:
-            self.post_message(self.Notice(_("marked · ' comes back here")))
+            self.tell(_("marked · ' comes back here"))
 
     def action_to_mark(self) -> None:
         """Go to the mark, else to where the last jump began; the key goes back to here the next
@@ -184,13 +182,11 @@ class TranscriptMoves(TranscriptScroll):
         model = self.model
         goal = self._mark if self._mark is not None else self._before
         if model is None or goal is None or goal.root_id != model.conversation.root_id:
-            self.post_message(self.Notice(_("no mark in this conversation: m makes one")))
+            self.tell(_("no mark in this conversation: m makes one"))
             return
         here = self.here()
         if not self.go_back_to(goal):
-            self.post_message(
-                self.Notice(_("the marked message is not part of this reading: v shows everything"))
-            )
+            self.tell(_("the marked message is not part of this reading: v shows everything"))
         elif self._mark is not None:
             self._mark = here
         else:

@@ -109,6 +109,10 @@ class TranscriptScroll(LongView, can_focus=True):
         """Return the entry that keys act on: the one last stepped to, else one in sight."""
         return self._current if self._current is not None else self.page.entry_in_sight()
 
+    def tell(self, text: str) -> None:
+        """Show a text in the status line; an empty one removes what was said of the page."""
+        self.post_message(self.Notice(text))
+
     # Painting
 
     def _place(self) -> None:

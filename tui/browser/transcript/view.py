@@ -118,7 +118,7 @@ class TranscriptView(TranscriptMoves):
         """Unfold the current message, or fold it again."""
         index = self._current_index()
         if index is None or self.model is None or not self.model.is_foldable(index):
-            self.post_message(self.Notice(_("nothing is folded here")))
+            self.tell(_("nothing is folded here"))
             return
         self.page.opened ^= {index}
         self._unfolded = None  # stays as the user folds it
@@ -135,14 +135,12 @@ class TranscriptView(TranscriptMoves):
     def action_cycle_tools(self) -> None:
         """Show tool calls not at all, short, or in full."""
         self._set_look(self.page.look._replace(tools=following(Tools, self.page.look.tools)))
-        self.post_message(self.Notice(_(_TOOLS[self.page.look.tools])))
+        self.tell(_(_TOOLS[self.page.look.tools]))
 
     def action_toggle_reasoning(self) -> None:
         """Show or fold reasoning."""
         self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
-        self.post_message(
-            self.Notice(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
-        )
+        self.tell(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
 
     # Matches
 
