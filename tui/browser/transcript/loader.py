@@ -55,11 +55,14 @@ class _Opening(NamedTuple):
         self, store: OpenStore, reading: Reading, width: int, look: Look
     ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
         """Read the conversation; return also the message to begin at, and the layout of that."""
-        conversation, begin = self.conversation, self.message_id
-        model = open_conversation(store, conversation, reading, begin, self.segment)
-        if self.keeps_place and begin is not None and model.entry_of(begin) is None:
-            begin = model.next_shown(begin)
-            model = open_conversation(store, conversation, reading, begin, self.segment)
+        model, begin = open_conversation(
+            store,
+            self.conversation,
+            reading,
+            self.message_id,
+            self.segment,
+            keeps_place=self.keeps_place,
+        )
         # The hit is located among the lines of its message, so it is laid out here.
         return model, begin, lay_out_message(model, begin, width, look)
 

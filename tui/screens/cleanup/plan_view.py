@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _, ngettext
 from ...browser.list.list_model import job_key_of
 from ...browser.list.row_details import RowDetails
 from ...text.plan_lines import along_line, spared_line, totals_line
-from ...widgets.list_rows import ListRow, NoteRow
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from .plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tupl
     return keys[order]
 
 
-class PlanRows:
+class PlanRows(FixedRows):
     """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until
     it is opened.
 
@@ -113,14 +113,11 @@ class PlanRows:
         goes.sort(key=_sort_key(order, details))
         self._biggest = max((row.sums.bytes for row in goes), default=0)
         stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
-        self._rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
+        rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
         if stays:
             kept = _("matched but kept ({count:,}):", count=len(plan.spared))
-            self._rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
-        self._index = {row.key: index for index, row in enumerate(self._rows)}
-
-    def __len__(self) -> int:
-        return len(self._rows)
+            rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
+        super().__init__(rows)
 
     def row(self, index: int) -> ListRow:
         row = self._rows[index]
@@ -134,9 +131,6 @@ class PlanRows:
         if isinstance(row, PlanRow):
             return row._replace(runs=[row.runs[0]._replace(conversation=named)])
         return row._replace(runs=[row.runs[0]._replace(conversation=named)])
-
-    def index_of(self, key: str) -> int | None:
-        return self._index.get(key)
 
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
         rows = self._rows[first : last + 1]

@@ -20,7 +20,6 @@ from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE
 from ...widgets.bindings import following
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from .axis import Axis, Measure, make_axis, read_points
@@ -49,7 +48,7 @@ class PruneScreen(PlanScreen):
     measure: var[Measure] = var(Measure.BYTES, init=False)
     """The quantity on the axis."""
 
-    def compose(self) -> ComposeResult:
+    def content(self) -> ComposeResult:
         count = len(self.main.marks)
         marked = ngettext(
             "1 marked in the list · rules add more",
@@ -58,7 +57,6 @@ class PruneScreen(PlanScreen):
             count=count,
         )
         hint = marked if count else ""
-        yield TextLine(id="header")
         yield RulesBox(self.choices.rules, hint, self.main.clock)
         yield ToggleLine(id="switches")
         yield TimeAxis(id="axis")
@@ -68,8 +66,6 @@ class PruneScreen(PlanScreen):
                 yield ConversationList(id="plan")
             yield SpacePane(self)
         yield TotalLines(self)
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         self.rows.clock = self.axis.clock = self.main.clock

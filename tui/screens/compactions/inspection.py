@@ -4,6 +4,7 @@ sentences, Markdown."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import (
@@ -48,12 +49,15 @@ Sides = tuple[TranscriptModel, TranscriptModel]
 first."""
 
 
-class Inspection:
+class Inspection(NamedTuple):
     """The compactions of a conversation with all its segments, oldest first."""
 
-    def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
-        self.conversation, self.history = conversation, history
-        self.compactions = history.compactions
+    conversation: Conversation
+    history: CompactionHistory
+
+    @property
+    def compactions(self) -> Sequence[Compaction]:
+        return self.history.compactions
 
     def first(self, wanted: int | None, message_id: int | None) -> int:
         """Return the compaction to begin with: the wanted one, else that of a message, else the

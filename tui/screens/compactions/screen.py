@@ -24,7 +24,6 @@ from ...settings.keys.screen_commands import COMPACTIONS
 from ...terminal import clipboard
 from ...text import formats
 from ...text.read_family import count_lost
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..conversation_screen import ConversationScreen
@@ -89,8 +88,7 @@ class CompactionsScreen(ConversationScreen):
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         yield ConversationList(id="compactions")
         yield TextLine(id="about")
         with Horizontal(id="panes"):
@@ -100,8 +98,6 @@ class CompactionsScreen(ConversationScreen):
             with Vertical(id="instead-side"):
                 yield TextLine(id="instead-title")
                 yield PartPane(self, id="instead")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
     @property
     def replaced(self) -> ReplacedPane:
