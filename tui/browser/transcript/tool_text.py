@@ -157,25 +157,24 @@ def diff_lines(text: str) -> list[Line]:
 
 def _is_log(text: str) -> bool:
     lines = [line for line in text[:_HEAD].split("\n")[:20] if line.strip()]
-    return len(lines) > 1 and sum(_STAMP.match(line) is not None for line in lines) * 2 >= len(
-        lines
-    )
+    stamped = list(filter(_STAMP.match, lines))
+    return len(lines) > 1 and len(stamped) * 2 >= len(lines)
 
 
 def _log(text: str) -> list[Line]:
     lines = []
     for line in safe_text(text).split("\n"):
-        spans = []
         stamp = _STAMP.match(line)
-        position = stamp.end() if stamp else 0
-        if stamp:
-            spans.append((line[:position], "comment"))
-        level = _LEVEL.search(line, position, position + 60)
-        if level:
-            spans.append((line[position : level.start()], "output"))
-            spans.append((level[0], _LEVEL_LOOKS[(level.lastindex or 1) - 1]))
-            position = level.end()
-        spans.append((line[position:], "output"))
+        end = stamp.end() if stamp else 0
+        level = _LEVEL.search(line, end, end + 60)
+        first, rest = level.span() if level else (end, end)
+        look = _LEVEL_LOOKS[level.lastindex - 1] if level and level.lastindex else "output"
+        spans = [
+            (line[:end], "comment"),
+            (line[end:first], "output"),
+            (line[first:rest], look),
+            (line[rest:], "output"),
+        ]
         lines.append([span for span in spans if span[0]])
     return lines
 
@@ -191,12 +190,10 @@ def _columns(text: str) -> list[list[str]] | None:
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
-    matches = []
-    for row in text.rstrip("\n").split("\n"):
-        match = _NUMBERED.match(row)
-        if match is None:
-            return None
-        matches.append(match)
+    rows = text.rstrip("\n").split("\n")
+    matches = list(filter(None, map(_NUMBERED.match, rows)))
+    if len(matches) < len(rows):
+        return None
     room = len(matches[-1][1])
     code = highlight(safe_text("\n".join(match[2] for match in matches)), language)
     hang = ((" " * (room + 1), "dim"),)
@@ -254,14 +251,13 @@ def _table_of(value: object) -> list[list[str]] | None:
     names = list(value[0])
     if not 0 < len(names) <= _MAX_COLUMNS:
         return None
-    rows = [[str(name) for name in names]]
+    rows = [names]
     for item in value:
         if not isinstance(item, dict) or list(item) != names:
             return None
         cells = ["" if each is None else str(each) for each in item.values()]
-        if any(isinstance(each, dict | list) for each in item.values()) or any(
-            len(cell) > 200 for cell in cells
-        ):
+        is_nested = any(isinstance(each, dict | list) for each in item.values())
+        if is_nested or max(map(len, cells)) > 200:
             return None
         rows.append(cells)
     return rows
