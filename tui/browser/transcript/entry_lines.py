@@ -90,6 +90,11 @@ class EntryLines:
         """The entry of the hit; None if there is none here."""
         return self.model.entry_of(self.hit) if self.model is not None else None
 
+    def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
+        """Highlight other terms, more strongly in one message."""
+        self.matchers, self.hit, self.hit_number = matchers, hit, None
+        self.forget()
+
     def forget(self) -> None:
         """Drop all lines, as look, folds, matches or messages have changed."""
         self._drawn.clear()

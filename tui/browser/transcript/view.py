@@ -61,7 +61,7 @@ class TranscriptView(TranscriptMoves):
             matchers: Terms to highlight.
             segment: Begin at this session instead.
         """
-        self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
+        self.page.light(matchers, message_id)
         self.page.open(model)
         self._unfolded = self._needed = None
         self._follow_page()
@@ -146,8 +146,7 @@ class TranscriptView(TranscriptMoves):
 
     def highlight(self, matchers: Sequence[Matcher]) -> None:
         """Highlight other terms without scrolling."""
-        self.page.matchers, self.page.hit, self.page.hit_number = matchers, None, None
-        self.page.forget()
+        self.page.light(matchers)
         self._place()
 
     @property
