@@ -3,6 +3,7 @@ message."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -24,7 +25,6 @@ from .page import Page
 
 if TYPE_CHECKING:
     from .block_layout import Shown
-    from .paragraphs import MessageLayout
 
 _GUTTER = 2
 """Cells on the left that mark the current message."""
@@ -54,12 +54,6 @@ class TranscriptScroll(LongView, can_focus=True):
 
         step: int
         """1 for the next find, -1 for the previous one, 0 to stop finding."""
-
-    @dataclass
-    class LaidOut(Message, namespace="transcript_view"):
-        """Long messages have been laid out on another thread."""
-
-        layouts: dict[Shown, MessageLayout]
 
     @dataclass
     class Seen(Message, namespace="transcript_view"):
@@ -158,18 +152,18 @@ class TranscriptScroll(LongView, can_focus=True):
         self.page.deferred.clear()
         if messages:
             self._being_drawn |= messages
-            self.run_worker(lambda: self.post_message(self.LaidOut(lay_out(messages))), thread=True)
+            self.run_worker(self._lay_out(messages))
+
+    async def _lay_out(self, messages: set[Shown]) -> None:
+        layouts = await asyncio.to_thread(lay_out, messages)
+        self._being_drawn -= messages
+        self.page.take(layouts)
+        self._place()
 
     @property
     def is_drawing(self) -> bool:
         """Whether a message of the page is being laid out on another thread."""
         return bool(self._being_drawn)
-
-    def on_transcript_view_laid_out(self, event: LaidOut) -> None:
-        """Show messages that have been laid out."""
-        self._being_drawn -= event.layouts.keys()
-        self.page.take(event.layouts)
-        self._place()
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Go to where the scroll bar was dragged; our own moves are exact already."""
