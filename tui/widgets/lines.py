@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -66,12 +67,11 @@ class TextLine(WrappedText):
 class ToggleLine(TextLine):
     """Numbered switches side by side, which can be clicked."""
 
+    @dataclass
     class Switched(Message):
         """The switch at an index was clicked."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
