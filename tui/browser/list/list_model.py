@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -122,7 +122,10 @@ class CatalogRows:
             return
         folded = {place for places in jobs.values() for place in places}
         others = [place for place in self._layout if place not in folded]
-        keys = self._keys(others, order) if order is not None else []
+        keys = []
+        if order is not None:
+            rank = sort_key(order.sort, order.amounts)
+            keys = sorted(rank(self._catalog.conversation(self._roots[each])) for each in others)
         rows = []
         for job, places in jobs.items():
             runs = [self._catalog.conversation(self._roots[place]) for place in places]
@@ -132,7 +135,9 @@ class CatalogRows:
             row = JobRow(name, runs, _total(runs, newest, title), name in opened)
             at = bisect_left(others, places[0])
             if order is not None:
-                key = _job_rank(row.total, order, _added(runs, order.amounts))
+                amount = _added(runs, order.amounts)
+                amounts = {} if amount is None else {row.total.root_id: amount}
+                key = sort_key(order.sort, amounts)(row.total)
                 is_rising = order.reverse is not (order.sort is Sort.TITLE)
                 at = bisect_left(keys, key) if is_rising else len(keys) - bisect_right(keys, key)
             rows.append((at, places[0], row, places))
@@ -145,11 +150,6 @@ class CatalogRows:
             if row.expanded:
                 self._layout.extend(places)
         self._layout.extend(others[first:])
-
-    def _keys(self, places: Iterable[int], order: Order) -> list[float | str]:
-        """Return the sort keys of some roots, smallest first."""
-        key = sort_key(order.sort, order.amounts)
-        return sorted(key(self._catalog.conversation(self._roots[place])) for place in places)
 
     def __len__(self) -> int:
         return len(self._layout)
@@ -194,12 +194,6 @@ class CatalogRows:
             return self._layout.index(-1 - [row.key for row in self._others].index(key))
         except ValueError:
             return None
-
-
-def _job_rank(total: Conversation, order: Order, amount: int | None) -> float | str:
-    """Return the sort key of a job, given its sums and its measured amount."""
-    amounts = {} if amount is None else {total.root_id: amount}
-    return sort_key(order.sort, amounts)(total)
 
 
 def make_rows(

@@ -74,12 +74,8 @@ def code_blocks(message: ChatMessage) -> list[NamedText]:
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the outputs of the calls of a message, as far as they have been read; of a tool's
     message, its text."""
-    results = [model.result(call.id) for call in message.tool_calls]
-    rows = (
-        [message]
-        if message.role == "tool"
-        else [result for result in results if result is not None]
-    )
+    results = (model.result(call.id) for call in message.tool_calls)
+    rows = [message] if message.role == "tool" else filter(None, results)
     names = {call.id: call.name for call in message.tool_calls}
     pieces = []
     for row in rows:

@@ -11,9 +11,7 @@ from textual.content import Content
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
-from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Query
@@ -112,7 +110,7 @@ class PlanScreen(SubScreen):
             self._is_made()
             if view.is_measured:
                 break
-            more = partial(_measured, plan=self.planned.plan, sizes=self.main.sizes)
+            more = partial(OpenStore.measure_more, plan=self.planned.plan, known=self.main.sizes)
             self.planned = self.planned._replace(plan=await self.read(more))
         self._measure_once()
 
@@ -242,7 +240,3 @@ class PlanScreen(SubScreen):
 
     def _say_nothing(self) -> None:
         self.say(_("nothing to clean up by these rules"), look="")
-
-
-def _measured(store: OpenStore, plan: Plan, sizes: dict[str, Sizes]) -> Plan:
-    return store.measure_more(plan, sizes)
