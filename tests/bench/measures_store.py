@@ -303,7 +303,7 @@ def _open(store: OpenStore, root: str) -> None:
     conversation = store.catalog(time.time()).conversation(root)
     page = Page()
     page.resize(70, 30)
-    page.open(open_conversation(store, conversation, Reading.SAID, None))
+    page.open(open_conversation(store, conversation, Reading.SAID, None)[0])
     page.settle()
 
 

@@ -26,8 +26,9 @@ from ..settings.options import Options
 from ..work.application import Application, Arrival
 from ..work.reads import Reads
 from ..work.store_screen import StoreScreen
-from .list.list_model import Order, RowDetails
+from .list.list_model import Order
 from .list.marks import Marks
+from .list.row_details import RowDetails
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ..text.family import Family
     from .search.results import SearchResults
     from .transcript.entries import TranscriptModel
+    from .transcript.page import SeenByModel
 
 
 Result = TypeVar("Result")
@@ -90,6 +92,8 @@ class Context(StoreScreen[object]):
     place: var[ShownPlace] = var(ShownPlace(), init=False, always_update=True)
     model: var[TranscriptModel | None] = var(None, init=False, always_update=True)
     """What the transcript shows."""
+    seen: var[SeenByModel | None] = var(None, init=False)
+    """What is not dimmed in it; None for no dimming."""
     family: var[Family | None] = var(None, init=False)
     """The family tree of the current conversation; None until it is read."""
     mode: var[Reading] = var(Reading.SAID, init=False)

@@ -20,7 +20,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 from ..text import formats
 from ..text.formats import clip
 from .list.columns import order_arrow
-from .list.list_model import order_name, view_labels
+from .list.views import order_name, view_labels
 
 
 def _style(text: str, style: str) -> Content:

@@ -90,7 +90,7 @@ class KeyScreen(Parts):
         Undim, end a recap, stop a scan, end a zoom, go back to the screen a conversation was opened
         from, else to the list, clear the marks, end the search.
         """
-        if self.transcript.page.seen is not None:
+        if self.seen is not None:
             self.toggle_seen_here()
         elif self.loader.is_recap and self.current is not None:
             self.loader.show_recap()  # which ends it
@@ -171,7 +171,7 @@ class KeyScreen(Parts):
 
     def toggle_seen_here(self) -> None:
         """Show what the model saw at this message, or everything alike again."""
-        load("seen-here")(self, self.transcript, self.loader.fit_titles)
+        load("seen-here")(self)
 
     def show_help(self) -> None:
         """Show the keys that work here, the signs, and the query language."""

@@ -161,6 +161,10 @@ class MainScreen(KeyScreen):
         if self.transcript.is_finding:
             self.finding.shown(self.model)
 
+    def watch_seen(self) -> None:
+        self.transcript.see(self.seen)
+        self.loader.fit_titles()
+
     # The list and the tree
 
     def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:

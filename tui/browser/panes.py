@@ -28,8 +28,9 @@ from .by_name import load
 from .context import Context
 from .first_hint import FirstHint
 from .lineage.tree import LineageTree
-from .list.conversation_list import ConversationList, ListHead
-from .list.list_model import shown_line
+from .list.conversation_list import ConversationList
+from .list.list_head import ListHead
+from .list.views import shown_line
 from .search.box import SearchBox
 from .transcript.ask_line import AskLine
 from .transcript.view import TranscriptView

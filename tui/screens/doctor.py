@@ -16,8 +16,7 @@ from ..settings.keys.screen_commands import DOCTOR
 from ..text.checkup import Checkup, examine, facts
 from ..text.formats import counted, fit
 from ..text.styled import Line, line_text
-from ..widgets.keys import KeyLine
-from ..widgets.lines import LinesView, TextLine
+from ..widgets.lines import LinesView
 from .sub_screen import SubScreen
 
 _MARKS = {
@@ -51,11 +50,8 @@ class DoctorScreen(SubScreen):
     checkup: var[Checkup | None] = var(None, init=False, always_update=True)
     """The last one; None while the checks are running."""
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         yield LinesView([], hang=_INDENT, id="report")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         self.set_focus(self.report)

@@ -14,7 +14,7 @@ from hermes_browse.store.notes.tagging import tags_of
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.wording import N_, _, language
 
-from ..browser.list.list_model import order_name
+from ..browser.list.views import order_name
 from ..browser.main import MainScreen
 from ..settings.keys import Command, final_keys
 from ..settings.keys.pane_commands import TRANSCRIPT

@@ -27,12 +27,10 @@ from ..text import formats
 from ..text.since_words import LANE_NAMES, why
 from ..text.styled import Line
 from ..widgets.columns import Column, Columns
-from ..widgets.keys import KeyLine
-from ..widgets.lines import TextLine
 from ..widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
 from ..work.application import Arrival
 from ..work.reads import Reads
-from .sub_screen import SubScreen
+from .list_screen import ListScreen
 
 Result = TypeVar("Result")
 _SIGNS = {"waiting": "?", "wrong": "✗", "new": "+", "running": "●"}
@@ -83,12 +81,13 @@ def since_rows(found: Since) -> Iterator[ListRow]:
         yield NoteRow(_("nothing waits for you, nothing went wrong, and nothing is new"))
 
 
-class SinceScreen(SubScreen):
+class SinceScreen(ListScreen):
     """What happened since the user looked."""
 
     ENTER = N_("Read it there")
     HELP_TITLE = N_("Since you looked")
     KEYS = SINCE
+    TITLE = N_("since you looked")
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
@@ -103,41 +102,23 @@ class SinceScreen(SubScreen):
     def _opened(self) -> OpenStore:
         return OpenStore(self._everywhere or self.main.store, self.main.location)
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         yield ConversationList(id="marks")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
-
-    def on_mount(self) -> None:
-        self.show_title(_("since you looked"))
-        self.set_focus(self.rows)
-        self.rows.clock = self.main.clock
-        self.rows.show(FixedRows([NoteRow(_("looking …"))]))
-        self.catalog_changed()
 
     def on_unmount(self) -> None:
         super().on_unmount()
         self._reads_everywhere.stop()
-
-    @property
-    def rows(self) -> ConversationList:
-        return self.query_one("#marks", ConversationList)
 
     def _catalog_read(self) -> None:
         """Follow the list, unless that means to ask hosts at each write here: F5 asks them."""
         if not self.main.options.hosts:
             super()._catalog_read()
 
-    def catalog_changed(self) -> None:
-        """Read again what happened."""
-        self.start("since", self._read)
-
     def action_refresh(self) -> None:
         """Read again, and ask all machines."""
         self.catalog_changed()
 
-    async def _read(self) -> None:
+    async def read_rows(self) -> None:
         """Read the store of the main screen, then all profiles and machines."""
         now = self.main.clock()
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
+from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Key, Resize
 
@@ -22,6 +23,7 @@ from ..settings.keys.pane_commands import LINES, LIST, MAP
 from ..settings.pane_sizes import NARROW
 from ..widgets.bindings import BoundKeys, meaningless
 from ..widgets.card import STYLES
+from ..widgets.keys import KeyLine
 from ..widgets.lines import TextLine
 from ..work.store_screen import StoreScreen
 
@@ -49,6 +51,16 @@ class SubScreen(BoundKeys, StoreScreen[None]):
         self.main = main
         self.reads, self.writes, self.failed = main.reads, main.writes, main.failed
         self._has_message = self._is_following = False
+
+    def compose(self) -> ComposeResult:
+        yield TextLine(id="header")
+        yield from self.content()
+        yield TextLine(id="status")
+        yield KeyLine(id="keys")
+
+    def content(self) -> ComposeResult:
+        """Build what stands between the title and the status line."""
+        raise NotImplementedError
 
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""

@@ -116,7 +116,6 @@ class CountCard(Card[bool]):
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
         """Close the card if the right number was typed."""
-        event.stop()
         if event.value == str(self._count):
             self.dismiss(True)
         else:

@@ -95,16 +95,13 @@ class KeyLine(TextLine):
         for each in every:
             if each.binding.show and each.binding.id not in self._withheld:
                 active.setdefault(each.binding.action, each)
-        keys = [
-            _Key(each.binding, self._printed(each.binding, enter), each.enabled)
-            for each in active.values()
-        ]
+        keys = [self._key(each, enter) for each in active.values()]
         if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
         room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
         by_id = {each.binding.id: each for each in every if not each.binding.show}
         more = [by_id[each] for each in self._more if each in by_id]
-        shown: list[_Key] = []
+        shown = []
         for key in keys:
             if not key.is_always_shown:
                 room -= key.width
@@ -112,7 +109,7 @@ class KeyLine(TextLine):
                 shown.append(key)
         place = next((at for at, key in enumerate(shown) if key.is_always_shown), len(shown))
         for each in more:
-            key = _Key(each.binding, self._printed(each.binding, enter), each.enabled)
+            key = self._key(each, enter)
             room -= key.width
             if room >= 0:
                 shown.insert(place, key)
@@ -138,13 +135,14 @@ class KeyLine(TextLine):
             return enter.binding if enter is not None else None
         return replace(enter.binding, description=title, key_display="Enter")
 
-    def _printed(self, binding: Binding, enter: Binding | None) -> str:
-        """Return the key as printed; Enter only if it has this action in the focused pane."""
+    def _key(self, bound: ActiveBinding, enter: Binding | None) -> _Key:
+        """Return a key as printed; Enter only if it has this action in the focused pane."""
+        binding = shown = bound.binding
         if binding.key_display == "Enter" and (
             enter is None or enter.description != binding.description
         ):
-            binding = replace(binding, key_display=None)
-        return self.app.get_key_display(binding)
+            shown = replace(binding, key_display=None)
+        return _Key(binding, self.app.get_key_display(shown), bound.enabled)
 
     def on_click(self, event: Click) -> None:
         """Press the clicked key."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -66,12 +67,11 @@ class TextLine(WrappedText):
 class ToggleLine(TextLine):
     """Numbered switches side by side, which can be clicked."""
 
+    @dataclass
     class Switched(Message):
         """The switch at an index was clicked."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -80,7 +80,7 @@ class ToggleLine(TextLine):
     def show(self, switches: Sequence[tuple[str, bool]]) -> None:
         """Show switches, given by name and state."""
         self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
-        parts: list[Content] = [Content(" ")]
+        parts = [Content(" ")]
         for label, (_, is_on) in zip(self._labels, switches, strict=True):
             parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]
         self.update(Content("").join(parts))

@@ -81,7 +81,7 @@ def stack(
     heights = [_heights(each, highest, height * 8, exact=exact) for each in columns]
     rows = []
     for row in range(height - 1, -1, -1):
-        cells: list[Cell] = []
+        cells = []
         for index, parts in enumerate(heights):
             filled = places[index + 1] - places[index] - free
             cell = _cell(parts, row, hatched, exact=exact)
@@ -113,7 +113,7 @@ def _heights(
 
 def _cell(parts: Sequence[tuple[str, int]], row: int, hatched: str, *, exact: bool) -> Cell:
     low = row * 8
-    here: list[Part] = []
+    here = []
     start = 0
     for look, high in parts:
         inside = min(start + high, low + 8) - max(start, low)

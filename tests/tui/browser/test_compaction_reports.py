@@ -84,7 +84,7 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
     store = _recorded("0.19.0-rotation-twice", tmp_path)
     async with on_store(store, NOW, (160, 50)) as browser:
         screen = await _inspect(browser, 1)
-        assert len(screen.overview) == 3
+        assert len(screen.rows) == 3
         one = screen._compaction
         assert one.kind is CompactionKind.ROTATION
         assert f"{one.session_id} → {one.into_session_id}" in browser.text("#about")

@@ -14,7 +14,8 @@ from hermes_browse.store.sessions.models import Conversation, ConversationKind, 
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript.block_layout import Shown
 from hermes_browse.tui.browser.transcript.entries import Look, Tools, TranscriptModel
-from hermes_browse.tui.browser.transcript.page import Page, lay_out, lay_out_message
+from hermes_browse.tui.browser.transcript.entry_lines import lay_out, lay_out_message
+from hermes_browse.tui.browser.transcript.page import Page
 from hermes_browse.tui.text.styled import line_text
 
 LONG = "## Tides\n\n" + "- a **lantern** in the harbour\n" * 200

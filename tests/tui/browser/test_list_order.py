@@ -433,8 +433,8 @@ def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path):
     with Store(path).reader() as reader:
         (bare,) = read_catalog(reader, NOW).select(View.ALL)
         (counted,) = with_details(reader, [bare])
-    assert ListLayout().text(bare, 80, NOW, complete=False)[0].rstrip().endswith("~10")
-    assert ListLayout().text(counted, 80, NOW, complete=True)[0].rstrip().endswith(" 3")
+    assert ListLayout().text(bare, 80, NOW, complete=False).rstrip().endswith("~10")
+    assert ListLayout().text(counted, 80, NOW, complete=True).rstrip().endswith(" 3")
     assert (
         "~10 msgs" in conversation_title(bare, 80).plain
         and " 3 msgs" in conversation_title(counted, 80).plain

@@ -4,7 +4,7 @@ once."""
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.browser.list.list_model import RowDetails
+from hermes_browse.tui.browser.list.row_details import RowDetails
 
 
 def _conversation(last_active):

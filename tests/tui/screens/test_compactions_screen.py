@@ -122,9 +122,9 @@ async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path)
     store = long_conversation(tmp_path / "state.db", 300, 4)
     async with on_store(store, NOW) as browser:
         await browser.press("M")
-        assert _screen(browser).overview.cursor == len(_screen(browser).overview) - 1
+        assert _screen(browser).rows.cursor == len(_screen(browser).rows) - 1
         await browser.press("escape", "tab", "g", "J", "J", "M")
-        assert _screen(browser).overview.cursor == 0
+        assert _screen(browser).rows.cursor == 0
 
 
 async def test_every_row_says_what_was_lost(tmp_path):
@@ -148,7 +148,7 @@ async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path):
         await browser.press("tab")
         assert screen.instead.has_focus
         await browser.press("tab")
-        assert screen.overview.has_focus
+        assert screen.rows.has_focus
         await browser.press("escape")
         assert browser.app.screen is browser.screen
 
@@ -172,7 +172,7 @@ async def test_recorded_compactions_are_listed_each(tmp_path, name):
         assert inspection.compactions
         for number, one in enumerate(inspection.compactions):
             screen = _screen(browser)
-            screen.overview.cursor = number
+            screen.rows.cursor = number
             await browser.settle()
             assert screen._number == number
             assert len(screen.replaced.page.model.outline.rows) == len(one.replaced)
@@ -220,7 +220,7 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path)
         current = browser.screen.transcript.current
         assert current.is_summary  # the transcript is at the seam
         await browser.press("enter")
-        assert _screen(browser).overview.cursor == 1
+        assert _screen(browser).rows.cursor == 1
         await browser.press("escape")
         assert isinstance(tree.current, CompactionEntry) and tree.current.number == 1
 

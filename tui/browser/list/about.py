@@ -16,7 +16,7 @@ from ...text import formats
 from ...widgets.list_rows import ListRow
 from .conversation_rows import ConversationRow, JobRow, family, glyph
 from .hit_rows import HitRow, MoreRow, SuggestionRow
-from .list_model import view_name
+from .views import view_name
 
 _HIT_TEXTS = {
     "user": N_("said by you {ago} in “{title}”"),

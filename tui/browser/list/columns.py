@@ -128,7 +128,7 @@ class ListLayout(NamedTuple):
     def _cells(self, width: int) -> list[tuple[str, int]]:
         """Return name and cells of each column that fits into a row of `width` cells."""
         by, names = _OF_SORT.get(self.sort, ""), self._names(width)
-        columns: list[tuple[str, int]] = []
+        columns = []
         for name in names:
             gap = 1 if name != names[0] else 0
             cells = _EVERY[name].width or formats.AGE_WIDTH + gap
@@ -155,14 +155,14 @@ class ListLayout(NamedTuple):
         Returns:
             Parts, each with its text, its look, and the order that a click selects.
         """
-        columns: list[tuple[str, str, Sort | None]] = []
-        cells_of = self._cells(width)
-        for name, cells in cells_of:
+        columns = []
+        room = width - 5
+        for name, cells in self._cells(width):
             column = _EVERY[name]
             order = column.order if isinstance(column.order, Sort) else None
             text, look = self._named(column.head, order, is_sorted=is_sorted)
             columns.append((column.fitted(text, cells), look, order))
-        room = width - 3 - sum(cells for _name, cells in cells_of) - 2
+            room -= cells
         title, look = self._named(N_("title"), Sort.TITLE, is_sorted=is_sorted)
         title = f"{title}  {position}"
         extra = extra if cell_len(extra) + cell_len(title) < room else ""
@@ -181,20 +181,17 @@ class ListLayout(NamedTuple):
             return _(name), "dim"
         return _(name) + order_arrow(sort, reverse=self.reverse), "plain"
 
-    def text(
-        self, conversation: Conversation, width: int, now: float, *, complete: bool
-    ) -> tuple[str, int]:
-        """Format the columns of a row of `width` cells; return the text and its cells.
+    def text(self, conversation: Conversation, width: int, now: float, *, complete: bool) -> str:
+        """Format the columns of a row of `width` cells.
 
         Args:
             now: Unix seconds.
             complete: Whether the count of its messages has been read.
         """
-        text, taken = "", 0
+        text = ""
         is_counted = complete or conversation.message_count or conversation.status is Status.EMPTY
         for name, cells in self._cells(width):
             column = _EVERY[name]
             is_known = is_counted or name != "messages"
             text += column.fitted(column.text(conversation, now) if is_known else "…", cells)
-            taken += cells
-        return text, taken
+        return text

@@ -34,9 +34,7 @@ def glyph(conversation: Conversation) -> Span:
         return "⊕", "dim"
     if conversation.kind is ConversationKind.AUTOMATION:
         return "↻", "dim"
-    return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(
-        conversation.status, ("·", "dim")
-    )
+    return {Status.OPEN: "○", Status.EMPTY: "∅"}.get(conversation.status, "·"), "dim"
 
 
 def family(conversation: Conversation) -> list[tuple[str, int, str]]:
@@ -45,15 +43,11 @@ def family(conversation: Conversation) -> list[tuple[str, int, str]]:
 
     The noun is one of `formats.counted`.
     """
-    parts, branches, subagents = (
-        len(conversation.segments),
-        conversation.branches,
-        conversation.subagents,
-    )
+    parts = len(conversation.segments)
     counts = [
         ("≡", parts if parts > 1 else 0, "part"),
-        ("⑂", branches, "branch"),
-        ("⊕", subagents, "subagent"),
+        ("⑂", conversation.branches, "branch"),
+        ("⊕", conversation.subagents, "subagent"),
     ]
     return [each for each in counts if each[1]]
 
@@ -118,10 +112,9 @@ class ConversationRow(NamedTuple):
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
         conversation = self.conversation
         mark, look = glyph(conversation)
-        columns, taken = layout.text(conversation, width, now, complete=self.complete)
+        columns = layout.text(conversation, width, now, complete=self.complete)
         extra = _hits(self.hits) if self.hits else badges(conversation)
-        note = one_line(conversation.note)
-        room = width - 3 - taken - 2
+        room = width - 5 - cell_len(columns)
         extra = extra if cell_len(extra) <= room // 2 else ""
         new = _new(conversation)
         space = room - (cell_len(extra) + 1 if extra else 0) - line_width(new)
@@ -129,13 +122,13 @@ class ConversationRow(NamedTuple):
         name = formats.clip(title, space)
         remaining = space - cell_len(name)
         named = with_hits(name, self.matches, "title" if conversation.title else "plain")
-        spans: list[Span] = [(f" {mark} ", look), *named]
+        spans = [(f" {mark} ", look), *named]
         for tag in conversation.tags:
             label = f"  #{one_line(tag)}"
             if cell_len(label) < remaining - 2:
                 spans.append((label, tag_look(tag)))
                 remaining -= cell_len(label)
-        note = formats.clip(note, remaining - 2) if remaining > 12 else ""
+        note = formats.clip(one_line(conversation.note), remaining - 2) if remaining > 12 else ""
         if note:
             spans.append((f"  {note}", "note"))
             remaining -= cell_len(note) + 2
@@ -168,11 +161,11 @@ class JobRow(NamedTuple):
         return f"j{self.name}"
 
     def spans(self, width: int, now: float, layout: ListLayout = _DEFAULT) -> list[Span]:
-        columns, taken = layout.text(self.total, width, now, complete=True)
+        columns = layout.text(self.total, width, now, complete=True)
         count = formats.counted(len(self.runs), "run")
         arrow = "▾" if self.expanded else "▸"
         new = _new(self.total)
-        room = width - 3 - taken - 2 - cell_len(count) - 1 - line_width(new)
+        room = width - 6 - cell_len(columns) - cell_len(count) - line_width(new)
         name = formats.fit(one_line(self.title or self.name), room)
         return [
             (f" {arrow} ", "dim"),

@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, ngettext
 
 from ...text import formats
-from ...text.styled import Line, Span, slice_spans, tailed, with_hits
+from ...text.styled import Span, slice_spans, tailed, with_hits
 
 
 class HitRow(NamedTuple):
@@ -48,7 +48,7 @@ class HitRow(NamedTuple):
         start = first - room // 3 if end > room - 4 else 0
         start = start if start > 10 else 0
         text = with_hits(hit.snippet, hit.match, "plain")
-        line: Line = [(lead, "dim"), (state, "note"), ("…" if start else "", "dim")]
+        line = [(lead, "dim"), (state, "note"), ("…" if start else "", "dim")]
         for part, look in slice_spans(text, [(start, len(hit.snippet))])[0]:
             line.append((printable(part).replace("\n", " ").replace("\t", " "), look))
         return tailed(line, f" {time} ", width)

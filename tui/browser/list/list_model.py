@@ -1,15 +1,12 @@
-"""Build the rows of the list from a catalog: order, cron runs folded into jobs, details as they
-become known."""
+"""Build the rows of the list from a catalog: order, cron runs folded into jobs."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
-
-from rich.cells import cell_len
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -17,13 +14,11 @@ from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.since.attention import Attention
-from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, pgettext
+from hermes_browse.store.wording import N_, _
 
-from ...text import formats
 from ...widgets.list_rows import ListRow, NoteRow
 from .conversation_rows import ConversationRow, JobRow
+from .row_details import RowDetails
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),
@@ -31,182 +26,6 @@ _EMPTY = {
     View.ARCHIVED: N_("Nothing is archived"),
     View.ALL: N_("No sessions yet: start a chat in Hermes"),
 }
-_VIEWS = {
-    View.CHATS: N_("Chats"),
-    View.AUTOMATION: N_("Automation"),
-    View.ARCHIVED: N_("Archived"),
-    View.ALL: N_("All"),
-}
-_HIDDEN = {
-    View.CHATS: N_("{count:,} chats"),
-    View.AUTOMATION: N_("{count:,} automation"),
-    View.ARCHIVED: N_("{count:,} archived"),
-}
-_ORDERS: dict[Sort, Callable[[], str]] = {
-    Sort.ACTIVITY: lambda: pgettext("order", "activity"),
-    Sort.STARTED: lambda: pgettext("order", "started"),
-    Sort.MESSAGES: lambda: pgettext("order", "messages"),
-    Sort.TOKENS: lambda: pgettext("order", "tokens"),
-    Sort.COST: lambda: pgettext("order", "cost"),
-    Sort.SIZE: lambda: pgettext("order", "size"),
-    Sort.TITLE: lambda: pgettext("order", "title"),
-}
-
-
-def view_name(view: View) -> str:
-    """Return the name of a view, translated."""
-    return _(_VIEWS[view])
-
-
-def view_labels(
-    catalog: Catalog, view: View | None, suffix: str, width: int, old: int = 0
-) -> list[tuple[str, bool]]:
-    """Return the labels of the views with their counts, each with whether that view is the current
-    one.
-
-    If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then
-    only the current view has a count, then the others are only numbers.
-
-    Args:
-        catalog: The conversations to count.
-        view: The current view; None for that of old transcripts.
-        suffix: Never cut.
-        width: Cells; 0 for unlimited.
-        old: Number of old transcripts beside the store; 0 hides their view.
-    """
-    counts = catalog.counts()
-    views = [
-        (view_name(each), counts[each] if catalog.exact else None, each is view) for each in View
-    ]
-    if old:
-        views.append((pgettext("view", "Old"), old, view is None))
-    labels: list[tuple[str, bool]] = []
-    for level, words in enumerate((3, 3, 2, 1)):
-        labels = []
-        for number, (name, count, is_current) in enumerate(views, 1):
-            amount = "…" if count is None else formats.number(count) if level else f"{count:,}"
-            labels.append(
-                (" ".join([str(number), name, amount][: 3 if is_current else words]), is_current)
-            )
-        if (
-            not width
-            or 3 + cell_len(suffix) + sum(cell_len(label) + 3 for label, _is_current in labels)
-            <= width
-        ):
-            break
-    return labels
-
-
-def order_name(sort: Sort) -> str:
-    """Return the name of an order, translated."""
-    return _ORDERS[sort]()
-
-
-class RowDetails:
-    """Cache of what the rows of `sessions` lack: previews, counts, bytes, and the names of cron
-    jobs."""
-
-    def __init__(self) -> None:
-        self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
-        self._completed: dict[str, tuple[Conversation, Conversation, bool]] = {}
-        """By root id: a conversation, the same with its details, and whether these are up to
-        date."""
-        self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        """Sort keys by root id, filled as they are measured: chat messages shown by default, and
-        bytes that deleting the conversation with its subagents would free."""
-        self.additions = 0
-        """How often previews and counts were added."""
-        self.jobs: Mapping[str, str] = {}
-        """Names of cron jobs by id, as stored in Hermes' own file."""
-        self._attention = Attention()
-
-    @staticmethod
-    def _mark(conversation: Conversation) -> tuple[float | None, int]:
-        return conversation.last_active, sum(
-            segment.message_count for segment in conversation.segments
-        )
-
-    def add(self, conversations: Iterable[Conversation]) -> None:
-        """Cache previews and counts of conversations."""
-        self.additions += 1
-        for conversation in conversations:
-            mark = self._mark(conversation)
-            self._cached[conversation.root_id] = (mark, conversation.preview, conversation.rows)
-            self._completed.pop(conversation.root_id, None)
-
-    @property
-    def attention(self) -> Attention:
-        """What is new, and what waits for the user."""
-        return self._attention
-
-    @attention.setter
-    def attention(self, attention: Attention) -> None:
-        self._attention = attention
-        self._completed.clear()
-
-    def with_attention(self, conversation: Conversation) -> Conversation:
-        """Return the conversation with what is new in it, and whether it waits."""
-        root = conversation.root_id
-        if (new := self._attention.unread.get(root)) is not None:
-            conversation = conversation._replace(
-                new_messages=new.amount, first_new=new.first_message_id
-            )
-        waits = root in self._attention.waiting
-        return conversation._replace(waits=True) if waits else conversation
-
-    def set_amount(self, sort: Sort, root_id: str, amount: int) -> None:
-        """Keep a measured amount, on any thread."""
-        self.amounts[sort][root_id] = amount
-        self._completed.pop(root_id, None)
-
-    def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """Return the conversation with all cached details, and whether preview and count are up to
-        date.
-
-        It is put together once, until one of them changes.
-        """
-        known = self._completed.get(conversation.root_id)
-        if known is None or known[0] is not conversation:
-            known = (conversation, *self._with_details(conversation))
-            self._completed[conversation.root_id] = known
-        return known[1:]
-
-    def _with_details(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        root = conversation.root_id
-        details, size = self._cached.get(root), self.amounts[Sort.SIZE].get(root)
-        if size is not None:
-            conversation = conversation._replace(size=size)
-        conversation = self.with_attention(conversation)
-        counted = self.amounts[Sort.MESSAGES].get(root)
-        if details is None:
-            return (
-                conversation._replace(rows=counted) if counted is not None else conversation
-            ), False
-        mark, preview, rows = details
-        is_fresh = rows is not None and mark == self._mark(conversation)
-        if not is_fresh and counted is not None:
-            rows = counted
-        return conversation._replace(preview=preview, rows=rows), is_fresh
-
-    def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
-        """Return those that have no title, and whose preview has not been read.
-
-        That of a conversation without messages stays empty.
-        """
-        completed = [self.complete(each) for each in conversations if not each.title]
-        return [each for each, is_fresh in completed if not (each.preview or is_fresh)]
-
-    def job_title(self, run: Conversation) -> str:
-        """Return the title of a job, given any run of it: its name, else its task, else its id;
-        printable."""
-        job = job_of(run.root) or ""
-        return one_line(
-            self.jobs.get(job)
-            or name_in_title(run.title)
-            or self.complete(run)[0].preview
-            or f"cron {job}",
-            200,
-        )
 
 
 def job_key_of(root: Session) -> str | None:
@@ -281,73 +100,64 @@ class CatalogRows:
     ) -> None:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
-        self._layout: array[int] | None = None if roots else array("i", [-1])
-        """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is
-        `_roots[i]`."""
-        jobs: dict[str, array[int]] = {}
-        sessions = catalog.sessions
-        # The prefix test is cheap and rules most out.
-        for place in (
-            [place for place, root in enumerate(roots) if root.startswith("cron_")]
-            if has_runs
-            else ()
-        ):
-            job = job_of(sessions[roots[place]])
-            if job is not None:
-                jobs.setdefault(job, array("i")).append(place)
-        if jobs:
-            self._fold(jobs, opened, order)
+        self._layout = array("i", range(len(roots)) if roots else [-1])
+        """Per row an index into `_roots`, or -1 - i for `_others[i]`."""
+        if has_runs:
+            self._fold(opened, order)
 
-    def _fold(
-        self, jobs: dict[str, array[int]], opened: Collection[str], order: Order | None
-    ) -> None:
+    def _jobs(self) -> dict[str, list[int]]:
+        """Return the places of the runs of each job among the roots."""
+        jobs: dict[str, list[int]] = {}
+        for place, root in enumerate(self._roots):
+            # The prefix test is cheap and rules most out.
+            job = job_of(self._catalog.sessions[root]) if root.startswith("cron_") else None
+            if job is not None:
+                jobs.setdefault(job, []).append(place)
+        return jobs
+
+    def _fold(self, opened: Collection[str], order: Order | None) -> None:
         """Put each job into one row, where its sums belong in the order."""
-        others, first = array("i"), 0
-        for place in [
-            *sorted(place for places in jobs.values() for place in places),
-            len(self._roots),
-        ]:
-            others.extend(range(first, place))
-            first = place + 1
-        keys = self._keys(others, order) if order is not None else []
+        jobs = self._jobs()
+        if not jobs:
+            return
+        folded = {place for places in jobs.values() for place in places}
+        others = [place for place in self._layout if place not in folded]
+        keys = []
+        if order is not None:
+            rank = sort_key(order.sort, order.amounts)
+            keys = sorted(rank(self._catalog.conversation(self._roots[each])) for each in others)
         rows = []
         for job, places in jobs.items():
-            name, runs = (
-                job_key(job),
-                [self._catalog.conversation(self._roots[place]) for place in places],
-            )
+            runs = [self._catalog.conversation(self._roots[place]) for place in places]
             newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
             title = self._details.jobs.get(job) or name_in_title(newest.title) or None
+            name = job_key(job)
             row = JobRow(name, runs, _total(runs, newest, title), name in opened)
             at = bisect_left(others, places[0])
             if order is not None:
-                key = _job_rank(row.total, order, _added(runs, order.amounts))
+                amount = _added(runs, order.amounts)
+                amounts = {} if amount is None else {row.total.root_id: amount}
+                key = sort_key(order.sort, amounts)(row.total)
                 is_rising = order.reverse is not (order.sort is Sort.TITLE)
                 at = bisect_left(keys, key) if is_rising else len(keys) - bisect_right(keys, key)
             rows.append((at, places[0], row, places))
-        layout, first = array("i"), 0
+        self._layout, first = array("i"), 0
         for at, _first, row, places in sorted(rows, key=lambda each: each[:2]):
-            layout.extend(others[first:at])
+            self._layout.extend(others[first:at])
             first = at
             self._others.append(row)
-            layout.append(-len(self._others))
+            self._layout.append(-len(self._others))
             if row.expanded:
-                layout.extend(places)
-        layout.extend(others[first:])
-        self._layout = layout
-
-    def _keys(self, places: Iterable[int], order: Order) -> list[float | str]:
-        """Return the sort keys of some roots, smallest first."""
-        key = sort_key(order.sort, order.amounts)
-        return sorted(key(self._catalog.conversation(self._roots[place])) for place in places)
+                self._layout.extend(places)
+        self._layout.extend(others[first:])
 
     def __len__(self) -> int:
-        return len(self._roots) if self._layout is None else len(self._layout)
+        return len(self._layout)
 
     def row(self, index: int) -> ListRow:
         """The row at an index."""
-        place = index if self._layout is None else self._layout[index]
-        if self._layout is not None and place < 0:
+        place = self._layout[index]
+        if place < 0:
             other = self._others[-1 - place]
             return self._with_sums(other) if isinstance(other, JobRow) else other
         conversation, complete = self._details.complete(
@@ -380,18 +190,10 @@ class CatalogRows:
         """Return the index of the row with a key."""
         try:
             if key.startswith("c"):
-                place = self._roots.index(key[1:])
-                return place if self._layout is None else self._layout.index(place)
-            other = next(at for at, row in enumerate(self._others, 1) if row.key == key)
-            return self._layout.index(-other) if self._layout is not None else None
-        except (ValueError, StopIteration):
+                return self._layout.index(self._roots.index(key[1:]))
+            return self._layout.index(-1 - [row.key for row in self._others].index(key))
+        except ValueError:
             return None
-
-
-def _job_rank(total: Conversation, order: Order, amount: int | None) -> float | str:
-    """Return the sort key of a job, given its sums and its measured amount."""
-    amounts = {} if amount is None else {total.root_id: amount}
-    return sort_key(order.sort, amounts)(total)
 
 
 def make_rows(
@@ -409,22 +211,6 @@ def make_rows(
     has_runs = view is not View.CHATS
     given = None if is_newest_first else order
     return CatalogRows(catalog, roots, details, opened, nothing, has_runs=has_runs, order=given)
-
-
-def shown_line(catalog: Catalog, view: View) -> str:
-    """Return the counts of shown and hidden ones: `214 of 21,703 shown · 20,912 automation · 577
-    archived`."""
-    counts = catalog.counts()
-    if not catalog.exact:
-        return _("{count:,} newest shown · counting…", count=counts[view])
-    parts = [_("{count:,} of {every:,} shown", count=counts[view], every=counts[View.ALL])]
-    if view is not View.ALL:
-        hidden = [each for each in _HIDDEN if each is not view and counts[each]]
-        parts += [_(_HIDDEN[each], count=counts[each]) for each in hidden]
-        others = counts[View.ALL] - sum(counts[each] for each in _HIDDEN)
-        if others:
-            parts.append(_("{count:,} other", count=others))
-    return " · ".join(parts)
 
 
 def read_first(

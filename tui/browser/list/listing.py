@@ -86,7 +86,7 @@ def _read_catalog(
     begun = time.monotonic()
     gc.disable()  # this makes much data without reference cycles, expensive to scan
     is_whole = False
-    jobs: Mapping[str, str] | None = None
+    jobs = None
     try:
         step = store.increment(catalog, state, now, touched) if state is not None else None
         is_whole = step is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from hermes_browse.store.sessions.models import Conversation
 
@@ -11,10 +11,10 @@ from .conversation_rows import ConversationRow, JobRow
 from .hit_rows import HitRow, MoreRow
 
 
-def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
+def conversations_of(row: ListRow | None) -> Sequence[Conversation]:
     """Return the conversations of a row: all runs of a job, that of a hit; none for a note."""
     if isinstance(row, JobRow):
-        return tuple(row.runs)
+        return row.runs
     conversation = row.conversation if isinstance(row, ConversationRow | HitRow | MoreRow) else None
     return (conversation,) if conversation is not None else ()
 
@@ -22,8 +22,6 @@ def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
 def conversation_of(row: ListRow | None) -> Conversation | None:
     """Return the conversation that panes show for a row: the first run of a job; None for a
     note."""
-    if isinstance(row, JobRow):
-        return row.runs[0]
     return next(iter(conversations_of(row)), None)
 
 
@@ -52,7 +50,7 @@ class Marks:
             return False
         # Called for each row of a frame, and a job may have thousands of runs: skip jobs with more
         # runs than there are marks, and stop at the first unmarked run.
-        conversations = row.runs if isinstance(row, JobRow) else conversations_of(row)
+        conversations = conversations_of(row)
         return 0 < len(conversations) <= len(self._marked) and all(
             each.root_id in self._marked for each in conversations
         )

@@ -13,7 +13,8 @@ from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 
-from ..list.list_model import CatalogRows, Order, RowDetails
+from ..list.list_model import CatalogRows, Order
+from ..list.row_details import RowDetails
 from .counting import whole_catalog
 from .results import SearchResults
 

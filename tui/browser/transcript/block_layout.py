@@ -155,7 +155,7 @@ def _head(shown: Shown) -> Paragraph:
     if message.role == "tool":
         name = f"{name} {one_line(message.tool_name or '', 30)}".rstrip()
     look = message.role if message.role in ("user", "assistant") else "other"
-    line: Line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
+    line = [(f"{formats.clock(message.timestamp)}  ", "dim"), (name, f"{look} bold")]
     if message.state is not State.LIVE:
         line.append((f"  {formats.state(message.state)}", "note"))
     if message.display_kind and message.display_kind != "hidden":
@@ -228,7 +228,7 @@ def _text(shown: Shown, text: str) -> list[Paragraph]:
 
 
 def _images(message: ChatMessage) -> list[Paragraph]:
-    paragraphs: list[Paragraph] = []
+    paragraphs = []
     for part in message.parts:
         if part.kind != "image":
             continue
@@ -260,32 +260,26 @@ def _calls(shown: Shown) -> list[Paragraph]:
         first = dict.fromkeys(call.name for call in calls[:CALL_LIMIT])
         names = ", ".join(one_line(name, 30) for name in first)
         return [fixed(("▸ ", "dim"), (f"{len(calls)}× {names}", "dim"))]
-    paragraphs: list[Paragraph] = []
+    paragraphs = []
     for call, result in zip(calls, shown.results, strict=False):
         paragraphs.append(_call(shown, call, result))
         if shown.has_full_tools:
             paragraphs += _call_texts(shown, call, result)
     more = len(calls) - CALL_LIMIT
     if more > 0:
-        paragraphs.append(
-            fixed(
-                (
-                    ngettext(
-                        "… 1 more call · O opens all",
-                        "… {count:,} more calls · O opens all",
-                        more,
-                        count=more,
-                    ),
-                    "note",
-                )
-            )
+        note = ngettext(
+            "… 1 more call · O opens all",
+            "… {count:,} more calls · O opens all",
+            more,
+            count=more,
         )
+        paragraphs.append(fixed((note, "note")))
     return paragraphs
 
 
 def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph:
     """Return the line of a call, whose argument leaves room for the outcome."""
-    tail: Line = [(f"  {_('no result')}", "dim")]
+    tail = [(f"  {_('no result')}", "dim")]
     if result is not None:
         facts = [formats.size(len(result.text))]
         begun, ended = shown.message.timestamp, result.timestamp
@@ -322,9 +316,8 @@ def output(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
     if full:
         paragraphs = tool_text(text[:OPEN_LIMIT], width - 2, hint, full=True)
         if len(text) > OPEN_LIMIT:
-            note = _("… {size} more · O opens all")
             size = formats.size(len(text) - OPEN_LIMIT)
-            paragraphs.append(fixed((note.format(size=size), "note")))
+            paragraphs.append(fixed((_("… {size} more · O opens all", size=size), "note")))
         return indent(paragraphs, ("│ ", "rule"))
     text, cut = (text, 0) if len(text) <= _SHORT_LIMIT else _beginning(text)
     laid_out = tool_text(text, width - 2, hint, full=False)
@@ -333,8 +326,8 @@ def output(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
         note = _("… {size} more · Enter", size=formats.size(cut))
         paragraphs.append(fixed((note, "note")))
     elif left:
-        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left)
-        paragraphs.append(fixed((note.format(count=left), "note")))
+        note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
+        paragraphs.append(fixed((note, "note")))
     return indent(paragraphs, ("│ ", "rule"))
 
 
@@ -344,13 +337,9 @@ def _beginning(text: str) -> tuple[str, int]:
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
-    fields = {
-        key: value[:_SHORT_TEXT] if isinstance(value, str) else value
-        for key, value in loaded.items()
-    }
-    left = sum(
-        len(value) - _SHORT_TEXT
-        for value in loaded.values()
-        if isinstance(value, str) and len(value) > _SHORT_TEXT
-    )
-    return json.dumps(fields, ensure_ascii=False), left
+    left = 0
+    for key, value in loaded.items():
+        if isinstance(value, str) and len(value) > _SHORT_TEXT:
+            loaded[key] = value[:_SHORT_TEXT]
+            left += len(value) - _SHORT_TEXT
+    return json.dumps(loaded, ensure_ascii=False), left

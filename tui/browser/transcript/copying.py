@@ -44,20 +44,23 @@ def _own_text(message: ChatMessage) -> str:
     )
 
 
+def _size(text: str) -> str:
+    return formats.size(len(text.encode("utf-8", "replace")))
+
+
 def message_text(message: ChatMessage) -> NamedText:
     """Return the text of a message; if there is none, the names and arguments of its calls."""
     text = _own_text(message)
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
     name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
-    size = formats.size(len(text.encode("utf-8", "replace")))
-    return NamedText(name.format(id=message.id, size=size), text, ".md")
+    return NamedText(name.format(id=message.id, size=_size(text)), text, ".md")
 
 
 def code_blocks(message: ChatMessage) -> list[NamedText]:
     """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes
     more than a frame."""
-    pieces: list[NamedText] = []
+    pieces = []
     for token in parse(without_injections(message.text)):
         if token.type in ("fence", "code_block") and token.content.strip():
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
@@ -71,19 +74,15 @@ def code_blocks(message: ChatMessage) -> list[NamedText]:
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the outputs of the calls of a message, as far as they have been read; of a tool's
     message, its text."""
-    results = [model.result(call.id) for call in message.tool_calls]
-    rows = (
-        [message]
-        if message.role == "tool"
-        else [result for result in results if result is not None]
-    )
+    results = (model.result(call.id) for call in message.tool_calls)
+    rows = [message] if message.role == "tool" else filter(None, results)
     names = {call.id: call.name for call in message.tool_calls}
-    pieces: list[NamedText] = []
+    pieces = []
     for row in rows:
         name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
         text = output_text(row.text)
-        size = formats.size(len(text.encode("utf-8", "replace")))
-        pieces.append(NamedText(_("output of {name}, {size}", name=name, size=size), text))
+        words = _("output of {name}, {size}", name=name, size=_size(text))
+        pieces.append(NamedText(words, text))
     return pieces
 
 
@@ -154,13 +153,8 @@ class Copying:
             case "output":
                 pieces = await self._main.call(lambda: outputs(message, model))
                 await self._copy_next(what, message, pieces, _("no tool output here"))
-            case "pager":
-                text = await self._main.call(lambda: document(message, model))
-                self._open(text, pager(os.environ), _("no pager: set PAGER"))
-            case "editor":
-                after = _("this was a copy: your changes are not kept")
-                text = await self._main.call(lambda: document(message, model))
-                self._open(text, editor(os.environ), _("no editor: set EDITOR"), after)
+            case "pager" | "editor":
+                self._open(what, await self._main.call(lambda: document(message, model)))
             case "links":
                 await self._show_references(message, model)
 
@@ -180,9 +174,12 @@ class Copying:
             name = _("{index} of {total}: {name}", index=index + 1, total=len(pieces), name=name)
         await self._main.copied(piece.text, one_line(name, 120))
 
-    def _open(
-        self, piece: NamedText, command: Sequence[str] | None, nothing: str, after: str = ""
-    ) -> None:
+    def _open(self, program: str, piece: NamedText) -> None:
+        """Open a text in the `pager` or in the `editor`."""
+        command, nothing, after = pager(os.environ), _("no pager: set PAGER"), ""
+        if program == "editor":
+            command, nothing = editor(os.environ), _("no editor: set EDITOR")
+            after = _("this was a copy: your changes are not kept")
         if command is None:
             self._main.say(nothing)
             return

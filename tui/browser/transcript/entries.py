@@ -95,9 +95,9 @@ def _left_out(rewound: int, compacted: int) -> Entry:
 def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
     """Return the entries of a conversation: messages; between them days, pauses, seams, notes on
     missing rows, and where the new ones begin."""
-    entries: list[Entry] = []
+    entries = []
     segment, day, last = 0, "", None
-    is_old = conversation.first_new is not None
+    new = conversation.first_new
     for index, row in enumerate(outline.rows):
         if row.segment != segment:
             segment = row.segment
@@ -112,8 +112,8 @@ def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
         last = row.timestamp if row.timestamp is not None else last
         if row.id in outline.gaps:
             entries.append(_left_out(*outline.gaps[row.id]))
-        if is_old and row.id >= (conversation.first_new or 0):
-            is_old = False
+        if new is not None and row.id >= new:
+            new = None
             entries.append(Entry(EntryKind.NEW, _("new from here")))
         entries.append(Entry(EntryKind.MESSAGE, row=index))
     if END in outline.gaps:
@@ -166,11 +166,7 @@ class TranscriptModel:
 
     def is_paired(self, message: ChatMessage) -> bool:
         """Whether a tool result is shown with its call, and so has no lines of its own."""
-        return (
-            message.role == "tool"
-            and bool(message.tool_call_id)
-            and message.tool_call_id in self._callers
-        )
+        return message.role == "tool" and message.tool_call_id in self._callers
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
         """Add messages that have been read."""

@@ -80,7 +80,7 @@ def scan(
     """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a
     reading thread."""
     until = time.monotonic() + _SECONDS
-    callers: dict[str, int] = {}
+    callers = {}
 
     def note_calls(messages: Sequence[ChatMessage]) -> None:
         for message in messages:
@@ -115,7 +115,7 @@ class FindResults:
     @property
     def next_part(self) -> tuple[int, int] | None:
         """Rows to scan next, as a half-open range; None when all are scanned."""
-        return next(((start, stop) for start, stop in self._parts if start < stop), None)
+        return next((part for part in self._parts if part[0] < part[1]), None)
 
     @property
     def is_complete(self) -> bool:
@@ -125,10 +125,9 @@ class FindResults:
     def take(self, part: Slice) -> None:
         """Add the result for the next part."""
         self.found.update(part.found)
-        for number, (start, stop) in enumerate(self._parts):
-            if start < stop:
-                self._parts[number] = (part.end, stop)
-                return
+        scanned = self.next_part
+        assert scanned is not None
+        self._parts[self._parts.index(scanned)] = (part.end, scanned[1])
 
     def grow(self, before: int, count: int) -> None:
         """Scan rows that were added at the end, too."""

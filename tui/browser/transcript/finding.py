@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from .find import FindResults, needle, scan
 from .loader import read_missing
 
 if TYPE_CHECKING:
-    from .scroll import Bookmark
+    from .moves import Bookmark
     from .view import TranscriptView
 
 _WINDOW = 30
@@ -43,24 +42,17 @@ class Finding:
 
     # The input
 
-    def open(self) -> None:
-        """Ask for a text."""
-        self._open(for_id=False)
-
-    def open_for_id(self) -> None:
-        """Ask for the id of a message."""
-        self._open(for_id=True)
-
-    def _open(self, *, for_id: bool) -> None:
-        """Ask within the key, so that what is typed behind it goes into the input."""
+    def open(self, what: str = "text") -> None:
+        """Ask for a text, or for the `id` of a message: within the key, so that what is typed behind
+        it goes into the input."""
         transcript, line = self._main.transcript, self._main.ask_line
         if transcript.model is None:
             self._main.say(_("no conversation here"))
             return
-        self._asks_for_id = for_id
+        self._asks_for_id = what == "id"
         self._origin = transcript.here()
         transcript.remember()
-        if for_id:
+        if self._asks_for_id:
             hint = _("{first} to {last}", first=1, last=len(transcript.model.outline.rows))
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
@@ -114,14 +106,8 @@ class Finding:
             return
         self.hide()
         place = model.number_of(message_id)
-
-        def show() -> None:
-            self._main.transcript.show_find(message_id)
-            self._main.say(
-                _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
-            )
-
-        self._with_messages(index, show)
+        told = _("message {number:,} of {count:,} · ' goes back", number=place, count=len(rows))
+        self._main.start("goal", self._show, index, message_id, told=told)
 
     # Finding
 
@@ -188,21 +174,19 @@ class Finding:
         if index is None:
             return
         self._awaits_first = False
+        self._main.start("goal", self._show, index, message_id, last=last)
 
-        def show() -> None:
-            self._main.transcript.show_find(message_id, last=last)
-            self._tell()
-
-        self._with_messages(index, show)
-
-    def _with_messages(self, index: int, show: Callable[[], None]) -> None:
-        """Read the missing messages around an entry, then show it."""
-        self._main.start("goal", self._show_read, index, show)
-
-    async def _show_read(self, index: int, show: Callable[[], None]) -> None:
-        panes = self._main
-        if await read_missing(panes, panes.transcript, index - _WINDOW, index + _WINDOW):
-            show()
+    async def _show(
+        self, index: int, message_id: int, *, last: bool = False, told: str = ""
+    ) -> None:
+        """Show a message after the missing ones around it have been read, and tell where it is."""
+        main, transcript = self._main, self._main.transcript
+        if await read_missing(main, transcript, index - _WINDOW, index + _WINDOW):
+            transcript.show_find(message_id, last=last)
+            if told:
+                main.say(told)
+            else:
+                self._tell()
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""

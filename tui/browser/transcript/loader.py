@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hermes_browse.store.api import OpenStore
@@ -18,8 +17,8 @@ from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
 from .entries import Look, TranscriptModel
+from .entry_lines import lay_out_message
 from .opening import WINDOW, open_conversation, read_model, recap_model
-from .page import lay_out_message
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -56,11 +55,14 @@ class _Opening(NamedTuple):
         self, store: OpenStore, reading: Reading, width: int, look: Look
     ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
         """Read the conversation; return also the message to begin at, and the layout of that."""
-        conversation, begin = self.conversation, self.message_id
-        model = open_conversation(store, conversation, reading, begin, self.segment)
-        if self.keeps_place and begin is not None and model.entry_of(begin) is None:
-            begin = model.next_shown(begin)
-            model = open_conversation(store, conversation, reading, begin, self.segment)
+        model, begin = open_conversation(
+            store,
+            self.conversation,
+            reading,
+            self.message_id,
+            self.segment,
+            keeps_place=self.keeps_place,
+        )
         # The hit is located among the lines of its message, so it is laid out here.
         return model, begin, lay_out_message(model, begin, width, look)
 
@@ -102,8 +104,8 @@ class TranscriptLoader:
         """Whether the transcript shows Hermes' recap instead of the conversation."""
         self._is_opening = False
         """Whether a conversation is about to be shown."""
-        self._retry: Callable[[], None] | None = None
-        """Reads again what could not be read because the store was busy."""
+        self._unread: _Opening | None = None
+        """What could not be read because the store was busy."""
         self._page_of = ""
         """The root whose page was requested last."""
         self._left_out: tuple[int | None, int] | None = None
@@ -143,12 +145,12 @@ class TranscriptLoader:
 
     def _cancel(self) -> None:
         """Cancel what is about to be shown."""
-        self._retry, self._is_opening = None, False
+        self._unread, self._is_opening = None, False
         self._main.cancel("transcript")
 
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
         self._main.transcript.show(model, **where)
-        self._main.model = model
+        self._main.model, self._main.seen = model, None
 
     def _clear(self, conversation: Conversation | None) -> None:
         """Show an empty page under the title of a conversation that is still being read, or without
@@ -178,7 +180,7 @@ class TranscriptLoader:
         except BrowseError as error:
             self._is_opening = False
             if isinstance(error, StoreBusyError):
-                self._retry = partial(self._open, opening)
+                self._unread = opening
             self._clear(conversation)
             raise
         finally:
@@ -219,17 +221,16 @@ class TranscriptLoader:
             return
         main, width = self._main, self._main.transcript.size.width
         detailed = main.details.complete(self._titled)[0]
-        seen = main.transcript.page.seen
-        here = seen.words if seen is not None else ""
+        here = main.seen.words if main.seen is not None else ""
         main.line("title").update(header.conversation_title(detailed, width))
         main.line("facts").update(header.conversation_facts(detailed, main.mode, width, here))
 
     def _renew(self) -> None:
         """Show a new title or segment of the current conversation, or retry reading it."""
-        retry, self._retry = self._retry, None
+        unread, self._unread = self._unread, None
         current, model = self._main.current, self._main.transcript.model
-        if retry is not None:
-            retry()
+        if unread is not None:
+            self._open(unread)
         elif current is not None and current.root_id != self._page_of:  # a job's new latest run
             self._go(current, ShownPlace(current))
         elif current is None or model is None or self._titled == current:
@@ -265,10 +266,16 @@ class TranscriptLoader:
         if model is None or main.transcript.model is not shown:
             return
         model.add(shown.messages)
-        new = main.transcript.grow(model)
-        main.model = model
+        new = self._grow(model)
         if new:
             main.say_of_page(_("{count} new · G to the end", count=new))
+
+    def _grow(self, model: TranscriptModel) -> int:
+        """Show a newer version of the conversation on screen; return the number of new messages
+        below the page."""
+        new = self._main.transcript.grow(model)
+        self._main.model, self._main.seen = model, self._main.transcript.page.seen
+        return new
 
     def mark_new(self) -> None:
         """Show where the new messages of the conversation on screen begin, once it is known."""
@@ -277,9 +284,7 @@ class TranscriptLoader:
             return
         detailed = main.details.complete(model.conversation)[0]
         if detailed.first_new is not None:
-            marked = model.of(detailed)
-            main.transcript.grow(marked)
-            main.model = marked
+            self._grow(model.of(detailed))
 
     def next_mode(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""

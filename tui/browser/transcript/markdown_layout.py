@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain, repeat, zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -16,6 +17,7 @@ from ...text.formats import clip
 from ...text.styled import Line, Span, line_text, line_width, split_lines, wrap_spans
 from .paragraphs import Paragraph, fixed, indent, paragraphs_of
 
+_MARKS = {"strong_open": "bold", "em_open": "italic", "s_open": "strike"}
 _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
 """Characters; longer code is not coloured, which would take longer than a frame."""
@@ -35,22 +37,20 @@ def parse(text: str) -> Sequence[Token]:
 
 def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
     """Convert inline tokens to spans."""
-    spans: list[Span] = []
-    looks: list[str] = [base]
+    spans = []
+    looks = [base]
     link = ""
     for token in tokens:
         kind = token.type
         content = printable(
             token.content
         )  # entities have been decoded: `&#x202e;` is a direction override
-        if kind == "text":
-            spans.append((content, " ".join(looks)))
-        elif kind == "code_inline":
+        if kind == "code_inline":
             spans.append((content, " ".join([*looks, "code"])))
         elif kind in ("softbreak", "hardbreak"):
             spans.append(("\n", base))
-        elif kind in ("strong_open", "em_open", "s_open"):
-            looks.append({"strong_open": "bold", "em_open": "italic", "s_open": "strike"}[kind])
+        elif kind in _MARKS:
+            looks.append(_MARKS[kind])
         elif kind in ("strong_close", "em_close", "s_close"):
             looks.pop()
         elif kind == "link_open":
@@ -124,7 +124,7 @@ class _Layout:
         ordered = token.type == "ordered_list_open"
         close = token.type.replace("open", "close")
         number = int(str(token.attrs.get("start", 1)))
-        paragraphs: list[Paragraph] = []
+        paragraphs = []
         for item in self._tokens:
             if item.type == close:
                 break
@@ -143,7 +143,7 @@ class _Layout:
 
     def _table(self, width: int) -> list[Paragraph]:
         rows: list[list[list[Span]]] = []
-        aligned: list[str] = []
+        aligned = []
         for token in self._tokens:
             if token.type == "table_close":
                 break
@@ -155,41 +155,39 @@ class _Layout:
                 look = "bold" if token.type == "th_open" else ""
                 cell = _inline(next(self._tokens).children or [], f"{self._base} {look}".strip())
                 rows[-1].append([(text.replace("\n", " "), looks) for text, looks in cell])
-        return table_lines([row[:_MAX_COLUMNS] for row in rows], aligned, width)
+        return table_lines([row[:_MAX_COLUMNS] for row in rows], width, aligned)
 
 
-def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) -> list[Paragraph]:
+def table_lines(
+    rows: Sequence[Sequence[Line]], width: int, aligned: Sequence[str] = ()
+) -> list[Paragraph]:
     """Lay out a table, narrowing the widest columns first.
 
     Args:
-        rows: Cells as spans without newlines; the first row is the head.
+        rows: Cells without newlines, in each row as many; the first row is the head.
+        width: Cells.
         aligned: Styles of the columns, which contain `right` for right-aligned ones; may be
             shorter.
-        width: Cells.
     """
-    if not rows or not rows[0]:
+    widths = [max(1, *map(line_width, column)) for column in zip(*rows, strict=True)]
+    if not widths:
         return []
-    count = len(rows[0])
-    widths = [max([line_width(row[i]) for row in rows if i < len(row)] + [1]) for i in range(count)]
-    spare = width - 3 * (count - 1)
+    spare = width - 3 * (len(widths) - 1)
     while sum(widths) > spare and max(widths) > 4:
         widest = widths.index(max(widths))
         widths[widest] = max(4, widths[widest] - max(1, (sum(widths) - spare) // 2))
-    lines: list[Line] = []
-    for number, row in enumerate(rows):
-        cells: list[list[Line]] = [
-            wrap_spans(row[i], widths[i]) if i < len(row) else [[]] for i in range(count)
-        ]
-        for depth in range(max(map(len, cells))):
+    lines = []
+    for row in rows:
+        cells = map(wrap_spans, row, widths)
+        for parts in zip_longest(*cells, fillvalue=list[Span]()):
             line: Line = []
-            for i, cell in enumerate(cells):
-                part = cell[depth] if depth < len(cell) else []
-                space = " " * max(widths[i] - line_width(part), 0)
-                right = "right" in (aligned[i] if i < len(aligned) else "")
-                line += [(" │ ", "rule")] if i else []
-                line += [(space, "text"), *part] if right else [*part, (space, "text")]
+            styles = chain(aligned, repeat(""))
+            for part, room, style in zip(parts, widths, styles, strict=False):
+                space = " " * max(room - line_width(part), 0), "text"
+                line += [(" │ ", "rule")] if line else []
+                line += [space, *part] if "right" in style else [*part, space]
             lines.append(line)
-        if number == 0:
+        if row is rows[0]:
             lines.append([("─┼─".join("─" * each for each in widths), "rule")])
     return [Paragraph(line, is_fixed=True) for line in lines]
 
@@ -204,7 +202,7 @@ def render_markdown(text: str, width: int, base: str = "text") -> list[Paragraph
 
 def highlight(code: str, language: str) -> list[Line]:
     """Colour printable code, line by line; code in an unknown language stays plain."""
-    plain: list[Line] = [[(line, "code-text")] if line else [] for line in code.split("\n")]
+    plain = [[(line, "code-text")] if line else [] for line in code.split("\n")]
     if not language or len(code) > _MAX_CODE:
         return plain
     from pygments import lexers, token, util  # only code in a known language needs it

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
-from hermes_browse.store.messages.transcript import (
-    Outline,
-)
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from .entries import TranscriptModel
-
-if TYPE_CHECKING:
-    pass
 
 WINDOW = 60
 """Messages read before and after the first place."""
@@ -48,17 +41,26 @@ def open_conversation(
     reading: Reading,
     message_id: int | None,
     segment: str | None = None,
-) -> TranscriptModel:
-    """Read a conversation and the messages that will be on screen first."""
+    *,
+    keeps_place: bool = False,
+) -> tuple[TranscriptModel, int | None]:
+    """Read a conversation and the messages that will be on screen first.
+
+    Returns:
+        The conversation, and the message at which it begins: with `keeps_place`, for one that this
+        reading leaves out, the next one that is shown.
+    """
     if conversation.rows is None:
         conversation = store.with_details([conversation])[0]
     model = read_model(store, conversation, reading)
+    if keeps_place and message_id is not None and model.entry_of(message_id) is None:
+        message_id = model.next_shown(message_id)
     target = model.entry_of(message_id)
     if target is None:
         target = model.entry_of_segment(segment)
     middle = target if target is not None else len(model)
     model.add(store.messages(model.missing(middle - WINDOW, middle + WINDOW)))
-    return model
+    return model, message_id
 
 
 def recap_model(store: OpenStore, conversation: Conversation) -> TranscriptModel:

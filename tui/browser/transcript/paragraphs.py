@@ -7,7 +7,9 @@ line breaks, as it is looked for before that.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text.styled import (
@@ -104,7 +106,7 @@ def first_lines(
     paragraphs: Sequence[Paragraph], width: int, count: int
 ) -> tuple[list[Paragraph], int]:
     """Return what fills the first lines, and the number of lines left out."""
-    kept: list[Paragraph] = []
+    kept = []
     room, left = count, 0
     for paragraph in paragraphs:
         lines = paragraph.wrap(width)
@@ -140,9 +142,9 @@ class MessageLayout(NamedTuple):
 
         texts = [line_text(each.spans) for each in self.paragraphs]
         ranges = [each.breaks(width) if texts[i] else [] for i, each in enumerate(self.paragraphs)]
-        matches = _matches(
-            texts, self._first_lines(), ranges, find_ranges("\n".join(texts), matchers)
-        )
+        first_lines = list(accumulate(map(len, self.wrapped), initial=0))
+        found = find_ranges("\n".join(texts), matchers)
+        matches = _matches(texts, first_lines, ranges, found)
         starts = sorted({match.line for part in matches.values() for match in part})
         current = starts[number] if number is not None and number < len(starts) else None
         lines: list[Line] = []
@@ -160,14 +162,6 @@ class MessageLayout(NamedTuple):
                 spans = light(spans, lit, look)
             lines += paragraph.lines(spans, ranges[index], width)
         return lines, starts
-
-    def _first_lines(self) -> list[int]:
-        """Return the index of the first line of each paragraph."""
-        starts, count = [], 0
-        for lines in self.wrapped:
-            starts.append(count)
-            count += len(lines)
-        return starts
 
 
 class _Match(NamedTuple):
@@ -187,19 +181,15 @@ def _matches(
 ) -> dict[int, list[_Match]]:
     """Return matches by paragraph; `found` are ranges in all texts, joined by newlines."""
     matches: dict[int, list[_Match]] = {}
-    index = offset = 0
+    offsets = list(accumulate((len(text) + 1 for text in texts), initial=0))
     for start, end in found:
-        while start > offset + len(texts[index]):
-            offset += len(texts[index]) + 1
-            index += 1
-        inside = start - offset
-        continued = sum(begin <= inside for begin, _end in ranges[index][1:])
-        line = first_lines[index] + continued
-        part, place = index, offset
-        while part < len(texts) and place < end:
-            begin, stop = max(start - place, 0), min(end - place, len(texts[part]))
+        first = bisect_right(offsets, start) - 1
+        inside = start - offsets[first]
+        continued = sum(begin <= inside for begin, _end in ranges[first][1:])
+        line = first_lines[first] + continued
+        for part in range(first, bisect_left(offsets, end)):
+            text, offset = texts[part], offsets[part]
+            begin, stop = max(start - offset, 0), min(end - offset, len(text))
             if begin < stop:
                 matches.setdefault(part, []).append(_Match(begin, stop, line))
-            place += len(texts[part]) + 1
-            part += 1
     return matches

@@ -21,7 +21,7 @@ from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import load_json
 from hermes_browse.store.messages.summaries import without_injections
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from ...settings.keys.screen_commands import REFERENCES
 from ...terminal import clipboard, programs
@@ -54,11 +54,11 @@ _CLOSING = {")": "(", "]": "["}
 
 
 class ReferenceKind(StrEnum):
-    """The kinds of references."""
+    """The kinds of references; the values are nouns of `formats.counted`, to be translated."""
 
-    IMAGE = "image"
-    LINK = "link"
-    PATH = "path"
+    IMAGE = N_("image")
+    LINK = N_("link")
+    PATH = N_("path")
 
 
 class Reference(NamedTuple):
@@ -95,14 +95,11 @@ class Reference(NamedTuple):
 
 def _trimmed(text: str) -> str:
     """Remove the punctuation of the surrounding sentence, and unbalanced closing brackets."""
-    while text:
-        last = text[-1]
-        if last in ".,;:!?*_~" or (
-            last in _CLOSING and text.count(_CLOSING[last]) < text.count(last)
-        ):
-            text = text[:-1]
-        else:
-            break
+    while text and (
+        text[-1] in ".,;:!?*_~"
+        or text.count(_CLOSING.get(text[-1], text[-1])) < text.count(text[-1])
+    ):
+        text = text[:-1]
     return text
 
 
@@ -128,16 +125,11 @@ def _in_markdown(text: str) -> Iterator[Reference]:
 
 def _in_text(text: str) -> Iterator[Reference]:
     text = text[:_MAX_TEXT]
-    rest: list[str] = []
-    end = 0
-    for match in _ADDRESS.finditer(text):
-        yield Reference(ReferenceKind.LINK, _trimmed(match[0]))
-        rest.append(text[end : match.start()])
-        end = match.end()
-    for piece in (*rest, text[end:]):
-        yield from (
-            Reference(ReferenceKind.PATH, _trimmed(match[0])) for match in _PATH.finditer(piece)
-        )
+    for address in _ADDRESS.findall(text):
+        yield Reference(ReferenceKind.LINK, _trimmed(address))
+    for piece in _ADDRESS.split(text):
+        for path in _PATH.findall(piece):
+            yield Reference(ReferenceKind.PATH, _trimmed(path))
 
 
 def _in_call(arguments: str) -> Iterator[Reference]:
@@ -199,32 +191,13 @@ def references(
     Parses the text, and accesses the disk if the store is of this machine, which can take longer
     than a frame.
     """
-    unique: dict[tuple[ReferenceKind, str, int, int], Reference] = {}
+    unique = {}
     for each in _every(message, model):
         key = (each.kind, each.target, each.message_id, each.number)
         if len(each.target) > 1 and key not in unique:
             is_image = is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target)
             unique[key] = each._replace(kind=ReferenceKind.IMAGE) if is_image else each
     return sorted(unique.values(), key=lambda each: list(ReferenceKind).index(each.kind))[:MOST]
-
-
-_WORDS = {
-    ReferenceKind.IMAGE: N_("image"),
-    ReferenceKind.LINK: N_("link"),
-    ReferenceKind.PATH: N_("path"),
-}
-
-
-def _counted(kind: ReferenceKind, count: int) -> str:
-    """`1 image`, `12 links`."""
-    match kind:
-        case ReferenceKind.IMAGE:
-            words = ngettext("1 image", "{count:,} images", count)
-        case ReferenceKind.LINK:
-            words = ngettext("1 link", "{count:,} links", count)
-        case ReferenceKind.PATH:
-            words = ngettext("1 path", "{count:,} paths", count)
-    return words.format(count=count)
 
 
 class ReferencesCard(Card[None]):
@@ -246,7 +219,9 @@ class ReferencesCard(Card[None]):
 
     def compose(self) -> ComposeResult:
         kinds = [each.kind for each in self._references]
-        counts = [_counted(kind, kinds.count(kind)) for kind in ReferenceKind if kind in kinds]
+        counts = [
+            formats.counted(kinds.count(each), each) for each in ReferenceKind if each in kinds
+        ]
         with Vertical(id="card"):
             yield Static(
                 Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim"))
@@ -256,7 +231,7 @@ class ReferencesCard(Card[None]):
 
     def _row(self, reference: Reference) -> Option:
         target = one_line(reference.target, 2000)
-        word = _(_WORDS[reference.kind]) + "  "
+        word = _(reference.kind) + "  "
         label = f"  {reference.label}" if reference.label else ""
         is_copied = reference.kind is ReferenceKind.LINK and not reference.can_be_opened
         note = "  " + _("is only copied") if is_copied else ""
@@ -285,13 +260,11 @@ class ReferencesCard(Card[None]):
 
     async def _copy(self, reference: Reference, before: str = "") -> None:
         route = await clipboard.copy(reference.target, self.app.copy_to_clipboard)
-        word = _(_WORDS[reference.kind])
-        self._tell(f"{before}{word} {route}")
+        self._tell(f"{before}{_(reference.kind)} {route}")
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
         """Open or copy the reference."""
-        event.stop()
         self.run_worker(
             self._open(self._references[event.option_index]), group="reference", exclusive=True
         )

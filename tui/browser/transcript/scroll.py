@@ -1,50 +1,37 @@
-"""The scrolling part of the transcript widget: paints a page, moves in the conversation, knows the
-current message."""
+"""The transcript widget without its keys: paints a page, follows the scroll bar, knows the current
+message."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.store.wording import N_, _
 
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
-from .entries import EntryKind, TranscriptModel
-from .page import Page, lay_out
+from .entries import TranscriptModel
+from .entry_lines import lay_out
+from .page import Page
 
 if TYPE_CHECKING:
     from .block_layout import Shown
-    from .paragraphs import MessageLayout
-
-_NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further part")}
-_NO_EARLIER = {EntryKind.DAY: N_("no earlier day"), EntryKind.SEAM: N_("no earlier part")}
 
 _GUTTER = 2
 """Cells on the left that mark the current message."""
 
 
-class Bookmark(NamedTuple):
-    """A message and a line of it; unlike a `Place`, valid in every reading of the conversation."""
-
-    root_id: str
-    message_id: int
-    line: int
-    """The line at the top of the page; negative if the page begins with rules above the message."""
-
-
 class TranscriptScroll(LongView, can_focus=True):
-    """Paints a `Page` and moves in it."""
+    """Paints a `Page`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
@@ -69,12 +56,6 @@ class TranscriptScroll(LongView, can_focus=True):
         """1 for the next find, -1 for the previous one, 0 to stop finding."""
 
     @dataclass
-    class LaidOut(Message, namespace="transcript_view"):
-        """Long messages have been laid out on another thread."""
-
-        layouts: dict[Shown, MessageLayout]
-
-    @dataclass
     class Seen(Message, namespace="transcript_view"):
         """The user, who is in the transcript, has the messages up to this one in sight."""
 
@@ -94,14 +75,6 @@ class TranscriptScroll(LongView, can_focus=True):
         """The entry last stepped to."""
         self._needed: tuple[int, int] | None = None
         self._placing = False
-        self._gone_to: int | None = None
-        """The entry or rule at which the last step ended."""
-        self._prompt_step = 0
-        """The direction (1 or -1) of a step to a prompt that has not been read and may be a
-        summary."""
-        self._mark: Bookmark | None = None
-        self._before: Bookmark | None = None
-        """Where the last jump began."""
 
     @property
     def model(self) -> TranscriptModel | None:
@@ -130,7 +103,11 @@ class TranscriptScroll(LongView, can_focus=True):
         """Return the entry that keys act on: the one last stepped to, else one in sight."""
         return self._current if self._current is not None else self.page.entry_in_sight()
 
-    # MessageLayout and painting
+    def tell(self, text: str) -> None:
+        """Show a text in the status line; an empty one removes what was said of the page."""
+        self.post_message(self.Notice(text))
+
+    # Painting
 
     def _place(self) -> None:
         """Lay out the page and update the scroll bar; called after every change."""
@@ -175,19 +152,18 @@ class TranscriptScroll(LongView, can_focus=True):
         self.page.deferred.clear()
         if messages:
             self._being_drawn |= messages
-            self.run_worker(lambda: self.post_message(self.LaidOut(lay_out(messages))), thread=True)
+            self.run_worker(self._lay_out(messages))
+
+    async def _lay_out(self, messages: set[Shown]) -> None:
+        layouts = await asyncio.to_thread(lay_out, messages)
+        self._being_drawn -= messages
+        self.page.take(layouts)
+        self._place()
 
     @property
     def is_drawing(self) -> bool:
         """Whether a message of the page is being laid out on another thread."""
         return bool(self._being_drawn)
-
-    def on_transcript_view_laid_out(self, event: LaidOut) -> None:
-        """Show messages that have been laid out."""
-        event.stop()
-        self._being_drawn -= event.layouts.keys()
-        self.page.take(event.layouts)
-        self._place()
 
     def watch_scroll_y(self, old: float, new: float) -> None:
         """Go to where the scroll bar was dragged; our own moves are exact already."""
@@ -216,171 +192,3 @@ class TranscriptScroll(LongView, can_focus=True):
         index, line = frame[y]
         gutter = "▎" if self.has_focus and index == self._current_index() and line else " "
         return self._strip(line, width, [Segment(f"{gutter} ", base + self._look_style("gutter"))])
-
-    # Jumps
-
-    def _go_to(self, index: int, *, lead: int = 0) -> None:
-        model = self.model
-        assert model is not None
-        self.page.go((index, 0))
-        if lead:
-            self.page.go(self.page.moved((index, 0), -lead))
-        self._place()
-        following = index if model.row(index) is not None else model.step(index, 1)
-        self._current = following if following is not None else index
-        self._gone_to = index
-        self.refresh()
-
-    def go_to_segment(self, session_id: str) -> bool:
-        """Show the beginning of a segment; False if it has no messages."""
-        index = self.model.entry_of_segment(session_id) if self.model is not None else None
-        if index is None:
-            return False
-        self._go_to(index)
-        return True
-
-    # Steps
-
-    def _follow_page(self) -> None:
-        """Make keys act on what is in sight instead of the entry last stepped to."""
-        self._current = self._gone_to = None
-        self._prompt_step = 0
-
-    def action_scroll_lines(self, lines: int) -> None:
-        """Scroll by lines."""
-        if not len(self.page):
-            return
-        before, at_end, stepped = self.page.place, self.page.at_end, (self._current, self._gone_to)
-        self._follow_page()
-        self.page.go(self.page.moved(before, lines))
-        self._place()
-        if (
-            self.page.place == before and abs(lines) == 1
-        ):  # at the end: step through the messages on the page
-            self._current, self._gone_to = stepped
-            self.page.at_end = at_end
-            self.action_step(lines, "")
-
-    def action_scroll_pages(self, pages: float) -> None:
-        """Scroll by pages."""
-        self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
-
-    def action_to_start(self) -> None:
-        """Go to the first line."""
-        if len(self.page):
-            self.remember()
-            self._go_to(0)
-
-    def action_to_end(self) -> None:
-        """Go to the last line, and follow new ones."""
-        self.remember()
-        self.page.at_end = True
-        self._follow_page()
-        self._place()
-        self.post_message(self.Notice(""))  # clears the count of new messages
-
-    def action_step(self, by: int, role: str) -> None:
-        """Go to the next or previous message, or prompt."""
-        start = self._current_index()
-        if self.model is None or start is None:
-            return
-        target = self.model.step(start, by, role)
-        if target is None:
-            self.post_message(
-                self.Notice(_("no further prompt") if role else _("no further message"))
-            )
-        else:
-            self._go_to(target)
-            self._prompt_step = by if role else 0
-
-    def _step_on(self) -> None:
-        """Step on from a prompt that turned out to be a summary when it was read."""
-        model, index, by = self.model, self._current, self._prompt_step
-        if model is None or index is None or not by or model.message(index) is None:
-            return
-        self._prompt_step = 0
-        if model.is_summary(index):
-            self.action_step(by, "user")
-
-    def action_step_rule(self, by: int, name: str) -> None:
-        """Go to the next or previous day or segment; backwards, first to the beginning of the
-        current one."""
-        model, kind = self.model, EntryKind(name)
-        if model is None or not len(self.page):
-            return
-        index, line = (self._gone_to, 0) if self._gone_to is not None else self.page.place
-        # Inside an entry, its own first line is the nearest rule backwards.
-        target = model.step_rule(index + (1 if by < 0 and line else 0), by, kind)
-        if target is None and by < 0 and kind is EntryKind.SEAM and index > 0:
-            target = 0  # the first segment has no seam above it
-        if target is None:
-            self.post_message(self.Notice(_((_NO_FURTHER if by > 0 else _NO_EARLIER)[kind])))
-        else:
-            self._go_to(target)
-
-    # Marks
-
-    def here(self) -> Bookmark | None:
-        """Return the place at the top of the page; None without a message."""
-        model = self.model
-        if model is None or not len(self.page):
-            return None
-        index, line = self.page.place
-        message = model.row(index)
-        while (
-            message is None and index < len(self.page) - 1
-        ):  # rules have no id, so take the message after them
-            line -= len(self.page.lines(index) or ())
-            index += 1
-            message = model.row(index)
-        return (
-            Bookmark(model.conversation.root_id, message.id, line) if message is not None else None
-        )
-
-    def remember(self) -> None:
-        """Remember where a jump begins, for `'` to go back to."""
-        self._before = self.here()
-
-    def go_back_to(self, bookmark: Bookmark) -> bool:
-        """Show a place again; False if this reading leaves its message out."""
-        index = self.model.entry_of(bookmark.message_id) if self.model is not None else None
-        if index is None:
-            return False
-        self._follow_page()
-        self.page.go(self.page.moved((index, 0), bookmark.line))
-        self._place()
-        return True
-
-    def action_mark(self) -> None:
-        """Mark this place."""
-        self._mark = self.here()
-        if self._mark is not None:
-            self.post_message(self.Notice(_("marked · ' comes back here")))
-
-    def action_to_mark(self) -> None:
-        """Go to the mark, else to where the last jump began; the key goes back to here the next
-        time."""
-        model = self.model
-        goal = self._mark if self._mark is not None else self._before
-        if model is None or goal is None or goal.root_id != model.conversation.root_id:
-            self.post_message(self.Notice(_("no mark in this conversation: m makes one")))
-            return
-        here = self.here()
-        if not self.go_back_to(goal):
-            self.post_message(
-                self.Notice(_("the marked message is not part of this reading: v shows everything"))
-            )
-        elif self._mark is not None:
-            self._mark = here
-        else:
-            self._before = here
-
-    # Mouse
-
-    def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self.action_scroll_lines(3)
-        event.stop()
-
-    def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self.action_scroll_lines(-3)
-        event.stop()

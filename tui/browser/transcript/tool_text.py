@@ -19,7 +19,7 @@ from hermes_browse.store.connection.stored_values import json_as_text
 from hermes_browse.store.messages.decode import LIMIT, load_json
 from hermes_browse.store.text import one_line, printable
 
-from ...text.styled import Line, Span, line_width, safe_text, split_lines
+from ...text.styled import Line, line_width, safe_text, split_lines
 from .markdown_layout import highlight, render_markdown, table_lines
 from .paragraphs import Paragraph, indent, plain
 
@@ -129,7 +129,7 @@ def coloured(text: str, base: str) -> list[Line]:
     """Split stored output into lines of printable spans, with colours as looks; `base` is the
     default."""
     decoder, look = AnsiDecoder(), base
-    spans: list[Span] = []
+    spans = []
     # Every second piece has the parameters of a sequence.
     for number, piece in enumerate(_SGR.split(text.replace("\r\n", "\n"))):
         if number % 2:
@@ -148,7 +148,7 @@ def diff_lines(text: str) -> list[Line]:
         (("+",), "added"),
         (("-",), "removed"),
     )
-    lines: list[Line] = []
+    lines = []
     for line in safe_text(text).split("\n"):
         look = next((name for starts, name in looks if line.startswith(starts)), "output")
         lines.append([(line, look)] if line else [])
@@ -157,25 +157,24 @@ def diff_lines(text: str) -> list[Line]:
 
 def _is_log(text: str) -> bool:
     lines = [line for line in text[:_HEAD].split("\n")[:20] if line.strip()]
-    return len(lines) > 1 and sum(_STAMP.match(line) is not None for line in lines) * 2 >= len(
-        lines
-    )
+    stamped = list(filter(_STAMP.match, lines))
+    return len(lines) > 1 and len(stamped) * 2 >= len(lines)
 
 
 def _log(text: str) -> list[Line]:
-    lines: list[Line] = []
+    lines = []
     for line in safe_text(text).split("\n"):
-        spans: list[Span] = []
         stamp = _STAMP.match(line)
-        position = stamp.end() if stamp else 0
-        if stamp:
-            spans.append((line[:position], "comment"))
-        level = _LEVEL.search(line, position, position + 60)
-        if level:
-            spans.append((line[position : level.start()], "output"))
-            spans.append((level[0], _LEVEL_LOOKS[(level.lastindex or 1) - 1]))
-            position = level.end()
-        spans.append((line[position:], "output"))
+        end = stamp.end() if stamp else 0
+        level = _LEVEL.search(line, end, end + 60)
+        first, rest = level.span() if level else (end, end)
+        look = _LEVEL_LOOKS[level.lastindex - 1] if level and level.lastindex else "output"
+        spans = [
+            (line[:end], "comment"),
+            (line[end:first], "output"),
+            (line[first:rest], look),
+            (line[rest:], "output"),
+        ]
         lines.append([span for span in spans if span[0]])
     return lines
 
@@ -191,12 +190,10 @@ def _columns(text: str) -> list[list[str]] | None:
 def _numbered(text: str, language: str) -> list[Paragraph] | None:
     """Lay out a file with line numbers, as tools that read files return it; None for any other
     text."""
-    matches: list[re.Match[str]] = []
-    for row in text.rstrip("\n").split("\n"):
-        match = _NUMBERED.match(row)
-        if match is None:
-            return None
-        matches.append(match)
+    rows = text.rstrip("\n").split("\n")
+    matches = list(filter(None, map(_NUMBERED.match, rows)))
+    if len(matches) < len(rows):
+        return None
     room = len(matches[-1][1])
     code = highlight(safe_text("\n".join(match[2] for match in matches)), language)
     hang = ((" " * (room + 1), "dim"),)
@@ -231,7 +228,7 @@ def block(text: str, width: int, language: str = "") -> list[Paragraph]:
         rows = _columns(text)
         if rows is not None:
             return table_lines(
-                [[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width
+                [[[(safe_text(cell), "output")] for cell in row] for row in rows], width
             )
     if "Traceback (most recent call last)" in head:
         language = "pytb"
@@ -254,14 +251,13 @@ def _table_of(value: object) -> list[list[str]] | None:
     names = list(value[0])
     if not 0 < len(names) <= _MAX_COLUMNS:
         return None
-    rows = [[str(name) for name in names]]
+    rows = [names]
     for item in value:
         if not isinstance(item, dict) or list(item) != names:
             return None
         cells = ["" if each is None else str(each) for each in item.values()]
-        if any(isinstance(each, dict | list) for each in item.values()) or any(
-            len(cell) > 200 for cell in cells
-        ):
+        is_nested = any(isinstance(each, dict | list) for each in item.values())
+        if is_nested or max(map(len, cells)) > 200:
             return None
         rows.append(cells)
     return rows
@@ -275,7 +271,7 @@ def pretty(value: object, width: int) -> list[Paragraph]:
             [[(one_line(cell), "output" if number else "output bold")] for cell in row]
             for number, row in enumerate(rows)
         ]
-        return table_lines(cells, [], width)
+        return table_lines(cells, width)
     short = json.dumps(value, ensure_ascii=False)
     text = short if len(short) <= width else json.dumps(value, ensure_ascii=False, indent=2)
     return list(map(Paragraph, highlight(safe_text(text), "json")))
@@ -310,7 +306,7 @@ def tool_text(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragrap
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text, width, hint.language if hint.is_result else "")
-    paragraphs: list[Paragraph] = []
+    paragraphs = []
     main = (
         next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None)
         if hint.is_result

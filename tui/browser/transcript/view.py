@@ -14,8 +14,8 @@ from ...settings.keys.pane_commands import TRANSCRIPT
 from ...text.styled import line_text
 from ...widgets.bindings import bindings, following
 from .entries import Look, Tools, TranscriptModel
+from .moves import TranscriptMoves
 from .page import SeenByModel
-from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -29,7 +29,7 @@ _LEAD = 2
 """Lines shown above a match."""
 
 
-class TranscriptView(TranscriptScroll):
+class TranscriptView(TranscriptMoves):
     """Shows a `TranscriptModel`."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(TRANSCRIPT)
@@ -61,7 +61,7 @@ class TranscriptView(TranscriptScroll):
             matchers: Terms to highlight.
             segment: Begin at this session instead.
         """
-        self.page.matchers, self.page.hit, self.page.hit_number = matchers, message_id, None
+        self.page.light(matchers, message_id)
         self.page.open(model)
         self._unfolded = self._needed = None
         self._follow_page()
@@ -118,7 +118,7 @@ class TranscriptView(TranscriptScroll):
         """Unfold the current message, or fold it again."""
         index = self._current_index()
         if index is None or self.model is None or not self.model.is_foldable(index):
-            self.post_message(self.Notice(_("nothing is folded here")))
+            self.tell(_("nothing is folded here"))
             return
         self.page.opened ^= {index}
         self._unfolded = None  # stays as the user folds it
@@ -135,21 +135,18 @@ class TranscriptView(TranscriptScroll):
     def action_cycle_tools(self) -> None:
         """Show tool calls not at all, short, or in full."""
         self._set_look(self.page.look._replace(tools=following(Tools, self.page.look.tools)))
-        self.post_message(self.Notice(_(_TOOLS[self.page.look.tools])))
+        self.tell(_(_TOOLS[self.page.look.tools]))
 
     def action_toggle_reasoning(self) -> None:
         """Show or fold reasoning."""
         self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
-        self.post_message(
-            self.Notice(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
-        )
+        self.tell(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
 
     # Matches
 
     def highlight(self, matchers: Sequence[Matcher]) -> None:
         """Highlight other terms without scrolling."""
-        self.page.matchers, self.page.hit, self.page.hit_number = matchers, None, None
-        self.page.forget()
+        self.page.light(matchers)
         self._place()
 
     @property

@@ -25,7 +25,6 @@ from ...settings.keys.screen_commands import FILE_CHANGES
 from ...text import formats
 from ...text.change_words import author, notes, summary
 from ...text.styled import line_text, row_line
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from ..conversation_screen import ConversationScreen
@@ -55,8 +54,7 @@ class ChangesScreen(ConversationScreen):
         self._asked: Place | None = None
         """The message whose prompt is shown."""
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield TextLine(id="files-head")
@@ -64,8 +62,6 @@ class ChangesScreen(ConversationScreen):
             with Vertical(id="side"):
                 yield TextLine(id="asked")
                 yield DiffList(id="diff")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
     @property
     def diff(self) -> DiffList:
@@ -77,7 +73,7 @@ class ChangesScreen(ConversationScreen):
         if changes == self._changes:
             return
         self._changes = changes
-        self.show_title(_("changes"), f"{summary(changes)} · {self.title_of_it}")
+        self.show_title(_("changes"), f"{summary(changes)} · {self.about}")
         files = [FileRow(change, changes.directory, self._own) for change in changes.files]
         heads: list[ListRow] = []
         if not files:

@@ -110,14 +110,12 @@ class Axis(NamedTuple):
         return start + (place - index) * (end - start)
 
     def place_of(self, when: float) -> float:
-        """The position of a time on the axis, from 0 to 1."""
-        if not self.columns:
-            return 0.0
+        """The position of a time on the axis, from 0 to 1; there is at least one column."""
         edges = self.edges
-        index = min(max(bisect_right(edges, when) - 1, 0), len(self.columns) - 1)
+        when = min(max(when, edges[0]), edges[-1])
+        index = min(bisect_right(edges, when), len(self.columns)) - 1
         start, end = edges[index : index + 2]
-        within = (when - start) / (end - start) if end > start else 0.0
-        return max(0.0, min((index + max(0.0, min(within, 1.0))) / len(self.columns), 1.0))
+        return (index + (when - start) / (end - start)) / len(self.columns)
 
 
 def read_points(catalog: Catalog) -> list[Point]:
@@ -137,8 +135,8 @@ def read_points(catalog: Catalog) -> list[Point]:
     return points
 
 
-def _edges(unit: str, first: float, last: float, most: int) -> list[float] | None:
-    """Return the starts of the columns between two times, then the end of the last; None if more
+def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
+    """Return the starts of the columns between two times, then the end of the last; empty if more
     than `most`."""
     at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
     months = {"month": 1, "quarter": 3, "year": 12}.get(unit, 0)
@@ -149,7 +147,7 @@ def _edges(unit: str, first: float, last: float, most: int) -> list[float] | Non
     edges = [at.timestamp()]
     while edges[-1] <= last:
         if len(edges) > most:
-            return None
+            return []
         if months:
             month = at.month - 1 + months
             at = at.replace(year=at.year + month // 12, month=month % 12 + 1)
@@ -182,9 +180,8 @@ def make_axis(
     if points:
         first = max(min(each.when for each in points), 0.0)
         for unit in UNITS:
-            unit_edges = _edges(unit, min(first, now), now, max(most, 2))
-            if unit_edges is not None:
-                edges = unit_edges
+            edges = _edges(unit, min(first, now), now, max(most, 2))
+            if edges:
                 break
         else:
             edges = [first + (now - first) * index / most for index in range(most + 1)]
@@ -273,25 +270,20 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
     """Return the line of `width` cells below the columns: years, and months by their twelve short
     names if they fit."""
-    line = [" "] * width
-    count = len(axis.columns)
-    free = 0
-    before: datetime | None = None
+    line = ""
+    before = None
     for index, each in enumerate(axis.columns):
         at = datetime.fromtimestamp(each.start)
-        text = ""
-        if before is None or at.year != before.year:
-            text = (
-                str(at.year)
-                if before is not None or at.month == 1
-                else f"{months[at.month - 1]} {at.year}"
-            )
-        elif at.month != before.month:
-            text = months[at.month - 1]
+        text = month = months[at.month - 1]
+        if before is None and at.month > 1:
+            text = f"{month} {at.year}"
+        elif before is None or at.year != before.year:
+            text = str(at.year)
+        elif at.month == before.month:
+            text = ""
         before = at
-        place = index * width // count
-        cells = cell_len(text)
-        if text and place >= free and place + cells <= width:
-            line[place : place + cells] = [text, *[""] * (cells - 1)]
-            free = place + cells + 1
-    return "".join(line)
+        place = index * width // len(axis.columns)
+        is_free = not line or place > cell_len(line)
+        if text and is_free and place + cell_len(text) <= width:
+            line = formats.fit(line, place) + text
+    return formats.fit(line, width)

@@ -11,9 +11,7 @@ from textual.content import Content
 from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
-from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Query
@@ -66,8 +64,9 @@ class PlanScreen(SubScreen):
         """Keys of jobs whose runs are shown."""
         self.is_planning = False
         """`view` is about to be replaced."""
-        self._waiting: Callable[[PreparedPlan], object] | None = None
-        """What the user wants to do with the plan that is being made."""
+        self._wanted = ""
+        """What the user wants to do with the plan that is being made: `archive`, `delete` or
+        nothing."""
 
     @property
     def is_pending(self) -> bool:
@@ -77,7 +76,7 @@ class PlanScreen(SubScreen):
         """Make another plan after a moment without keys."""
         self.choices.rules = self.main.edits.choices.rules = rules.text
         self.choices.left_out = frozenset()
-        self._waiting = None
+        self._wanted = ""
         self.plan_anew(_REST)
 
     def plan_anew(self, rest: float = 0.0) -> None:
@@ -100,7 +99,7 @@ class PlanScreen(SubScreen):
             job = planning(self.main, selection, measure=False)
             self.planned = await self.read(job)
         except BrowseError:
-            self.is_planning, self._waiting = False, None
+            self.is_planning, self._wanted = False, ""
             raise
         await self._lay_out()
 
@@ -111,7 +110,7 @@ class PlanScreen(SubScreen):
             self._is_made()
             if view.is_measured:
                 break
-            more = partial(_measured, plan=self.planned.plan, sizes=self.main.sizes)
+            more = partial(OpenStore.measure_more, plan=self.planned.plan, known=self.main.sizes)
             self.planned = self.planned._replace(plan=await self.read(more))
         self._measure_once()
 
@@ -210,29 +209,27 @@ class PlanScreen(SubScreen):
 
     # Carrying out
 
-    def action_archive(self) -> None:
-        self._when_made(lambda planned: self.start("ready", self._archive, planned))
-
-    def action_delete(self) -> None:
-        self._when_made(self.main.edits.ask)
-
-    def _when_made(self, act: Callable[[PreparedPlan], object]) -> None:
+    def action_carry_out(self, wanted: str) -> None:
         """Act on what goes, once the plan by the present rules is shown."""
         self.say(_("making the plan …"), look="")
-        self._waiting = act
+        self._wanted = wanted
         if not self.is_planning:
             self._is_made()
 
     def _is_made(self) -> None:
         """Do what waited for the plan."""
         self.is_planning = False
-        act, self._waiting = self._waiting, None
-        if act is None:
+        wanted, self._wanted = self._wanted, ""
+        if not wanted:
             return
         if self.planned is None or self.view is None or not self.view.plan.selected:
             self._say_nothing()
+            return
+        planned = self.planned._replace(plan=self.view.plan)
+        if wanted == "archive":
+            self.start("ready", self._archive, planned)
         else:
-            act(self.planned._replace(plan=self.view.plan))
+            self.main.edits.ask(planned)
 
     async def _archive(self, planned: PreparedPlan) -> None:
         plan = await self.call(planned.plan.without_archived)
@@ -243,7 +240,3 @@ class PlanScreen(SubScreen):
 
     def _say_nothing(self) -> None:
         self.say(_("nothing to clean up by these rules"), look="")
-
-
-def _measured(store: OpenStore, plan: Plan, sizes: dict[str, Sizes]) -> Plan:
-    return store.measure_more(plan, sizes)

@@ -5,16 +5,17 @@ Laying out visits every conversation of the plan; making a row visits that row o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hermes_browse.store.cleanup.spared import count_reasons, last_use
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
-from ...browser.list.list_model import RowDetails, job_key_of
+from ...browser.list.list_model import job_key_of
+from ...browser.list.row_details import RowDetails
 from ...text.plan_lines import along_line, spared_line, totals_line
-from ...widgets.list_rows import ListRow, NoteRow
+from ...widgets.list_rows import FixedRows, ListRow, NoteRow
 from .plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ Row = TypeVar("Row", PlanRow, SparedRow)
 def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
     """Put the runs of each cron job together, in the place of the first one; the job of any other
     conversation is empty."""
-    lines: list[tuple[str, list[Entry]]] = []
+    lines = []
     jobs: dict[str, list[Entry]] = {}
     for entry in entries:
         job = job_key_of(entry.conversation.root) or ""
@@ -45,7 +46,7 @@ def _by_job(entries: Iterable[Entry]) -> list[tuple[str, list[Entry]]]:
 
 def _unfolded(rows: Sequence[Row], opened: Container[str], make: Callable[..., Row]) -> list[Row]:
     """Return rows with those of the runs of opened jobs below theirs; `make` makes a row of runs."""
-    unfolded: list[Row] = []
+    unfolded = []
     for row in rows:
         if row.key in opened:
             unfolded.append(row._replace(is_open=True))
@@ -67,7 +68,7 @@ def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tupl
         name = details.job_title(row.conversation) if row.job else row.conversation.title
         return not name, (name or "").casefold()
 
-    keys: Mapping[PlanOrder, Callable[[PlanRow], tuple[object, ...]]] = {
+    keys = {
         PlanOrder.IDLE: lambda row: last_use(row.sums.oldest.conversation),
         PlanOrder.SIZE: lambda row: (-row.sums.bytes,),
         PlanOrder.COST: lambda row: (-(row.sums.cost_usd or 0.0),),
@@ -77,7 +78,7 @@ def _sort_key(order: PlanOrder, details: RowDetails) -> Callable[[PlanRow], tupl
     return keys[order]
 
 
-class PlanRows:
+class PlanRows(FixedRows):
     """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until
     it is opened.
 
@@ -112,14 +113,11 @@ class PlanRows:
         goes.sort(key=_sort_key(order, details))
         self._biggest = max((row.sums.bytes for row in goes), default=0)
         stays = [staying(runs, job) for job, runs in _by_job(plan.spared)]
-        self._rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
+        rows: list[ListRow] = [*_unfolded(goes, opened, going)] or [NoteRow(empty)]
         if stays:
             kept = _("matched but kept ({count:,}):", count=len(plan.spared))
-            self._rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
-        self._index = {row.key: index for index, row in enumerate(self._rows)}
-
-    def __len__(self) -> int:
-        return len(self._rows)
+            rows += [NoteRow(kept), *_unfolded(stays, opened, staying)]
+        super().__init__(rows)
 
     def row(self, index: int) -> ListRow:
         row = self._rows[index]
@@ -134,9 +132,6 @@ class PlanRows:
             return row._replace(runs=[row.runs[0]._replace(conversation=named)])
         return row._replace(runs=[row.runs[0]._replace(conversation=named)])
 
-    def index_of(self, key: str) -> int | None:
-        return self._index.get(key)
-
     def lacking(self, first: int, last: int) -> Sequence[Conversation]:
         rows = self._rows[first : last + 1]
         return self._details.nameless(
@@ -147,7 +142,7 @@ class PlanRows:
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
     """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have
     their own tips."""
-    freed: dict[str, int] = {}
+    freed = {}
     for planned in plan.selected:
         freed[planned.conversation.id] = planned.own.total
         for session in planned.subagents:

@@ -14,14 +14,12 @@ from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.list_model import job_key_of
 from ...settings.keys.screen_commands import PRUNE
 from ...widgets.bindings import following
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from .axis import Axis, Measure, make_axis, read_points
@@ -35,8 +33,6 @@ from .tile_map import TileMap
 from .time_axis import TimeAxis
 from .totals import TotalLines
 
-_UPDATE = 0.4
-"""Seconds between two updates while the store is measured."""
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
 
@@ -52,15 +48,15 @@ class PruneScreen(PlanScreen):
     measure: var[Measure] = var(Measure.BYTES, init=False)
     """The quantity on the axis."""
 
-    def compose(self) -> ComposeResult:
+    def content(self) -> ComposeResult:
         count = len(self.main.marks)
         marked = ngettext(
             "1 marked in the list · rules add more",
             "{count:,} marked in the list · rules add more",
             count,
+            count=count,
         )
-        yield TextLine(id="header")
-        hint = marked.format(count=count) if count else ""
+        hint = marked if count else ""
         yield RulesBox(self.choices.rules, hint, self.main.clock)
         yield ToggleLine(id="switches")
         yield TimeAxis(id="axis")
@@ -68,14 +64,8 @@ class PruneScreen(PlanScreen):
             with Vertical(id="left"):
                 yield TextLine(id="plan-head")
                 yield ConversationList(id="plan")
-            yield SpacePane(self.main).data_bind(
-                PlanScreen.view, PlanScreen.space, PlanScreen.space_title
-            )
-        yield TotalLines(one_line(self.main.store.path.name, 60)).data_bind(
-            PlanScreen.planned, PlanScreen.view, PlanScreen.space
-        )
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
+            yield SpacePane(self)
+        yield TotalLines(self)
 
     def on_mount(self) -> None:
         self.rows.clock = self.axis.clock = self.main.clock
@@ -124,7 +114,6 @@ class PruneScreen(PlanScreen):
 
     @on(TimeAxis.Moved)
     def cut_moved(self, event: TimeAxis.Moved) -> None:
-        event.stop()
         self._cut_at(event.days)
 
     def _cut_at(self, days: int) -> None:
@@ -137,13 +126,11 @@ class PruneScreen(PlanScreen):
         return self.main.clock() - age if age is not None else None
 
     @on(Input.Submitted, "#rules")
-    def rules_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
+    def rules_submitted(self) -> None:
         self.set_focus(self.rows)
 
     @on(ToggleLine.Switched)
     def clicked(self, event: ToggleLine.Switched) -> None:
-        event.stop()
         self.action_switch(event.index)
 
     def action_switch(self, index: int) -> None:
@@ -215,7 +202,6 @@ class PruneScreen(PlanScreen):
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
         if not self.map.has_focus_within:
             self._describe_row(by_hand=event.by_hand)
 
@@ -227,7 +213,6 @@ class PruneScreen(PlanScreen):
     @on(ConversationList.Selected)
     def selected(self, event: ConversationList.Selected) -> None:
         """Read a conversation, or show the runs of a job."""
-        event.stop()
         row = event.row
         if isinstance(row, PlanRow | SparedRow):
             if row.job:
@@ -238,7 +223,6 @@ class PruneScreen(PlanScreen):
     @on(TileMap.Highlighted)
     def tile_highlighted(self, event: TileMap.Highlighted) -> None:
         """Describe the tile, and move the cursor of the plan to its conversation."""
-        event.stop()
         self.say(event.tile.about())
         if conversation := self.map.current:
             keys = f"p{conversation.root_id}", f"j{job_key_of(conversation.root)}"
@@ -248,13 +232,11 @@ class PruneScreen(PlanScreen):
             )
 
     @on(TileMap.Toggled)
-    def tile_clicked(self, event: TileMap.Toggled) -> None:
-        event.stop()
+    def tile_clicked(self) -> None:
         self.action_take()
 
     @on(TileMap.Selected)
-    def tile_selected(self, event: TileMap.Selected) -> None:
-        event.stop()
+    def tile_selected(self) -> None:
         self.action_read()
 
     # Keys

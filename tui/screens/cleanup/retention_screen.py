@@ -23,16 +23,15 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...browser.context import Context
 from ...browser.list.conversation_list import ConversationList
-from ...browser.list.list_model import RowDetails
+from ...browser.list.row_details import RowDetails
 from ...settings.keys.screen_commands import RETENTION
 from ...settings.store_paths import sessions_folder, trash_folder
 from ...text import formats
 from ...text.styled import Line, line_text, row_line
 from ...widgets.columns import Column, Columns
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, NoteRow
-from ..sub_screen import SubScreen
+from ..list_screen import ListScreen
 from .axis import coming
 from .plan_rows import idle_age
 from .time_axis import TimeAxis
@@ -148,38 +147,22 @@ def _none(rules: RetentionRules) -> NoteRow:
     return NoteRow(_("It is unknown which conversations would go."))
 
 
-class RetentionScreen(SubScreen):
+class RetentionScreen(ListScreen):
     """Conversations by the day on which Hermes deletes them."""
 
     HELP_TITLE = N_("Retention: what Hermes will delete")
     KEYS = RETENTION
+    TITLE = N_("retention: what Hermes will delete")
 
     outlook: var[_Outlook | None] = var(None, init=False, always_update=True)
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         yield TextLine(id="rule")
         yield TimeAxis(title=_("deletions"), can_cut=False, id="axis")
         yield TextLine(id="forecasts-head")
         yield ConversationList(id="forecasts")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
-    def on_mount(self) -> None:
-        self.forecasts.clock = self.main.clock
-        self.show_title(_("retention: what Hermes will delete"))
-        self.set_focus(self.forecasts)
-        self.forecasts.show(FixedRows([NoteRow(_("looking …"))]))
-        self.catalog_changed()
-
-    @property
-    def forecasts(self) -> ConversationList:
-        return self.query_one("#forecasts", ConversationList)
-
-    def catalog_changed(self) -> None:
-        self.start("radar", self._read_outlook)
-
-    async def _read_outlook(self) -> None:
+    async def read_rows(self) -> None:
         current, now = self.main.catalog, self.main.clock()
 
         def look(store: OpenStore) -> _Outlook:
@@ -195,7 +178,7 @@ class RetentionScreen(SubScreen):
         self.query_one(TimeAxis).set_class(not outlook.leaving, "-empty")
         self._show_axis()
         forecasts = _Forecasts(outlook.leaving, self.main.details)
-        self.forecasts.show(forecasts if outlook.leaving else FixedRows([_none(outlook.rules)]))
+        self.rows.show(forecasts if outlook.leaving else FixedRows([_none(outlook.rules)]))
 
     def on_resize(self, event: Resize) -> None:
         super().on_resize(event)
@@ -212,11 +195,11 @@ class RetentionScreen(SubScreen):
 
     @property
     def _row(self) -> ForecastRow | None:
-        row = self.forecasts.current
+        row = self.rows.current
         return row if isinstance(row, ForecastRow) else None
 
     def _show_head(self) -> None:
-        width = self.forecasts.scrollable_content_region.width
+        width = self.rows.scrollable_content_region.width
         lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
         head = row_line(lead, (_("conversation"), "dim"), _COLUMNS.head(width), width)
         self.line("forecasts-head").update(Content.styled(line_text(head), "dim"))
@@ -224,7 +207,6 @@ class RetentionScreen(SubScreen):
     @on(ConversationList.Highlighted, "#forecasts")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Say why the conversation goes, and show when on the axis."""
-        event.stop()
         if isinstance(event.row, ForecastRow):
             self.describe(event.row.forecast.reason, by_hand=event.by_hand)
             self._show_axis()
@@ -238,7 +220,6 @@ class RetentionScreen(SubScreen):
     @on(ConversationList.Selected, "#forecasts")
     def selected(self, event: ConversationList.Selected) -> None:
         """Read the conversation."""
-        event.stop()
         if isinstance(event.row, ForecastRow):
             self.read_conversation(event.row.conversation)
 

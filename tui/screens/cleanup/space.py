@@ -5,44 +5,38 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.reactive import var
 
-from hermes_browse.store.cleanup.space_map import SpaceMap
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 
-from ...browser.context import Context
 from ...text import formats
 from ...widgets.lines import TextLine
-from .plan_view import PlanView
+from .plan_screen import PlanScreen
 from .tile_map import MOST_TILES, StoreBytes, Tile, TileMap
 
 
 class SpacePane(Vertical):
-    """Shows what the screen has measured; `main` has the names of conversations."""
+    """Shows what the screen has measured."""
 
-    view: var[PlanView | None] = var(None, init=False, always_update=True)
-    space: var[SpaceMap | None] = var(None, init=False, always_update=True)
-    space_title: var[Content] = var(Content(""), init=False)
-
-    def __init__(self, main: Context) -> None:
+    def __init__(self, plans: PlanScreen) -> None:
         super().__init__(id="side")
-        self._main = main
+        self._plans, self._main = plans, plans.main
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="map-title")
         yield TileMap(id="map")
 
-    def watch_space_title(self, title: Content) -> None:
-        for line in self.query("#map-title").results(TextLine):  # none before it is mounted
-            line.update(title)
-
     def on_mount(self) -> None:
-        self.watch_space_title(self.space_title)
+        self.watch(self._plans, "space_title", self._show_title)
+        self.watch(self._plans, "view", self.redraw, init=False)
+        self.watch(self._plans, "space", self.redraw, init=False)
+
+    def _show_title(self, title: Content) -> None:
+        self.query_one("#map-title", TextLine).update(title)
 
     def redraw(self) -> None:
         """Draw the map again, with the names read since."""
-        view, space = self.view, self.space
+        view, space = self._plans.view, self._plans.space
         if space is None:
             return
         freed = view.freed if view is not None else {}
@@ -53,8 +47,6 @@ class SpacePane(Vertical):
         goes = view.totals.bytes if view is not None else 0
         store = StoreBytes(largest, len(space.conversations), space.total, goes)
         self.query_one(TileMap).show(store)
-
-    watch_view = watch_space = redraw
 
     def _name_of(self, tip: str) -> str:
         conversation = self._main.catalog.of_session(tip)
@@ -70,6 +62,7 @@ class SpacePane(Vertical):
 
     def nameless(self) -> list[Conversation]:
         """Return the largest conversations that have no title and no preview yet."""
-        largest = self.space.conversations[:MOST_TILES] if self.space is not None else ()
+        space = self._plans.space
+        largest = space.conversations[:MOST_TILES] if space is not None else ()
         conversations = (self._main.catalog.of_session(each.tip) for each in largest)
         return self._main.details.nameless(filter(None, conversations))

@@ -6,14 +6,15 @@ from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.reactive import var
 
 from hermes_browse.store.cleanup.space_map import FileSpace, SpaceMap
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...browser.edit.bulk import PreparedPlan
 from ...text import formats
 from ...widgets.lines import TextLine
+from .plan_screen import PlanScreen
 from .plan_view import PlanView
 
 
@@ -71,46 +72,48 @@ def _sizes(file: FileSpace, goes: int, given_back: int) -> list[str]:
 
 
 class TotalLines(Vertical):
-    """What a plan does, in numbers; `name` is that of the file, printable."""
+    """What a plan does, in numbers."""
 
-    planned: var[PreparedPlan | None] = var(None, init=False, always_update=True)
-    view: var[PlanView | None] = var(None, init=False, always_update=True)
-    space: var[SpaceMap | None] = var(None, init=False, always_update=True)
-
-    def __init__(self, name: str) -> None:
+    def __init__(self, plans: PlanScreen) -> None:
         super().__init__()
-        self._file_name = name
+        self._plans = plans
+        self._file_name = one_line(plans.main.store.path.name, 60)
 
     def compose(self) -> ComposeResult:
         yield TextLine(id="totals")
         yield TextLine(id="stays")
         yield TextLine(id="file")
 
+    def on_mount(self) -> None:
+        self.watch(self._plans, "planned", self._dim, init=False)
+        self.watch(self._plans, "view", self._show, init=False)
+        self.watch(self._plans, "space", self._show, init=False)
+
     def on_resize(self) -> None:
         self._show_file()
 
-    def watch_planned(self) -> None:
-        if self.planned is None:
+    def _dim(self, planned: PreparedPlan | None) -> None:
+        if planned is None:
             self._show_plan()
 
-    def watch_view(self) -> None:
+    def _show(self) -> None:
         self._show_plan()
         self._show_file()
-
-    watch_space = watch_view
 
     def _line(self, name: str) -> TextLine:
         return self.query_one(f"#{name}", TextLine)
 
     def _show_plan(self) -> None:
-        self._line("totals").update(what_goes(self.view, self.space, is_old=self.planned is None))
-        stays = self.view.stays if self.view is not None else ""
+        plans, view = self._plans, self._plans.view
+        self._line("totals").update(what_goes(view, plans.space, is_old=plans.planned is None))
+        stays = view.stays if view is not None else ""
         self._line("stays").update(Content.styled(f" {stays}", "dim"))
 
     def _show_file(self) -> None:
-        if self.space is None:
+        space, view = self._plans.space, self._plans.view
+        if space is None:
             return
-        file, totals = self.space.file, self.view.totals if self.view is not None else None
+        file, totals = space.file, view.totals if view is not None else None
         used = file.file_bytes - file.free_bytes
         freed = min(totals.free_bytes, used) if totals is not None else 0
         given_back = min(totals.given_back_bytes, used) if totals is not None else 0

@@ -38,7 +38,7 @@ class CompactionRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         compaction = self.compaction
         when = formats.timestamp(compaction.at) or _("unknown time")
-        line: Line = [_mark(compaction), (formats.fit(when, 18), "title")]
+        line = [_mark(compaction), (formats.fit(when, 18), "title")]
         if width >= _WAY_FROM:
             line.append((formats.fit(_(WAYS[compaction.kind]), 13), "dim"))
         line.append((formats.fit(outcome(compaction), 20), "plain"))
@@ -70,10 +70,6 @@ def _tokens(compaction: Compaction) -> str:
     return _("~{before} ▸ {after} tok", before=before, after=after)
 
 
-def _most(compactions: Sequence[Compaction]) -> int:
-    return max((max(each.bytes_before, each.bytes_after) for each in compactions), default=0)
-
-
 def outcome(compaction: Compaction) -> str:
     """Return how many messages became what: `27 msgs ▸ summary`."""
     if CompactionNote.ABORTED in compaction.notes:
@@ -91,7 +87,7 @@ def compaction_rows(
 
     `lost` says by number how much was lost, as far as it is known; "…" stands for the others.
     """
-    most = _most(compactions)
+    most = max((max(each.bytes_before, each.bytes_after) for each in compactions), default=0)
     return [
         CompactionRow(number, compaction, most, lost.get(number, "…"))
         for number, compaction in enumerate(compactions)

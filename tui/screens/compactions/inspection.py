@@ -4,6 +4,7 @@ sentences, Markdown."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.compression.compactions import (
@@ -48,12 +49,15 @@ Sides = tuple[TranscriptModel, TranscriptModel]
 first."""
 
 
-class Inspection:
+class Inspection(NamedTuple):
     """The compactions of a conversation with all its segments, oldest first."""
 
-    def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
-        self.conversation, self.history = conversation, history
-        self.compactions = history.compactions
+    conversation: Conversation
+    history: CompactionHistory
+
+    @property
+    def compactions(self) -> Sequence[Compaction]:
+        return self.history.compactions
 
     def first(self, wanted: int | None, message_id: int | None) -> int:
         """Return the compaction to begin with: the wanted one, else that of a message, else the
@@ -114,12 +118,13 @@ def remedy(inspection: Inspection, compaction: Compaction) -> str:
     """Return a sentence about what helps where the model went on without the messages; empty where
     it did not."""
     if compaction.is_still_there:
-        words = ngettext(
+        count = len(compaction.before)
+        return ngettext(
             "R resumes with this message.",
             "R resumes with all {count:,} messages.",
-            len(compaction.before),
+            count,
+            count=count,
         )
-        return words.format(count=len(compaction.before))
     if CompactionNote.NO_ORIGINALS in compaction.notes:
         return _("They may be in another conversation: search for words of the summary.")
     if not compaction.is_broken:
@@ -138,23 +143,24 @@ def title_of_replaced(compaction: Compaction) -> str:
     if not count:
         return _("Replaced: nothing")
     if compaction.is_broken:
-        words = ngettext("Left behind: 1 message", "Left behind: {count:,} messages", count)
-    else:
-        words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", count)
-    return words.format(count=count)
+        return ngettext(
+            "Left behind: 1 message", "Left behind: {count:,} messages", count, count=count
+        )
+    return ngettext("Replaced: 1 message", "Replaced: {count:,} messages", count, count=count)
 
 
 def title_of_instead(compaction: Compaction) -> str:
     """Return the title of the right pane."""
     if compaction.is_still_there:
         count = len(compaction.before)
-        words = ngettext("Still there: 1 message", "Still there: {count:,} messages", count)
-        return words.format(count=count)
+        return ngettext(
+            "Still there: 1 message", "Still there: {count:,} messages", count, count=count
+        )
     kept = len(compaction.kept) + len(compaction.not_stored_again)
     first = _("no summary") if compaction.summary is None else _("the summary")
     if kept:
-        words = ngettext("1 carried over", "{count:,} carried over", kept)
-        first = f"{first} · {words.format(count=kept)}"
+        carried = ngettext("1 carried over", "{count:,} carried over", kept, count=kept)
+        first = f"{first} · {carried}"
     elif compaction.summary is None:
         return _("Instead: nothing")
     return _("Instead: {parts}", parts=first)

@@ -77,7 +77,6 @@ class PartPane(TranscriptView, inherit_bindings=False):
 
     def on_transcript_view_needed(self, event: TranscriptView.Needed) -> None:
         """Read the messages that came into sight."""
-        event.stop()
         self._owner.start(self._group, read_missing, self._owner, self, event.first, event.last)
 
     def loaded(self) -> None:

@@ -24,10 +24,9 @@ from ...settings.keys.screen_commands import COMPACTIONS
 from ...terminal import clipboard
 from ...text import formats
 from ...text.read_family import count_lost
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows, NoteRow
-from ..sub_screen import SubScreen
+from ..conversation_screen import ConversationScreen
 from .compaction_rows import CompactionRow, compaction_rows
 from .inspection import (
     WAYS,
@@ -70,11 +69,7 @@ def _about(inspection: Inspection, compaction: Compaction) -> Content:
     return Content.assemble((f"! {helps}", "$warning"), (f" · {facts}", "dim"))
 
 
-def _find_losses(compaction: Compaction, store: OpenStore) -> Losses:
-    return store.losses(compaction)
-
-
-class CompactionsScreen(SubScreen):
+class CompactionsScreen(ConversationScreen):
     """The compactions of the current conversation; it begins with the one of a number, else with
     that of the current message, else with the newest."""
 
@@ -83,19 +78,17 @@ class CompactionsScreen(SubScreen):
     EXAMPLES_TITLE = N_("What is shown")
     EXAMPLES = _EXAMPLES
     KEYS = COMPACTIONS
+    TITLE = N_("compactions")
 
     def __init__(self, main: MainScreen, begin: int | None = None) -> None:
         super().__init__(main)
-        conversation = main.current
-        assert conversation is not None
         self._begin = begin
-        self._inspection = Inspection(conversation, CompactionHistory())
+        self._inspection = Inspection(self.conversation, CompactionHistory())
         self._number = -1
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         yield ConversationList(id="compactions")
         yield TextLine(id="about")
         with Horizontal(id="panes"):
@@ -105,21 +98,6 @@ class CompactionsScreen(SubScreen):
             with Vertical(id="instead-side"):
                 yield TextLine(id="instead-title")
                 yield PartPane(self, id="instead")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
-
-    def on_mount(self) -> None:
-        self.overview.clock = self.main.clock
-        self.show_title(
-            _("compactions"), one_line(formats.name(self._inspection.conversation), 200)
-        )
-        self.set_focus(self.overview)
-        self.overview.show(FixedRows([NoteRow(_("looking …"))]))
-        self.start("compactions", self._read)
-
-    @property
-    def overview(self) -> ConversationList:
-        return self.query_one("#compactions", ConversationList)
 
     @property
     def replaced(self) -> ReplacedPane:
@@ -141,14 +119,13 @@ class CompactionsScreen(SubScreen):
 
     def catalog_changed(self) -> None:
         current = self.main.current
-        if current is not None and current.root_id == self._inspection.conversation.root_id:
-            self._inspection.conversation = current
-        self.start("compactions", self._read)
+        if current is not None and current.root_id == self.conversation.root_id:
+            self.conversation = current
+        super().catalog_changed()
 
-    async def _read(self) -> None:
+    async def read_rows(self) -> None:
         """Read the compactions, and show them unless they are the same."""
-        conversation = self._inspection.conversation
-        begin, at = self._begin, self.main.message_id
+        conversation, begin, at = self.conversation, self._begin, self.main.message_id
 
         def read(store: OpenStore) -> tuple[Inspection, int, Sides | None]:
             inspection = Inspection(conversation, store.compactions(conversation.segments))
@@ -167,33 +144,30 @@ class CompactionsScreen(SubScreen):
         self.query_one("#panes").display = count > 0
         self.line("about").display = count > 0
         if sides is None:
-            self.overview.styles.height = "1fr"
-            self.overview.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
+            self.rows.styles.height = "1fr"
+            self.rows.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
             return
-        self.overview.styles.height = min(count, max(self.size.height // 5, 3))
+        self.rows.styles.height = min(count, max(self.size.height // 5, 3))
         self._show(number, sides)
         self._show_rows(key=f"c{number}")
 
     def _show_rows(self, key: str | None = None) -> None:
         lost = {number: count_lost(losses) for number, losses in self._losses.items()}
         rows = compaction_rows(self._inspection.compactions, lost)
-        self.overview.show(FixedRows(rows), key=key)
+        self.rows.show(FixedRows(rows), key=key)
 
     @on(ConversationList.Highlighted, "#compactions")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        event.stop()
         if isinstance(event.row, CompactionRow) and event.row.number != self._number:
             self._show(event.row.number)
 
     @on(ConversationList.Selected, "#compactions")
-    def selected(self, event: ConversationList.Selected) -> None:
-        event.stop()
+    def selected(self) -> None:
         if self._compaction is not None:
             self.set_focus(self.replaced)
 
     @on(TranscriptView.Notice)
     def noticed(self, event: TranscriptView.Notice) -> None:
-        event.stop()
         self.say(event.text)
 
     def _show(self, number: int, sides: Sides | None = None) -> None:
@@ -216,7 +190,7 @@ class CompactionsScreen(SubScreen):
         self.instead.open(sides[1], compactions[number].summary)
         for at in (number, *reversed(range(len(compactions)))):
             if at not in self._losses:
-                find = partial(_find_losses, compactions[at])
+                find = partial(OpenStore.losses, compaction=compactions[at])
                 self._losses[at] = await self.read(find)
                 self._show_rows()
             if at == number:
@@ -236,7 +210,7 @@ class CompactionsScreen(SubScreen):
 
     def action_pane(self, by: int) -> None:
         if self._compaction is not None:
-            panes = [self.overview, self.replaced, self.instead]
+            panes = [self.rows, self.replaced, self.instead]
             at = next((index for index, pane in enumerate(panes) if pane.has_focus), 0)
             self.set_focus(panes[(at + by) % len(panes)])
 
@@ -263,10 +237,10 @@ class CompactionsScreen(SubScreen):
         compaction = self._replaced_something()
         if compaction is None:
             return
-        conversation, time = self._inspection.conversation, formats.timestamp(compaction.at)
-        name = _("{title}, before {time}", title=formats.name(conversation), time=time)
+        title, time = formats.name(self.conversation), formats.timestamp(compaction.at)
+        name = _("{title}, before {time}", title=title, time=time)
         part = frozenset(compaction.gone)
-        load("export")(self.main, self.app, [conversation._replace(title=name)], part)
+        load("export")(self.main, self.app, [self.conversation._replace(title=name)], part)
 
     def action_copy_lost(self) -> None:
         losses = self._losses.get(self._number)
@@ -285,4 +259,4 @@ class CompactionsScreen(SubScreen):
 
     def action_read_there(self) -> None:
         message_id = self._compaction.summary if self._compaction is not None else None
-        self.read_conversation(self._inspection.conversation, message_id)
+        self.read_conversation(self.conversation, message_id)

@@ -4,7 +4,6 @@ it had."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from hermes_browse.store.compression.compactions import NOTES
 from hermes_browse.store.compression.model_context import (
@@ -14,10 +13,9 @@ from hermes_browse.store.compression.model_context import (
 )
 from hermes_browse.store.wording import _, ngettext
 
-from ...browser.context import Context
+from ...browser.panes import Panes
 from ...browser.transcript.entries import TranscriptModel
 from ...browser.transcript.page import SeenByModel
-from ...browser.transcript.view import TranscriptView
 from ...text import formats
 
 
@@ -27,18 +25,27 @@ def sentence(given: ModelContext, memory: Memory) -> str:
     kept, since = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT], counts[RowOrigin.SINCE]
     forgotten, parts, more = len(memory.forgotten), [], []
     if counts[RowOrigin.SUMMARY]:
-        words = ngettext("a summary of 1 message", "a summary of {count:,} messages", forgotten)
-        parts.append(words.format(count=forgotten))
-    elif given.compaction is not None:
-        words = ngettext(
-            "1 earlier message is gone without a summary",
-            "{count:,} earlier messages are gone without a summary",
-            forgotten,
+        parts.append(
+            ngettext(
+                "a summary of 1 message",
+                "a summary of {count:,} messages",
+                forgotten,
+                count=forgotten,
+            )
         )
-        more.append(words.format(count=forgotten))
+    elif given.compaction is not None:
+        more.append(
+            ngettext(
+                "1 earlier message is gone without a summary",
+                "{count:,} earlier messages are gone without a summary",
+                forgotten,
+                count=forgotten,
+            )
+        )
     if kept:
-        words = ngettext("1 message carried over", "{count:,} messages carried over", kept)
-        parts.append(words.format(count=kept))
+        parts.append(
+            ngettext("1 message carried over", "{count:,} messages carried over", kept, count=kept)
+        )
     parts.append(formats.counted(since, "message"))
     had = _("the model had: {parts}", parts=" + ".join(parts))
     size = formats.number(formats.tokens(given.size))
@@ -53,37 +60,25 @@ def doubt(given: ModelContext) -> str:
     return "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
 
 
-def toggle_seen_here(
-    context: Context, transcript: TranscriptView, shown: Callable[[], None]
-) -> None:
-    """Show what the model saw at the current message, or everything alike again; `shown` is called
-    after either."""
-    model, message_id = transcript.model, transcript.current_id
-    if transcript.page.seen is not None:
-        transcript.see(None)
-        shown()
-        context.page_left()
-        return
-    if model is None or message_id is None or message_id < 0:
-        context.say(_("no message here"))
-        return
-    context.start("here", _read_seen_here, context, transcript, model, message_id, shown)
+def toggle_seen_here(main: Panes) -> None:
+    """Show what the model saw at the current message, or everything alike again."""
+    model, message_id = main.model, main.transcript.current_id
+    if main.seen is not None:
+        main.seen = None
+        main.page_left()
+    elif model is None or message_id is None or message_id < 0:
+        main.say(_("no message here"))
+    else:
+        main.start("here", _read_seen_here, main, model, message_id)
 
 
-async def _read_seen_here(
-    context: Context,
-    transcript: TranscriptView,
-    model: TranscriptModel,
-    message_id: int,
-    shown: Callable[[], None],
-) -> None:
+async def _read_seen_here(main: Panes, model: TranscriptModel, message_id: int) -> None:
     segments = model.conversation.segments
-    given, memory = await context.read(lambda store: store.seen_at(segments, message_id))
-    if transcript.model is not model:
+    given, memory = await main.read(lambda store: store.seen_at(segments, message_id))
+    if main.model is not model:
         return
     entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
-    transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), words))
-    shown()
-    context.say_of_page(
+    main.seen = SeenByModel(frozenset(each for each in entries if each is not None), words)
+    main.say_of_page(
         " · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)]))
     )

@@ -24,7 +24,6 @@ from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import INSIGHTS
 from ...text import formats
 from ...widgets.bindings import following
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..sub_screen import SubScreen
@@ -110,8 +109,7 @@ class InsightsScreen(SubScreen):
         self.sums = AddingUp(self)
         self._opened: set[str] = set()
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         yield ToggleLine(id="tabs")
         yield TextLine(id="sums")
         yield TextLine(id="costs")
@@ -120,8 +118,6 @@ class InsightsScreen(SubScreen):
             yield WeekPlot(id="week")
             yield TextLine(id="headings")
             yield GroupList(id="groups")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         self.groups.clock = self.main.clock

@@ -21,7 +21,6 @@ from ...text import formats
 from ...text.run_words import cache_share, ended_at, facts, has_tokens, joined
 from ...text.styled import Line, row_line
 from ...widgets.columns import Column, Columns
-from ...widgets.keys import KeyLine
 from ...widgets.lines import TextLine
 from ...widgets.list_rows import FixedRows
 from ..conversation_screen import ConversationScreen
@@ -86,13 +85,10 @@ class RunScreen(ConversationScreen):
     KEYS = RUN
     TITLE = N_("run")
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         yield TextLine(id="facts")
         yield RunAxis(id="axis")
         yield ConversationList(id="marks")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
     @property
     def axis(self) -> RunAxis:

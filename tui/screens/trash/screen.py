@@ -28,8 +28,7 @@ from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import TRASH
 from ...settings.store_paths import sessions_folder, trash_folder
 from ...text import formats
-from ...widgets.keys import KeyLine
-from ...widgets.lines import TextLine, WrappedText
+from ...widgets.lines import WrappedText
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..sub_screen import SubScreen
 from .bundles import (
@@ -66,14 +65,11 @@ class TrashScreen(SubScreen):
         """Conversations of the bundles that have been read, by bundle name."""
         self._is_opening = False
 
-    def compose(self) -> ComposeResult:
-        yield TextLine(id="header")
+    def content(self) -> ComposeResult:
         with Horizontal(id="panes"):
             yield ConversationList(id="bundles")
             with VerticalScroll(id="side", can_focus=False):
                 yield WrappedText(id="contents")
-        yield TextLine(id="status")
-        yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
         self.bundles.clock = self.main.clock

@@ -81,7 +81,7 @@ TRANSCRIPT = at(
         "number_sign",
         N_("go to"),
         N_("To a message by its number"),
-        does="finding.open_for_id",
+        does="finding.open('id')",
         priority=True,
     ),
     Command("next-find", "n", N_("next find"), N_("While finding: to the next find"), "find(1)"),
