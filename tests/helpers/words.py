@@ -24,9 +24,9 @@ _DOMAIN = "hermes-browse"
 MARKS = ("_", "N_", "ngettext", "pgettext")
 """What marks a text, as in `store.wording`."""
 _ROWS = {
-    **dict.fromkeys(("Command", "Shown"), (2, 3)),
+    **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
     "Option": (1, 3, 5),
-    **dict.fromkeys(("Argument", "Flag", "Several", "Valued"), (1,)),
+    **dict.fromkeys(("Argument", "Count", "Flag", "Several", "Valued"), (1,)),
     "TableColumn": (0,),
 }
 """Rows of tables, and at which places they hold texts; whoever shows these translates them."""
@@ -49,6 +49,14 @@ def texts_in_row(node: ast.AST) -> list[ast.Constant]:
     ]
 
 
+def _context(row: ast.AST) -> str | None:
+    """The context of the texts of a row."""
+    for each in ast.iter_child_nodes(row):
+        if isinstance(each, ast.keyword) and each.arg == "context":
+            return str(ast.literal_eval(each.value))
+    return None
+
+
 def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
     """Contexts and texts of a source, in order.
 
@@ -57,7 +65,7 @@ def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
     """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         for text in texts_in_row(node):
-            yield None, str(text.value)
+            yield _context(node), str(text.value)
         name = (
             node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
         )

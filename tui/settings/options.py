@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from hermes_browse.store.ages import DAY, parse_age
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import LANGUAGES, N_, _
@@ -163,8 +164,6 @@ def _is_long_age(value: object) -> bool:
     """Return whether it is an age that a typing error is not: that must not empty the trash."""
     if value == FOREVER or not isinstance(value, str):
         return value == FOREVER
-    from hermes_browse.store.ages import DAY, parse_age  # start: rarely set
-
     try:
         return parse_age(value) >= DAY
     except ValueError:

@@ -7,326 +7,178 @@ from typing import Any
 
 from hermes_browse.store.wording import N_
 
-from . import Command, Shown, at
+from . import Command, Does, ShownDoes, at
 
 APP = at(
     "app",
     N_("The screen"),
-    Command("", "ctrl+q", "quit", call="quit", priority=True),
-    Command("", "ctrl+c", "quit", call="quit", priority=True),
+    Command("", "ctrl+q", "quit", "quit", priority=True),
+    Command("", "ctrl+c", "quit", "quit", priority=True),
     Command(
         "palette",
         "ctrl+p",
         "palette",
-        "Command palette: every command by name, themes",
         "command_palette",
+        "Command palette: every command by name, themes",
         priority=True,
     ),
     # Without priority: in a text box it is a character.
-    Command("", "colon", "palette", call="command_palette"),
+    Command("", "colon", "palette", "command_palette"),
 )
 MAIN = at(
     "main",
     N_("Find"),
-    Shown(
+    ShownDoes(
         "search",
         "slash",
         "search",
+        "focus_search",
         "Find conversations by what was said",
         priority=True,
-        does="focus_search",
     ),
-    Command(
-        "next-hit",
-        "n",
-        "next hit",
-        "To the next hit of the search",
-        does="search.step(1)",
+    Does("next-hit", "n", "next hit", "search.step(1)", "To the next hit of the search"),
+    Does(
+        "previous-hit", "N", "previous hit", "search.step(-1)", "To the previous hit of the search"
     ),
-    Command(
-        "previous-hit",
-        "N",
-        "previous hit",
-        "To the previous hit of the search",
-        does="search.step(-1)",
+    Does("", "plus,equals_sign", "unfold hits", "search.fold(1)", "More hits of a conversation"),
+    Does("", "minus", "fold hits", "search.fold(-1)", "Fewer hits of a conversation"),
+    Does("hit-order", "o", "hits order", "search.next_order", "Hits newest, best or oldest first"),
+    Does(
+        "searches", "ctrl+r", "searches", "choose_search", "Saved searches, tags, earlier searches"
     ),
-    Command(
-        "",
-        "plus,equals_sign",
-        "unfold hits",
-        "More hits of a conversation",
-        does="search.fold(1)",
-    ),
-    Command("", "minus", "fold hits", "Fewer hits of a conversation", does="search.fold(-1)"),
-    Command(
-        "hit-order",
-        "o",
-        "hits order",
-        "Hits newest, best or oldest first",
-        does="search.next_order",
-    ),
-    Command(
-        "searches",
-        "ctrl+r",
-        "searches",
-        "Saved searches, tags, earlier searches",
-        does="choose_search",
-    ),
-    Command(
-        "keep",
-        "ctrl+s",
-        "keep search",
-        "Save this search, or remove it",
-        does="query_line.keep",
-    ),
+    Does("keep", "ctrl+s", "keep search", "query_line.keep", "Save this search, or remove it"),
     N_("Resume"),
-    Shown(
-        "resume",
-        "R",
-        "resume",
-        "Resume this conversation in Hermes",
-        does="resuming.resume",
-    ),
-    Command(
-        "resume-window",
-        "w",
-        "window",
-        "Resume in a new window",
-        does="resuming.resume_in_window",
-    ),
-    Command(
+    ShownDoes("resume", "R", "resume", "resuming.resume", "Resume this conversation in Hermes"),
+    Does("resume-window", "w", "window", "resuming.resume_in_window", "Resume in a new window"),
+    Does(
         "copy-command",
         "Y",
         "copy command",
+        "resuming.copy_command",
         "Copy the command that resumes",
-        does="resuming.copy_command",
     ),
     N_("Tidy up"),
-    Shown(
-        "mark",
-        "space",
-        "mark",
-        "Mark this conversation, or unmark it",
-        does="edits.mark",
+    ShownDoes("mark", "space", "mark", "edits.mark", "Mark this conversation, or unmark it"),
+    Does("mark-range", "V", "mark range", "edits.mark_range", "Begin a range of marks, end it"),
+    Does("mark-all", "asterisk", "mark all", "edits.mark_all", "Mark all listed, or none"),
+    ShownDoes(
+        "archive", "a", "archive", "edits.archive", "Archive, or unarchive; no question, u undoes"
     ),
-    Command(
-        "mark-range",
-        "V",
-        "mark range",
-        "Begin a range of marks, end it",
-        does="edits.mark_range",
-    ),
-    Command(
-        "mark-all",
-        "asterisk",
-        "mark all",
-        "Mark all listed, or none",
-        does="edits.mark_all",
-    ),
-    Shown(
-        "archive",
-        "a",
-        "archive",
-        "Archive, or unarchive; no question, u undoes",
-        does="edits.archive",
-    ),
-    Shown(
-        "delete",
-        "D",
-        "delete",
-        "Move to the trash, after a question",
-        does="edits.delete",
-    ),
-    Command("undo", "u", "undo", "Undo what was done last", does="edits.undo"),
-    Command(
-        "pin",
-        "f",
-        "pin",
-        "Pin, which protects from Hermes' auto-delete, or unpin",
-        does="edits.pin",
-    ),
-    Command("rename", "f2", "rename", "Rename this conversation", does="edits.rename"),
-    Command("tag", "T", "tag", "Give tags, or take them away", does="edits.tag"),
-    Shown(
+    ShownDoes("delete", "D", "delete", "edits.delete", "Move to the trash, after a question"),
+    Does("undo", "u", "undo", "edits.undo", "Undo what was done last"),
+    Does("pin", "f", "pin", "edits.pin", "Pin, which protects from Hermes' auto-delete, or unpin"),
+    Does("rename", "f2", "rename", "edits.rename", "Rename this conversation"),
+    Does("tag", "T", "tag", "edits.tag", "Give tags, or take them away"),
+    ShownDoes(
         "prune",
         "P",
         "clean up",
+        "show_screen('prune')",
         "Clean up by rules: preview what is deleted and what that frees",
-        does="show_screen('prune')",
     ),
-    Command(
+    Does(
         "trash",
         "X",
         "trash",
+        "show_screen('trash')",
         "Deleted conversations: read, restore or remove them",
-        does="show_screen('trash')",
     ),
-    Command(
+    Does(
         "retention",
         "W",
         "retention",
+        "show_screen('retention')",
         "What Hermes will delete, and when",
-        does="show_screen('retention')",
     ),
     N_("The list"),
-    Command("view-chats", "1", "chats", "Show the chats", does="show_view('chats')"),
-    Command(
-        "view-auto",
-        "2",
-        "automation",
-        "Show cron jobs, webhooks …",
-        does="show_view('automation')",
-    ),
-    Command(
-        "view-archived",
-        "3",
-        "archived",
-        "Show what was archived",
-        does="show_view('archived')",
-    ),
-    Command("view-all", "4", "all", "Show every session", does="show_view('all')"),
-    Command(
-        "view-old",
-        "5",
-        "old transcripts",
-        "Show files without a session",
-        does="show_screen('old')",
-    ),
-    Shown("sort", "s", "sort", "Choose the order of the list", does="choose_sort"),
-    Command("reverse", "S", "reverse", "Reverse the sort order", does="listing.reverse_order"),
-    Command(
-        "profiles",
-        "0",
-        "profiles",
-        "Another profile, or all at once",
-        does="switching.choose",
-    ),
+    Does("view-chats", "1", "chats", "show_view('chats')", "Show the chats"),
+    Does("view-auto", "2", "automation", "show_view('automation')", "Show cron jobs, webhooks …"),
+    Does("view-archived", "3", "archived", "show_view('archived')", "Show what was archived"),
+    Does("view-all", "4", "all", "show_view('all')", "Show every session"),
+    Does("view-old", "5", "old transcripts", "show_screen('old')", "Show files without a session"),
+    ShownDoes("sort", "s", "sort", "choose_sort", "Choose the order of the list"),
+    Does("reverse", "S", "reverse", "listing.reverse_order", "Reverse the sort order"),
+    Does("profiles", "0", "profiles", "switching.choose", "Another profile, or all at once"),
     N_("Read"),
-    Shown(
-        "lineage",
-        "l",
-        "lineage",
-        "To the family tree of this conversation",
-        does="toggle_lineage",
+    ShownDoes(
+        "lineage", "l", "lineage", "toggle_lineage", "To the family tree of this conversation"
     ),
-    Shown(
+    ShownDoes(
         "compactions",
         "M",
         "compactions",
+        "open_compactions",
         "What Hermes compressed here, and what was lost",
-        does="open_compactions",
     ),
-    Command(
-        "tools",
-        "t",
-        "tools",
-        "Tool calls off, short, full",
-        does="transcript.action_cycle_tools",
-    ),
-    Command(
-        "reasoning",
-        "r",
-        "reasoning",
-        "Show reasoning",
-        does="transcript.action_toggle_reasoning",
-    ),
-    Shown(
+    Does("tools", "t", "tools", "transcript.action_cycle_tools", "Tool calls off, short, full"),
+    Does("reasoning", "r", "reasoning", "transcript.action_toggle_reasoning", "Show reasoning"),
+    ShownDoes(
         "reading",
         "v",
         "view",
+        "loader.next_mode",
         "What was said, what the model still sees, everything",
-        does="loader.next_mode",
     ),
-    Command(
-        "details",
-        "i",
-        "details",
-        "Everything about this conversation",
-        does="show_details",
-    ),
-    Command(
+    Does("details", "i", "details", "show_details", "Everything about this conversation"),
+    Does(
         "seen-here",
         "full_stop",
         "seen here",
+        "toggle_seen_here",
         "What the model saw at this message, the rest dimmed; and back",
-        does="toggle_seen_here",
     ),
-    Command(
+    Does(
         "changes",
         "F",
         "changes",
+        "show_of_current('changes')",
         "The files that this conversation changed, with a diff of each",
-        does="show_of_current('changes')",
     ),
-    Command(
+    Does(
         "run",
         "B",
         "run",
+        "show_of_current('run')",
         "Where time and money of this conversation went",
-        does="show_of_current('run')",
     ),
-    Command(
-        "recap",
-        "p",
-        "recap",
-        "The recap Hermes shows on resume",
-        does="loader.show_recap",
-    ),
-    Shown("copy-id", "y", "copy id", "Copy the id of the conversation", does="copy_id"),
-    Command("export", "e", "export", "Save as Markdown, HTML or JSONL", does="export"),
+    Does("recap", "p", "recap", "loader.show_recap", "The recap Hermes shows on resume"),
+    ShownDoes("copy-id", "y", "copy id", "copy_id", "Copy the id of the conversation"),
+    Does("export", "e", "export", "export", "Save as Markdown, HTML or JSONL"),
     N_("Look around"),
-    Command(
+    Does(
         "since",
         "A",
         "since",
+        "show_screen('since')",
         "What waits for you, went wrong, is new or running, everywhere",
-        does="show_screen('since')",
     ),
-    Command(
+    Does(
         "insights",
         "I",
         "insights",
+        "show_screen('insights')",
         "Tokens, cost and activity over time",
-        does="show_screen('insights')",
     ),
-    Command(
+    Does(
         "doctor",
         "H",
         "doctor",
+        "show_screen('doctor')",
         "Health check of the store, Hermes and the terminal",
-        does="show_screen('doctor')",
     ),
     N_("The screen"),
-    Command("next-pane", "tab,ctrl+w", "pane", "To the next pane", does="focus_pane(1)"),
-    Command("", "right", "transcript", "To the next pane", does="focus_pane(1)"),
-    Command(
-        "previous-pane",
-        "shift+tab",
-        "pane back",
-        "To the previous pane",
-        does="focus_pane(-1)",
-    ),
-    Command("to-list", "left,h", "list", "Back to the list", does="focus_list"),
-    Command("zoom", "z", "zoom", "This pane alone, and back", does="zoom"),
-    Command("list-less", "less_than_sign", "narrower", "Smaller list", does="share(-1)"),
-    Command("list-more", "greater_than_sign", "wider", "Larger list", does="share(1)"),
-    Command(
-        "mouse",
-        "f9",
-        "mouse",
-        "Give the mouse to the terminal, or take it back",
-        does="toggle_mouse",
-    ),
-    Command("reload", "f5", "reload", "Read the store again", does="listing.reload"),
-    Shown(
-        "help",
-        "question_mark",
-        "help",
-        "Keys, signs, and the query language",
-        does="show_help",
-    ),
-    Command("back", "escape", "back", "One step back", does="step_back"),
-    Shown("quit", "q", "quit", "Leave", does="quit"),
+    Does("next-pane", "tab,ctrl+w", "pane", "focus_pane(1)", "To the next pane"),
+    Does("", "right", "transcript", "focus_pane(1)", "To the next pane"),
+    Does("previous-pane", "shift+tab", "pane back", "focus_pane(-1)", "To the previous pane"),
+    Does("to-list", "left,h", "list", "focus_list", "Back to the list"),
+    Does("zoom", "z", "zoom", "zoom", "This pane alone, and back"),
+    Does("list-less", "less_than_sign", "narrower", "share(-1)", "Smaller list"),
+    Does("list-more", "greater_than_sign", "wider", "share(1)", "Larger list"),
+    Does("mouse", "f9", "mouse", "toggle_mouse", "Give the mouse to the terminal, or take it back"),
+    Does("reload", "f5", "reload", "listing.reload", "Read the store again"),
+    ShownDoes("help", "question_mark", "help", "show_help", "Keys, signs, and the query language"),
+    Does("back", "escape", "back", "step_back", "One step back"),
+    ShownDoes("quit", "q", "quit", "quit", "Leave"),
 )
 NEEDED = ("search", "next-hit", "list-read", "resume", "archive", "delete", "undo", "prune")
 """Ids of the commands that the help begins with."""
@@ -342,7 +194,7 @@ def changed(
         refused: Ids of those that make no sense there; they call `refuse`, and no footer shows
             them.
     """
-    nothing: dict[str, Any] = {"does": "refuse", "footer": False}
+    nothing: dict[str, Any] = {"call": "refuse", "footer": False}
     return tuple(
         command._replace(**nothing)
         if command.id in refused

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from hermes_browse.store.wording import N_
 
-from . import Command, Shown, at, by_place
+from . import Command, Does, Shown, ShownDoes, at, by_place
 from .main_commands import APP, MAIN
 
-_COMPACTIONS = Shown(
+_COMPACTIONS = ShownDoes(
     "compactions",
     "M",
     "compactions",
+    "open_compactions",
     "What Hermes compressed here, and what was lost",
-    does="open_compactions",
 )
 _MOVES = (
     N_("Move"),
-    Command("down", "down,j", "down", call="move(1)"),
-    Command("up", "up,k", "up", call="move(-1)"),
-    Command("page-down", "pagedown,ctrl+f", "page down", call="page(1)"),
-    Command("page-up", "pageup,ctrl+b", "page up", call="page(-1)"),
-    Command("half-a-page-down", "ctrl+d", "half a page down", call="page(0.5)"),
-    Command("half-a-page-up", "ctrl+u", "half a page up", call="page(-0.5)"),
-    Command("first", "home,g", "first", call="jump(0)"),
-    Command("last", "end,G", "last", call="jump(-1)"),
+    Command("down", "down,j", "down", "move(1)"),
+    Command("up", "up,k", "up", "move(-1)"),
+    Command("page-down", "pagedown,ctrl+f", "page down", "page(1)"),
+    Command("page-up", "pageup,ctrl+b", "page up", "page(-1)"),
+    Command("half-a-page-down", "ctrl+d", "half a page down", "page(0.5)"),
+    Command("half-a-page-up", "ctrl+u", "half a page up", "page(-0.5)"),
+    Command("first", "home,g", "first", "jump(0)"),
+    Command("last", "end,G", "last", "jump(-1)"),
 )
 """How lists and the tree are moved in."""
 LIST = at(
@@ -34,119 +34,101 @@ LIST = at(
         "read",
         "enter,ctrl+j",
         "read",
-        "Read it, at the hit if there is one; on a job list its runs",
         "select",
+        "Read it, at the hit if there is one; on a job list its runs",
     ),
 )
 TRANSCRIPT = at(
     "transcript",
     N_("Move"),
-    Command("down", "down,j", "down", call="scroll_lines(1)"),
-    Command("up", "up,k", "up", call="scroll_lines(-1)"),
-    Command("page-down", "pagedown,space,ctrl+f", "page down", call="scroll_pages(1)"),
-    Command("page-up", "pageup,ctrl+b", "page up", call="scroll_pages(-1)"),
-    Command("half-a-page-down", "ctrl+d", "half a page down", call="scroll_pages(0.5)"),
-    Command("half-a-page-up", "ctrl+u", "half a page up", call="scroll_pages(-0.5)"),
-    Command("start", "home,g", "start", call="to_start"),
-    Command("end", "end,G", "end", call="to_end"),
-    Command("next-prompt", "J", "next prompt", call="step(1, 'user')"),
-    Command("previous-prompt", "K", "previous prompt", call="step(-1, 'user')"),
-    Command("next-message", "right_curly_bracket", "next message", call="step(1, '')"),
-    Command("previous-message", "left_curly_bracket", "previous message", call="step(-1, '')"),
-    Command("next-day", "right_square_bracket", "next day", call="step_rule(1, 'day')"),
-    Command("previous-day", "left_square_bracket", "previous day", call="step_rule(-1, 'day')"),
-    Command("next-segment", "right_parenthesis", "next part", call="step_rule(1, 'seam')"),
-    Command("previous-segment", "left_parenthesis", "previous part", call="step_rule(-1, 'seam')"),
-    Command("mark", "m", "mark", "Remember this place", "mark"),
+    Command("down", "down,j", "down", "scroll_lines(1)"),
+    Command("up", "up,k", "up", "scroll_lines(-1)"),
+    Command("page-down", "pagedown,space,ctrl+f", "page down", "scroll_pages(1)"),
+    Command("page-up", "pageup,ctrl+b", "page up", "scroll_pages(-1)"),
+    Command("half-a-page-down", "ctrl+d", "half a page down", "scroll_pages(0.5)"),
+    Command("half-a-page-up", "ctrl+u", "half a page up", "scroll_pages(-0.5)"),
+    Command("start", "home,g", "start", "to_start"),
+    Command("end", "end,G", "end", "to_end"),
+    Command("next-prompt", "J", "next prompt", "step(1, 'user')"),
+    Command("previous-prompt", "K", "previous prompt", "step(-1, 'user')"),
+    Command("next-message", "right_curly_bracket", "next message", "step(1, '')"),
+    Command("previous-message", "left_curly_bracket", "previous message", "step(-1, '')"),
+    Command("next-day", "right_square_bracket", "next day", "step_rule(1, 'day')"),
+    Command("previous-day", "left_square_bracket", "previous day", "step_rule(-1, 'day')"),
+    Command("next-segment", "right_parenthesis", "next part", "step_rule(1, 'seam')"),
+    Command("previous-segment", "left_parenthesis", "previous part", "step_rule(-1, 'seam')"),
+    Command("mark", "m", "mark", "mark", "Remember this place"),
     Command(
-        "back",
-        "apostrophe",
-        "back",
-        "Back to the mark, or to where the last jump began",
-        "to_mark",
+        "back", "apostrophe", "back", "to_mark", "Back to the mark, or to where the last jump began"
     ),
     N_("Find"),
-    Shown(
+    ShownDoes(
         "find-here",
         "backslash,ctrl+s",
         "find here",
+        "finding.open",
         "Find in this conversation",
-        does="finding.open",
         priority=True,
     ),
-    Command(
+    Does(
         "go-to",
         "number_sign",
         "go to",
+        "finding.open_for_id",
         "To a message by its number",
-        does="finding.open_for_id",
         priority=True,
     ),
-    Command("next-find", "n", "next find", "While finding: to the next find", "find(1)"),
+    Command("next-find", "n", "next find", "find(1)", "While finding: to the next find"),
     Command(
-        "previous-find",
-        "N",
-        "previous find",
-        "While finding: to the previous find",
-        "find(-1)",
+        "previous-find", "N", "previous find", "find(-1)", "While finding: to the previous find"
     ),
-    Command("end-finding", "escape", "end finding", "While finding: no longer", "find(0)"),
+    Command("end-finding", "escape", "end finding", "find(0)", "While finding: no longer"),
     N_("Read"),
     Shown(
         "more-less",
         "enter,ctrl+j",
         "fold",
-        "Unfold or fold this message",
         "toggle_fold",
+        "Unfold or fold this message",
         printed="Enter",
     ),
     N_("Copy and open"),
-    Shown("copy", "c", "copy", "Copy this message", does="copying.take('message')"),
-    Command(
+    ShownDoes("copy", "c", "copy", "copying.take('message')", "Copy this message"),
+    Does(
         "copy-code",
         "C",
         "copy code",
+        "copying.take('code')",
         "Copy its code block; again: the next one",
-        does="copying.take('code')",
     ),
-    Command(
+    Does(
         "copy-output",
         "ctrl+y",
         "copy output",
+        "copying.take('output')",
         "Copy its tool output; again: the next",
-        does="copying.take('output')",
     ),
-    Command("pager", "O", "pager", "Open this message in $PAGER", does="copying.take('pager')"),
-    Command(
-        "editor",
-        "E",
-        "editor",
-        "Open a copy of this message in $EDITOR",
-        does="copying.take('editor')",
+    Does("pager", "O", "pager", "copying.take('pager')", "Open this message in $PAGER"),
+    Does(
+        "editor", "E", "editor", "copying.take('editor')", "Open a copy of this message in $EDITOR"
     ),
-    Command(
-        "raw",
-        "ampersand",
-        "raw",
-        "This message as it is stored, as JSON",
-        does="copying.take('raw')",
-    ),
-    Command(
+    Does("raw", "ampersand", "raw", "copying.take('raw')", "This message as it is stored, as JSON"),
+    Does(
         "links",
         "L",
         "links",
+        "copying.take('links')",
         "Links and images of this message: open, copy",
-        does="copying.take('links')",
     ),
     N_("Read"),
-    Shown("tools", "t", "tools", "Tool calls off, short, full", "cycle_tools"),
-    Shown("reasoning", "r", "reasoning", "Reasoning folded or shown", "toggle_reasoning"),
-    Shown(
+    Shown("tools", "t", "tools", "cycle_tools", "Tool calls off, short, full"),
+    Shown("reasoning", "r", "reasoning", "toggle_reasoning", "Reasoning folded or shown"),
+    ShownDoes(
         "seen-here",
         "full_stop",
         "seen here",
+        "toggle_seen_here",
         "What the model saw at this message, the rest dimmed; and back",
-        does="toggle_seen_here",
     ),
     _COMPACTIONS,
 )
@@ -159,53 +141,49 @@ LINEAGE = at(
     *_MOVES,
     N_("Read"),
     Command(
-        "read",
-        "enter,ctrl+j",
-        "read",
-        "Read this session, or inspect this compression",
-        "select",
+        "read", "enter,ctrl+j", "read", "select", "Read this session, or inspect this compression"
     ),
-    Shown("fold", "space", "fold", "Fold or unfold what is below", "toggle_node"),
-    Command("inwards", "right", "unfold", "Unfold; then to the first below", "inwards"),
-    Command("outwards", "left", "fold", "Fold; then to what it is below", "outwards"),
+    Shown("fold", "space", "fold", "toggle_node", "Fold or unfold what is below"),
+    Command("inwards", "right", "unfold", "inwards", "Unfold; then to the first below"),
+    Command("outwards", "left", "fold", "outwards", "Fold; then to what it is below"),
     _COMPACTIONS,
 )
 LINES = at(
     "lines",
     N_("Move"),
-    Command("", "down,j", "down", call="move(1)"),
-    Command("", "up,k", "up", call="move(-1)"),
-    Command("", "pagedown,space,ctrl+f", "page down", call="page(1)"),
-    Command("", "pageup,ctrl+b", "page up", call="page(-1)"),
-    Command("", "home,g", "start", call="scroll_home"),
-    Command("", "end,G", "end", call="scroll_end"),
+    Command("", "down,j", "down", "move(1)"),
+    Command("", "up,k", "up", "move(-1)"),
+    Command("", "pagedown,space,ctrl+f", "page down", "page(1)"),
+    Command("", "pageup,ctrl+b", "page up", "page(-1)"),
+    Command("", "home,g", "start", "scroll_home"),
+    Command("", "end,G", "end", "scroll_end"),
 )
 MAP = at(
     "map",
     N_("The map"),
-    Command("", "down,j", "down", call="go(0,1)"),
-    Command("", "up,k", "up", call="go(0,-1)"),
-    Command("", "right,l", "right", call="go(1,0)"),
-    Command("", "left,h", "left", call="go(-1,0)"),
-    Command("", "enter,ctrl+j", "read", call="enter"),
+    Command("", "down,j", "down", "go(0,1)"),
+    Command("", "up,k", "up", "go(0,-1)"),
+    Command("", "right,l", "right", "go(1,0)"),
+    Command("", "left,h", "left", "go(-1,0)"),
+    Command("", "enter,ctrl+j", "read", "enter"),
 )
 SEARCH_BOX = at(
     "search",
-    Shown("", "down", "next hit", call="move('down')"),
-    Command("", "up", "previous", call="move('up')"),
-    Command("", "pagedown", "page down", call="move('pagedown')"),
-    Command("", "pageup", "page up", call="move('pageup')"),
-    Shown("", "enter,ctrl+j", "read", call="submit", printed="Enter"),
-    Shown("", "escape", "clear, then the list", call="step_back"),
-    Command("", "tab", "complete", call="accept"),
+    Shown("", "down", "next hit", "move('down')"),
+    Command("", "up", "previous", "move('up')"),
+    Command("", "pagedown", "page down", "move('pagedown')"),
+    Command("", "pageup", "page up", "move('pageup')"),
+    Shown("", "enter,ctrl+j", "read", "submit", printed="Enter"),
+    Shown("", "escape", "clear, then the list", "step_back"),
+    Command("", "tab", "complete", "accept"),
 )
-QUERY_BOX = at("query", Command("", "tab", "complete", call="accept"))
+QUERY_BOX = at("query", Command("", "tab", "complete", "accept"))
 ASK = at(
     "ask",
-    Shown("", "enter,ctrl+j", "done", call="submit", printed="Enter"),
-    Shown("", "down", "next", call="step(1)"),
-    Shown("", "up", "previous", call="step(-1)"),
-    Shown("", "escape", "back", call="leave"),
+    Shown("", "enter,ctrl+j", "done", "submit", printed="Enter"),
+    Shown("", "down", "next", "step(1)"),
+    Shown("", "up", "previous", "step(-1)"),
+    Shown("", "escape", "back", "leave"),
 )
 
 PLACES = by_place(MAIN, LIST, TRANSCRIPT, LINEAGE, APP)
