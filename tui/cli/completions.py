@@ -19,6 +19,7 @@ from argcomplete.shell_integration import shellcode
 from hermes_browse.store.wording import ENGLISH, speak
 
 from .command_context import Subcommand
+from .parser import Argument
 from .registry import COMMANDS, make_parser
 from .stores import configured_hosts
 
@@ -85,8 +86,7 @@ class CompletionsCommand(Subcommand):
 
     takes_common_options = False
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("shell", choices=tuple(_SCRIPTS))
+    arguments = (Argument("shell", choices=tuple(_SCRIPTS)),)
 
     def start(self, arguments: SimpleNamespace) -> int:
         print(shellcode(["hermes-browse"], shell=arguments.shell))

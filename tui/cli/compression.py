@@ -3,7 +3,6 @@ message."""
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -24,7 +23,7 @@ from hermes_browse.store.wording import N_, _
 from ..text.formats import counted, long_number, name, size, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, conversation_json, fields, print_lines, print_text
-from .parser import add_id
+from .parser import ID, Argument, Flag
 from .show import body_of, heading, message_json
 
 _KINDS = {
@@ -44,10 +43,7 @@ _MOST_SHOWN = 30
 class CompactionsCommand(Subcommand):
     """List the compactions of a conversation."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        lost_help = _("also what nothing mentions any more")
-        parser.add_argument("--lost", action="store_true", help=lost_help)
+    arguments = ID, Flag("--lost", "also what nothing mentions any more")
 
     def run(self, context: CommandContext) -> int:
         arguments, store = context.arguments, context.store
@@ -71,12 +67,16 @@ class CompactionsCommand(Subcommand):
 class ContextCommand(Subcommand):
     """Show the model's context when a message was written, or what a resume would send."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        at_help = _("the id of a message (default: what a resume would send now)")
-        parser.add_argument("--at", metavar="MESSAGE", type=int, help=at_help)
-        markdown_help = _("the whole texts, as Markdown")
-        parser.add_argument("--markdown", action="store_true", help=markdown_help)
+    arguments = (
+        ID,
+        Argument(
+            "--at",
+            "the id of a message (default: what a resume would send now)",
+            metavar="MESSAGE",
+            type=int,
+        ),
+        Flag("--markdown", "the whole texts, as Markdown"),
+    )
 
     def run(self, context: CommandContext) -> int:
         arguments, store = context.arguments, context.store
@@ -113,24 +113,22 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     document = fields(
         compaction,
         *("at", "session_id", "into_session_id", "before", "replaced", "summary", "merged"),
-        *("not_stored_again", "since", "bytes_before", "bytes_after", "empty_sessions"),
+        *("not_stored_again", "since", "bytes_before", "bytes_after", "empty_sessions", "kind"),
     )
     document |= {
-        "kind": compaction.kind.value,
         "kept": [row.id for row in kept],
         "originals": [row.original for row in kept],
         "shortened": [row.id for row in kept if row.is_changed],
         "tokens_before": None,
         "tokens_after": None,
-        "gap": {"first": gap.first, "last": gap.last, "count": gap.number} if gap else None,
+        "gap": gap and fields(gap, "first", "last", count="number"),
         "known": compaction.is_known,
         "notes": _notes_json(compaction.notes),
     }
     if losses is not None:
         document["lost_complete"] = losses.is_complete
         document["lost"] = [
-            fields(lost, "term", "kind", "last_message_id") | {"count": lost.times}
-            for lost in losses.terms
+            fields(lost, "term", "kind", "last_message_id", count="times") for lost in losses.terms
         ]
     return document
 
@@ -229,7 +227,7 @@ def _context_json(
         "certain": sent.is_certain,
         "system_prompt": sent.prompt,
         "messages": [
-            message_json(messages[row.id]) | {"why": row.why.value, "certain": row.is_certain}
+            message_json(messages[row.id]) | fields(row, "why", certain="is_certain")
             for row in rows
         ],
         "tokens": None,

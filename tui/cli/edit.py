@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Callable
 
@@ -14,7 +13,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .command_context import CommandContext, Subcommand
 from .output import note, print_text
-from .parser import add_id, add_ids, text_arg
+from .parser import ID, IDS, Valued
 
 _TITLE_WIDTH = 80
 
@@ -28,9 +27,7 @@ def _name(conversation: Conversation) -> str:
 class RenameCommand(Subcommand):
     """Change the title of the tip, which lists show."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        parser.add_argument("title", metavar="TITLE", nargs="+", type=text_arg, help=_("its words"))
+    arguments = ID, Valued("title", "its words", metavar="TITLE", nargs="+")
 
     def run(self, context: CommandContext) -> int:
         typed = " ".join(context.arguments.title)
@@ -59,15 +56,13 @@ class RenameCommand(Subcommand):
 class _MarkCommand(Subcommand):
     """Set or clear a mark on whole lineages, all in one transaction."""
 
+    arguments = (IDS,)
     key = ""
     """JSON field of the changed ids."""
     done = ""
     """Sentence printed for each changed conversation."""
     work: Callable[[OpenStore, list[str]], Change]
     """Writes the change."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_ids(parser)
 
     def run(self, context: CommandContext) -> int:
         found = {
@@ -91,17 +86,18 @@ class _MarkCommand(Subcommand):
             line = context.advice(_(self.done, name=_name(found[tip]), id=word))
             print_text(one_line(line))
         for tip in unchanged:
-            sentence = _("{name} is unchanged: there was nothing to change.")
-            note(sentence.format(name=_name(found[tip])))
+            note(_("{name} is unchanged: there was nothing to change.", name=_name(found[tip])))
         if others := len(touched.difference(*own.values())):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
-            sentence = ngettext(
-                "{count:,} more session of the same lineage went along, as in Hermes.",
-                "{count:,} more sessions of the same lineage went along, as in Hermes.",
-                others,
+            note(
+                ngettext(
+                    "{count:,} more session of the same lineage went along, as in Hermes.",
+                    "{count:,} more sessions of the same lineage went along, as in Hermes.",
+                    others,
+                    count=others,
+                )
             )
-            note(sentence.format(count=others))
         return 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import sys
 import time
@@ -33,7 +32,7 @@ from ..text.export_files import (
 from ..text.formats import counted
 from .command_context import CommandContext, Subcommand
 from .output import fields, note
-from .parser import name_arg, text_arg
+from .parser import Argument, Flag, Valued, name_arg
 
 USAGE = 2
 _LONGEST = 200
@@ -49,31 +48,33 @@ class ExportCommand(Subcommand):
 
     reads_old_transcripts = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("ids", metavar="ID", nargs="*", type=text_arg)
-        query_help = _(
-            "conversations that these filters of the search choose, archived and open ones too: 'source:cli'"
-        )
-        parser.add_argument(
-            "--query", metavar="FILTERS", type=text_arg, default="", help=query_help
-        )
-        format_help = _(
-            "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"
-        )
-        forms = [form.value for form in Format]
-        parser.add_argument("--format", choices=forms, help=format_help)
-        everything_help = _(
+    arguments = (
+        Valued("ids", metavar="ID", nargs="*"),
+        Valued(
+            "--query",
+            "conversations that these filters of the search choose, archived and open ones too: 'source:cli'",
+            metavar="FILTERS",
+            default="",
+        ),
+        Argument(
+            "--format",
+            "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports",
+            choices=[form.value for form in Format],
+        ),
+        Flag(
+            "--everything",
             "rewound and hidden messages too. Without it JSONL holds only live messages, with it compacted ones "
-            "too: Hermes 0.22 and later import those as they were, earlier versions as live messages"
-        )
-        parser.add_argument("--everything", action="store_true", help=everything_help)
-        output_help = _(
-            "a file, a folder, or - for standard output (default: a file here, named after the title)"
-        )
-        parser.add_argument("--output", metavar="PATH", type=name_arg, help=output_help)
-        redact_help = _("keep keys, tokens and passwords as they are")
-        parser.add_argument("--no-redact", action="store_true", help=redact_help)
-        parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
+            "too: Hermes 0.22 and later import those as they were, earlier versions as live messages",
+        ),
+        Argument(
+            "--output",
+            "a file, a folder, or - for standard output (default: a file here, named after the title)",
+            metavar="PATH",
+            type=name_arg,
+        ),
+        Flag("--no-redact", "keep keys, tokens and passwords as they are"),
+        Flag("--force", "replace files that are there"),
+    )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for neither ids nor filters, or for a part of the query that is no

@@ -251,9 +251,16 @@ class Dialogue:
             self._say(_("No {what}.", what=pages.what))
             return
         pages.say(first, end)
-        line = _("{what} {first:,} to {last:,} of {total:,}.")
         what = pages.what.capitalize()
-        self._say(line.format(what=what, first=first + 1, last=end, total=pages.total))
+        self._say(
+            _(
+                "{what} {first:,} to {last:,} of {total:,}.",
+                what=what,
+                first=first + 1,
+                last=end,
+                total=pages.total,
+            )
+        )
 
     def _turn(self, pages: _Pages, by: int) -> None:
         if by > 0 and pages.first + by >= pages.total:
@@ -332,8 +339,7 @@ class Dialogue:
         hits = counted(len(items), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
-        sentence = _("Search for {text}: {hits}.")
-        self._say(sentence.format(text=one_line(text, 100), hits=hits))
+        self._say(_("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits))
         self._say_page(self._list)
 
     # A conversation

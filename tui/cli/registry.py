@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from hermes_browse.store.wording import N_, _
 
 from .command_context import Subcommand
-from .parser import Parser, add_json, add_store_options, speak_argparse, without
+from .parser import JSON, Flag, Parser, add_all, add_store_options, speak_argparse, without
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list.ListCommand", N_("Conversations, newest activity first.")),
@@ -114,6 +114,13 @@ Ids may begin with a dash: `--` ends the options.
 """)
 
 
+_VERSION = Flag("--version", "print the version and exit")
+_WAYS = (
+    Flag("--print-command", "the browser prints the command of what is chosen, and runs nothing"),
+    Flag("--plain", "a dialogue of lines, for screen readers and braille: nothing is drawn"),
+)
+
+
 def load(name: str) -> Subcommand:
     """Import the module of a command and create the command."""
     module, _dot, class_name = COMMANDS[name][0].partition(".")
@@ -130,12 +137,10 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         description=_("Browse the session store of Hermes Agent. Without a command: the browser."),
         epilog=" ".join((_("exit codes:"), _(_EXIT_CODES))) + "\n\n" + _(_IDS),
     )
-    parser.add_argument("--version", action="store_true", help=_("print the version and exit"))
+    add_all(parser, [_VERSION])
     add_store_options(parser, top=True)
-    print_help = _("the browser prints the command of what is chosen, and runs nothing")
-    parser.add_argument("--print-command", action="store_true", help=print_help)
-    plain_help = _("a dialogue of lines, for screen readers and braille: nothing is drawn")
-    parser.add_argument("--plain", action="store_true", help=plain_help)
+    add_all(parser, _WAYS)
+    parser.set_defaults(all_profiles=False, all_hosts=False, json=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     for name, (_target, summary) in COMMANDS.items():
         child = commands.add_parser(name, help=_(summary), description=_(summary))
@@ -143,7 +148,7 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         if name in loaded:
             command = load(name)
             if command.takes_common_options:
-                add_json(child)
+                add_all(child, [JSON])
                 add_store_options(child, hosts=command.takes_host)
             command.add_arguments(child)
     return parser
@@ -200,7 +205,7 @@ def _contradiction_of_old(arguments: SimpleNamespace, command: Subcommand | None
             "--old goes with {commands}; the browser has them under the key 5",
             commands=", ".join(names),
         )
-    if getattr(arguments, "all_hosts", False):
+    if arguments.all_hosts:
         return _("--all-hosts is about stores, and --old about files beside one")
     if arguments.demo:
         return _("--old is about files beside a store of your own, and --demo has none")
@@ -220,7 +225,7 @@ def _contradiction_of_hosts(
     if command is not None and not (command.takes_host and command.takes_common_options):
         return _("--host goes with a command that reads or writes a store")
     is_here = arguments.home is not None or arguments.db is not None or arguments.demo
-    if is_here or getattr(arguments, "all_hosts", False):
+    if is_here or arguments.all_hosts:
         return _(
             "--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts"
         )

@@ -40,7 +40,7 @@ def _console() -> Console:
 def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> None:
     """Print printable rows at the width of the terminal; see `output.print_table`."""
     console = _console()
-    heads = [column.head for column in columns]
+    heads = [column.title for column in columns]
     natural = [max(map(cell_len, texts)) for texts in zip(heads, *rows, strict=True)]
     flexible = next(index for index, column in enumerate(columns) if column.is_flexible)
     shown = list(range(len(columns)))

@@ -3,7 +3,6 @@ several."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from itertools import groupby
@@ -18,12 +17,21 @@ from hermes_browse.store.search.found import HitPage, Suggestion
 from hermes_browse.store.search.query import Query, parse, unknown_filters
 from hermes_browse.store.sessions.models import FAR_PAST, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 from ..text.formats import timestamp
 from .command_context import ManyStoresCommand
-from .output import TableColumn, no_text, note, print_json, print_table
-from .parser import add_places, add_view_options, count_arg, refuse_places, text_arg
+from .output import TableColumn, fields, no_text, note, print_json, print_table, rich_output
+from .parser import (
+    ALL_HOSTS,
+    SOURCE,
+    VIEWS,
+    Argument,
+    Count,
+    Flag,
+    Several,
+    Valued,
+)
 from .stores import Answers, place_columns
 
 
@@ -40,17 +48,17 @@ class _HitRow(NamedTuple):
 
     def json(self, *, has_context: bool) -> Json:
         """Build a HIT of the JSON contract."""
-        hit = self.hit
-        document = self.place | {
-            "message_id": hit.message_id,
-            "session_id": hit.session_id,
-            "conversation_id": self.conversation_id,
-            "role": hit.role,
-            "timestamp": hit.timestamp,
-            "snippet": hit.snippet,
-            "match": [list(span) for span in hit.match],
-            "state": hit.state.value,
-        }
+        document = self.place | fields(
+            self,
+            message_id="hit.message_id",
+            session_id="hit.session_id",
+            conversation_id="conversation_id",
+            role="hit.role",
+            timestamp="hit.timestamp",
+            snippet="hit.snippet",
+            match="hit.match",
+            state="hit.state",
+        )
         if has_context:
             names = ("message_id", "role", "text")
             document["context"] = [dict(zip(names, row, strict=True)) for row in self.around]
@@ -96,23 +104,23 @@ class SearchCommand(ManyStoresCommand[HitPage]):
 
     reads_old_transcripts = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        query_help = _(
+    arguments = (
+        Valued(
+            "query",
             'words, "a phrase", OR, -word, prefix*, *part*, source:cli …; -is:rewound leaves out messages '
-            "that were taken back"
-        )
-        parser.add_argument("query", metavar="QUERY", nargs="+", type=text_arg, help=query_help)
-        parser.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
-        limit_help = _("most hits, 0 for all (default 50)")
-        parser.add_argument("--limit", type=count_arg, default=50, metavar="N", help=limit_help)
-        context_help = _("messages before and after each hit")
-        parser.add_argument("--context", type=count_arg, default=0, metavar="N", help=context_help)
-        add_view_options(parser, None)
-        role_help = _("only this role; repeatable")
-        parser.add_argument(
-            "--role", action="append", type=text_arg, default=[], metavar="R", help=role_help
-        )
-        add_places(parser, profiles=_("in all profiles"))
+            "that were taken back",
+            metavar="QUERY",
+            nargs="+",
+        ),
+        Argument("--sort", choices=["newest", "relevance", "oldest"], default="newest"),
+        Count("--limit", "most hits, 0 for all (default 50)", default=50),
+        Count("--context", "messages before and after each hit", default=0),
+        Argument("--view", "default everything", choices=VIEWS),
+        SOURCE,
+        Several("--role", "only this role; repeatable", metavar="R"),
+        Flag("--all-profiles", "in all profiles"),
+        ALL_HOSTS,
+    )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for conflicting options, and for a filter without the number or date it
@@ -120,7 +128,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
 
         Such a filter is refused because the query without it would match everything.
         """
-        if sentence := refuse_places(arguments):
+        if sentence := super().contradiction(arguments):
             return sentence
         if arguments.sort == "relevance" and (arguments.all_hosts or arguments.all_profiles):
             return _("several stores are searched by time: relevance cannot be compared")
@@ -138,7 +146,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             context=arguments.context,
         )
 
-    def report(self, answers: Answers[HitPage], arguments: SimpleNamespace) -> int:
+    def report(self, answers: Answers[HitPage], arguments: SimpleNamespace) -> None:
         query = parse(" ".join(arguments.query))
         found = _in_order(answers, arguments.sort)
         hits = found[: arguments.limit or None]
@@ -150,13 +158,12 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             rows = [hit.json(has_context=bool(arguments.context)) for hit in hits]
             texts = {"query": query.text, "notes": notes, "hits": rows}
             print_json(outcome.json() | texts | answers.facts)
-            return answers.code
+            return
         _print_hits(answers, hits)
         note(_summary(answers, outcome, len(hits)))
         for suggestion in outcome.suggestions:
             number = f"{suggestion.hits:,}{'+' if suggestion.at_least else ''}"
             note(_("{label}: {text}", label=suggestion.text, text=number))
-        return answers.code
 
 
 def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
@@ -199,8 +206,7 @@ class _Outcome(NamedTuple):
             "elapsed_ms": round(self.elapsed_ms, 3),
             "total": self.total.count if self.total is not None and is_exact else None,
             "suggestions": [
-                {"text": suggestion.text, "query": suggestion.query, "hits": suggestion.hits}
-                for suggestion in self.suggestions
+                fields(suggestion, "text", "query", "hits") for suggestion in self.suggestions
             ],
         }
 
@@ -259,10 +265,8 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
     pipe as a table."""
     if not sys.stdout.isatty():
         messages = [message for hit in hits for message in hit.messages()]
-        print_table([*place_columns(answers), *_columns()], messages)
+        print_table([*place_columns(answers), *_COLUMNS], messages)
         return
-    from .rich_output import print_hit_group  # start time: output into a pipe goes without Rich
-
     for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
         some = list(group)
         names = [
@@ -271,15 +275,14 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
             *_place_names(answers, some[0].place),
         ]
         rows = [message.cells() for hit in some for message in hit.messages()]
-        print_hit_group(" · ".join(filter(None, names)), rows)
+        rich_output().print_hit_group(" · ".join(filter(None, names)), rows)
 
 
-def _columns() -> list[TableColumn[_Message]]:
-    return [
-        TableColumn(_("time"), lambda row: row.time),
-        TableColumn(_("role"), lambda row: row.role, dropped=2),
-        TableColumn(_("conversation"), lambda row: row.found.name if row.is_hit else ""),
-        TableColumn(pgettext("column", "text"), lambda row: row.text, is_flexible=True),
-        TableColumn(_("session"), lambda row: row.found.hit.session_id),
-        TableColumn(_("message"), lambda row: str(row.id), True, dropped=1),
-    ]
+_COLUMNS: list[TableColumn[_Message]] = [
+    TableColumn("time", "time"),
+    TableColumn("role", "role", dropped=2),
+    TableColumn("conversation", lambda row: row.found.name if row.is_hit else ""),
+    TableColumn("text", "text", is_flexible=True, context="column"),
+    TableColumn("session", "found.hit.session_id"),
+    TableColumn("message", "id", True, dropped=1),
+]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from hermes_browse.store import later
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
@@ -65,8 +66,7 @@ def named_host(name: str, profile: str | None = None) -> Host:
         profile: Of that machine; by default the configured one.
     """
     hosts = {host.name: host for host in configured_hosts()}
-    if name in hosts:
-        host = hosts[name]
+    if host := hosts.get(name):
         return host if profile is None else host._replace(profile=profile)
     known = _("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add()
     sentence = _("There is no host “{name}”.", name=one_line(name, 80))
@@ -79,9 +79,7 @@ def named_host(name: str, profile: str | None = None) -> Host:
 @contextmanager
 def opened_links() -> Iterator[Links]:
     """Yield connections to hosts, and end them with the block, whatever ends it."""
-    from hermes_browse.store.hosts.link import Links  # start time: rarely needed
-
-    links = Links()
+    links = later.link.Links()
     with removed_on_signals():
         try:
             yield links
@@ -91,10 +89,8 @@ def opened_links() -> Iterator[Links]:
 
 def _store_of(host: Host, links: Links) -> OpenStore:
     """Connect to a host; HostError if it cannot be reached."""
-    from hermes_browse.store.hosts.remote import locate_there, store_at  # start time: rarely needed
-
-    location = locate_there(links.of(host))
-    return OpenStore(store_at(location, links), location)
+    location = later.remote.locate_there(links.of(host))
+    return OpenStore(later.remote.store_at(location, links), location)
 
 
 @contextmanager
@@ -134,17 +130,15 @@ def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
 def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     """As `opened_store`, of this machine alone."""
     target = _location_or_reason(arguments)
-    if isinstance(target, Location) and not arguments.old:
+    if isinstance(target, str):
+        opened = _opened_sample(arguments, target)
+    elif arguments.old:
+        opened = _opened_transcripts(target, arguments)
+    else:
         yield target
         return
-    with removed_on_signals():
-        if isinstance(target, Location):
-            ids = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
-            with _opened_transcripts(target, [ids] if isinstance(ids, str) else ids) as location:
-                yield location
-        else:
-            with _opened_sample(arguments, target) as location:
-                yield location
+    with removed_on_signals(), opened as location:
+        yield location
 
 
 def _location_or_reason(arguments: SimpleNamespace) -> Location | str:
@@ -180,20 +174,16 @@ def _opened_sample(arguments: SimpleNamespace, reason: str) -> Iterator[Location
 
 
 @contextmanager
-def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Location]:
-    """Load the old transcripts of a home (`--old`) into a temporary store for the block; note what
-    it holds.
-
-    Args:
-        only: Prefixes of ids; other files may be skipped. Empty for all.
+def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterator[Location]:
+    """Load the old transcripts of a home (`--old`) into a temporary store for the block, those that
+    are named or all; note what it holds.
 
     Raises:
         RefusedError: The store does not belong to a home.
         BrowseError: The files cannot be listed.
         StoreError: The store cannot be read, so files without a session in it are unknown.
     """
-    from hermes_browse.store.legacy.old_transcripts import OldTranscripts  # start: rarely needed
-
+    only = [arguments.id] if getattr(arguments, "id", "") else getattr(arguments, "ids", [])
     folder = sessions_folder(beside)
     if folder is None:
         raise RefusedError(
@@ -204,12 +194,9 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
             remedy=_("Name a root with --home."),
         )
     known: Collection[str] = ()
-    try:
-        with open_store(beside) as store:
-            known = store.known_sessions()
-    except (StoreMissingError, StoreEmptyError):  # no store, or an empty one
-        pass
-    with OldTranscripts(folder, known, only=only) as transcripts:
+    with suppress(StoreMissingError, StoreEmptyError), open_store(beside) as store:
+        known = store.known_sessions()
+    with later.old_transcripts.OldTranscripts(folder, known, only=only) as transcripts:
         transcripts.fill_all()
         if not only or transcripts.notes:
             note(transcripts.describe())
@@ -233,13 +220,8 @@ class Answers(NamedTuple, Generic[T]):
     """Whether all of them answered."""
     code: int = 0
     """The exit code."""
-    is_one: bool = False
-    """Whether a single store was asked."""
-
-    @property
-    def only(self) -> T | None:
-        """The answer of the only store that was asked; None if several were."""
-        return self.answers[0][1] if self.is_one else None
+    only: T | None = None
+    """The answer of the only store that was asked; None if several were."""
 
 
 class _Tried(NamedTuple, Generic[T]):
@@ -258,8 +240,8 @@ class _Tried(NamedTuple, Generic[T]):
         assert isinstance(self.answer, BrowseError)
         if self.location.profile is None or self.location.host is not None:
             return with_advice(self.answer)
-        sentence, reason = _("{name} cannot be read: {error}"), self.broken()["error"]
-        return sentence.format(name=self.location.profile, error=reason)
+        reason = self.broken()["error"]
+        return _("{name} cannot be read: {error}", name=self.location.profile, error=reason)
 
     def broken(self) -> Json:
         """Return what a document says of a profile that cannot be read."""
@@ -286,15 +268,13 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
             host = store.location.host
             place: Json = {} if host is None else {"host": host.name}
             answer = ask(store, now_in(arguments, store.location))
-            return Answers([(place, answer)], facts_of(store.location), is_one=True)
+            return Answers([(place, answer)], facts_of(store.location), only=answer)
     if not arguments.all_hosts:
         return _merged(arguments, list(_ask_here(arguments, ask)))
     hosts = configured_hosts()
-    from hermes_browse.store.hosts.running import asked_at_once  # start time: rarely needed
-
     with (
         opened_links() as links,
-        asked_at_once(hosts, lambda host: _ask_there(host, links, ask)) as there,
+        later.running.asked_at_once(hosts, lambda host: _ask_there(host, links, ask)) as there,
     ):
         here = list(_ask_here(arguments, ask, is_needed=not hosts))
         if not hosts:
@@ -410,9 +390,13 @@ def _place(arguments: SimpleNamespace, location: Location) -> Json:
 def place_columns(answers: Answers[T]) -> list[TableColumn[Any]]:
     """Return the columns that say where a row is from, of rows that begin with their place."""
 
-    def column(name: str, head: str) -> TableColumn[Any]:
-        return TableColumn(head, lambda row: row[0][name] or _("(here)"))
+    names = {name for place, _answer in answers.answers for name in place}
+    return [
+        column for name, column in _PLACE_COLUMNS.items() if answers.only is None and name in names
+    ]
 
-    names = {name for place, _answer in answers.answers if not answers.is_one for name in place}
-    heads = {"host": _("host"), "profile": _("profile")}
-    return [column(name, head) for name, head in heads.items() if name in names]
+
+_PLACE_COLUMNS: dict[str, TableColumn[Any]] = {
+    "host": TableColumn("host", lambda row: row[0]["host"] or _("(here)")),
+    "profile": TableColumn("profile", lambda row: row[0]["profile"]),
+}
