@@ -25,8 +25,11 @@ MARKS = ("_", "N_", "ngettext", "pgettext")
 """What marks a text, as in `store.wording`."""
 _ROWS = {
     **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
+    "at": range(1, 100),  # headings
     "Option": (1, 3, 5),
     **dict.fromkeys(("Argument", "Count", "Flag", "Several", "Valued"), (1,)),
+    "CommandEntry": (1,),
+    "_Mark": (2,),
     "TableColumn": (0,),
 }
 """Rows of tables, and at which places they hold texts; whoever shows these translates them."""

@@ -17,6 +17,7 @@ from hermes_browse.store.wording import _
 from ..text.change_words import notes, summary
 from .command_context import CommandContext, Subcommand
 from .output import (
+    BLANK,
     OutputLine,
     TableColumn,
     fields,
@@ -36,8 +37,8 @@ class ChangesCommand(Subcommand):
     arguments = (
         ID,
         Flag("--diff", "one diff of all edits, as `git apply` takes it"),
-        Valued("--file", "with --diff: of this file alone", metavar="PATH"),
-        Valued("--output", "with --diff: write it to a new file", metavar="PATH", type=name_arg),
+        Valued("--file", "with --diff: of this file alone", "PATH"),
+        Valued("--output", "with --diff: write it to a new file", "PATH", type=name_arg),
     )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -114,7 +115,7 @@ def _print_changes(changes: Changes) -> None:
     print_table(_columns(changes.directory), changes.files)
     if changes.commands:
         head = OutputLine("other", _("These commands may have changed files:"))
-        print_lines([OutputLine("said", ""), head, *map(_command_line, changes.commands)])
+        print_lines([BLANK, head, *map(_command_line, changes.commands)])
 
 
 def _command_line(command: ShellCommand) -> OutputLine:

@@ -16,7 +16,7 @@ from hermes_browse.store.wording import _
 
 from .output import note, print_json
 from .parser import Argument, Parser, add_all
-from .stores import Answers, ask_stores, facts_of, now_in, opened_store
+from .stores import Answers, ask_stores, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.bulk import Step
@@ -50,12 +50,7 @@ class CommandContext:
     ) -> None:
         """Print a document as `output.print_json` does; of a host's store it says so, in its
         conversations as well."""
-        if self.location.host is not None:
-            rows = document.get("conversation", document.get("would", []))
-            for row in rows if isinstance(rows, list) else [rows]:
-                if isinstance(row, dict):
-                    row["host"] = self.location.host.name
-        print_json({**document, **facts_of(self.location)}, name, items)
+        print_json(with_host(document, self.location), name, items)
 
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
@@ -79,6 +74,11 @@ class CommandContext:
             if session_id not in catalog.sessions:  # deleted since
                 raise NotFoundError(_("There is no session {id} in this store.", id=session_id))
         return [(session_id, catalog.conversation(session_id)) for session_id in ids]
+
+    def conversation(self) -> Conversation:
+        """Return the conversation that the argument `id` names, as `find` does."""
+        ((_session, conversation),) = self.find([self.arguments.id])
+        return conversation
 
     def confirm(self, count: int, what: str) -> None:
         """Ask for a `y`, or for the number of items when there are several.

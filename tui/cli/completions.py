@@ -82,23 +82,17 @@ _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 class CompletionsCommand(Subcommand):
-    """Print the script for a shell; needs no store."""
+    """Print the script for a shell, after the lines for its rc file (`shell-init`); needs no
+    store."""
 
     takes_common_options = False
-
     arguments = (Argument("shell", choices=tuple(_SCRIPTS)),)
 
     def start(self, arguments: SimpleNamespace) -> int:
+        if arguments.command == "shell-init":
+            print(_SCRIPTS[arguments.shell].strip())
         print(shellcode(["hermes-browse"], shell=arguments.shell))
         return 0
-
-
-class ShellInitCommand(CompletionsCommand):
-    """Print the lines for a shell's rc file."""
-
-    def start(self, arguments: SimpleNamespace) -> int:
-        print(_SCRIPTS[arguments.shell].strip())
-        return super().start(arguments)
 
 
 def _host_names(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from .command_context import CommandContext, Subcommand
 from .output import note, print_text
@@ -27,11 +28,11 @@ def _name(conversation: Conversation) -> str:
 class RenameCommand(Subcommand):
     """Change the title of the tip, which lists show."""
 
-    arguments = ID, Valued("title", "its words", metavar="TITLE", nargs="+")
+    arguments = ID, Valued("title", "its words", "TITLE", nargs="+")
 
     def run(self, context: CommandContext) -> int:
         typed = " ".join(context.arguments.title)
-        ((_session, before),) = context.find([context.arguments.id])
+        before = context.conversation()
         context.store.close()
         renamed = context.store.rename(before.id, typed)
         title, is_changed = renamed.title, bool(renamed.change.rows)
@@ -53,16 +54,40 @@ class RenameCommand(Subcommand):
         return 0
 
 
-class _MarkCommand(Subcommand):
+class _Mark(NamedTuple):
+    """A mark that is set or cleared."""
+
+    key: str
+    """JSON field of the changed ids."""
+    work: Callable[[OpenStore, list[str]], Change]
+    """Writes the change."""
+    done: str
+    """In English, the sentence printed for each changed conversation."""
+
+
+_MARKS = {
+    "archive": _Mark(
+        "archived",
+        OpenStore.archive,
+        "archived {name} · `hermes-browse unarchive {id}` undoes it",
+    ),
+    "unarchive": _Mark(
+        "unarchived",
+        OpenStore.unarchive,
+        "unarchived {name} · `hermes-browse archive {id}` undoes it",
+    ),
+    "pin": _Mark("pinned", OpenStore.pin, "pinned {name} · `hermes-browse unpin {id}` undoes it"),
+    "unpin": _Mark(
+        "unpinned", OpenStore.unpin, "unpinned {name} · `hermes-browse pin {id}` undoes it"
+    ),
+}
+"""By the name of the command."""
+
+
+class MarkCommand(Subcommand):
     """Set or clear a mark on whole lineages, all in one transaction."""
 
     arguments = (IDS,)
-    key = ""
-    """JSON field of the changed ids."""
-    done = ""
-    """Sentence printed for each changed conversation."""
-    work: Callable[[OpenStore, list[str]], Change]
-    """Writes the change."""
 
     def run(self, context: CommandContext) -> int:
         found = {
@@ -70,7 +95,8 @@ class _MarkCommand(Subcommand):
             for _session, conversation in context.find(context.arguments.ids)
         }
         context.store.close()
-        touched = set(self.work(context.store, list(found)).session_ids)
+        mark = _MARKS[context.arguments.command]
+        touched = set(mark.work(context.store, list(found)).session_ids)
         own = {
             tip: {part.id for part in conversation.segments} for tip, conversation in found.items()
         }
@@ -78,12 +104,12 @@ class _MarkCommand(Subcommand):
         unchanged = [tip for tip in found if tip not in changed]
         if context.json:
             context.print_json(
-                {self.key: changed, "sessions": sorted(touched), "unchanged": unchanged}
+                {mark.key: changed, "sessions": sorted(touched), "unchanged": unchanged}
             )
             return 0
         for tip in changed:
             word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
-            line = context.advice(_(self.done, name=_name(found[tip]), id=word))
+            line = context.advice(_(mark.done, name=_name(found[tip]), id=word))
             print_text(one_line(line))
         for tip in unchanged:
             note(_("{name} is unchanged: there was nothing to change.", name=_name(found[tip])))
@@ -99,31 +125,3 @@ class _MarkCommand(Subcommand):
                 )
             )
         return 0
-
-
-class ArchiveCommand(_MarkCommand):
-    """Hide conversations from lists."""
-
-    key, work = "archived", staticmethod(OpenStore.archive)
-    done = N_("archived {name} · `hermes-browse unarchive {id}` undoes it")
-
-
-class UnarchiveCommand(_MarkCommand):
-    """Show archived conversations in lists again."""
-
-    key, work = "unarchived", staticmethod(OpenStore.unarchive)
-    done = N_("unarchived {name} · `hermes-browse archive {id}` undoes it")
-
-
-class PinCommand(_MarkCommand):
-    """Exempt conversations from Hermes' own clean-up."""
-
-    key, work = "pinned", staticmethod(OpenStore.pin)
-    done = N_("pinned {name} · `hermes-browse unpin {id}` undoes it")
-
-
-class UnpinCommand(_MarkCommand):
-    """End the exemption of conversations from Hermes' own clean-up."""
-
-    key, work = "unpinned", staticmethod(OpenStore.unpin)
-    done = N_("unpinned {name} · `hermes-browse pin {id}` undoes it")

@@ -119,7 +119,7 @@ class HostsCommand(Subcommand):
             nargs="?",
             choices=["check"],
         ),
-        Valued("name", "its name in the configuration", metavar="HOST", nargs="?"),
+        Valued("name", "its name in the configuration", "HOST", nargs="?"),
         Flag("--names", "print the names only, and ask nobody"),
     )
 

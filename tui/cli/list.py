@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -38,7 +37,6 @@ class _Listed(NamedTuple):
     """For JSON."""
     store: Json | None = None
     """The STORE of the JSON contract; None among several."""
-    warnings: Sequence[str] = ()
     old_files: int = 0
 
 
@@ -85,19 +83,17 @@ class ListCommand(ManyStoresCommand[_Listed]):
         if not is_one:
             return _Listed(page, rules)
         summary = store.summary()
-        warnings = [warning.text for warning in summary.warnings]
+        for warning in () if arguments.json else summary.warnings:
+            note(warning.text)
         folder = sessions_folder(store.location)
         old_files = store.old_files(folder).files if store.location.host is None else 0
-        return _Listed(page, rules, store_json(summary), warnings, old_files)
+        return _Listed(page, rules, store_json(summary), old_files)
 
     def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> None:
         rows = _page(answers, arguments)
         if arguments.json:
             print_json(_document(answers, rows, arguments))
             return
-        if answers.only is not None:
-            for warning in answers.only.warnings:
-                note(warning)
         print_table([*place_columns(answers), *_COLUMNS], rows)
         note(_shown_line(answers, len(rows)))
 
@@ -152,39 +148,38 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
     if answers.only is None:
         return " · ".join(filter(None, [*phrases, answers.summary]))
     hidden = _hidden(answers, shown)
-    for count, phrase in (
-        (hidden.automation, _("{count:,} automation")),
-        (hidden.archived, _("{count:,} archived")),
-        (hidden.other, _("{count:,} others (subagents, hidden, other sources or pages)")),
-        (answers.only.old_files, _("{count:,} old transcripts: --old")),
-    ):
-        if count:
-            phrases.append(phrase.format(count=count))
+    counts = {
+        _("{count:,} automation"): hidden.automation,
+        _("{count:,} archived"): hidden.archived,
+        _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
+        _("{count:,} old transcripts: --old"): answers.only.old_files,
+    }
+    phrases += [phrase.format(count=count) for phrase, count in counts.items() if count]
     return " · ".join(phrases)
 
 
-def _state(conversation: Conversation) -> str:
-    if conversation.pinned:
-        return formats.status("pinned")
-    return formats.status("archived" if conversation.archived else conversation.status)
+def _state(row: _Row) -> str:
+    conversation = row.conversation
+    unpinned = "archived" if conversation.archived else conversation.status
+    return formats.status("pinned" if conversation.pinned else unpinned)
 
 
-def _costs(conversation: Conversation) -> str:
-    own, tree = conversation.cost_usd, conversation.tree_cost_usd
+def _costs(row: _Row) -> str:
+    own, tree = row.conversation.cost_usd, row.conversation.tree_cost_usd
     return formats.own_and_tree(own, tree, formats.dollars)
 
 
-def _title(conversation: Conversation) -> str:
-    title, remark = title_or_preview(conversation), conversation.note
+def _title(row: _Row) -> str:
+    title, remark = title_or_preview(row.conversation), row.conversation.note
     return _("{name} ({note})", name=title, note=remark) if remark else title
 
 
 _COLUMNS: list[TableColumn[_Row]] = [
     TableColumn("last active", lambda row: formats.timestamp(row[1].last_active), dropped=5),
-    TableColumn("status", lambda row: _state(row[1]), dropped=3),
+    TableColumn("status", _state, dropped=3),
     TableColumn("source", "conversation.source", dropped=2),
     TableColumn("msgs", lambda row: formats.long_number(row[1].message_count), True, dropped=4),
-    TableColumn("cost", lambda row: _costs(row[1]), True, dropped=1),
-    TableColumn("title", lambda row: _title(row[1]), is_flexible=True),
+    TableColumn("cost", _costs, True, dropped=1),
+    TableColumn("title", _title, is_flexible=True),
     TableColumn("id", "conversation.id"),
 ]

@@ -41,6 +41,9 @@ class OutputLine(NamedTuple):
     """Prefix of the text; lines wrapped on a terminal are indented by its width."""
 
 
+BLANK = OutputLine("said", "")
+
+
 class TableColumn(NamedTuple, Generic[Row]):
     """A column of a table."""
 

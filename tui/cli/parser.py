@@ -183,35 +183,44 @@ class Argument:
     Args:
         name: Its name, or the option.
         help: In English; `{view}` stands for its default. Empty for none.
+        metavar: What stands for its value in the help; None for what has none.
         settings: As of `ArgumentParser.add_argument`.
     """
 
-    def __init__(self, name: str, help: str = "", **settings: Any) -> None:
-        self.name, self.help, self.settings = name, help, settings
+    def __init__(
+        self,
+        name: str,
+        help: str = "",
+        metavar: str | tuple[str, str] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.name, self.help = name, help
+        self.settings = settings | ({"metavar": metavar} if metavar else {})
 
 
 Flag = partial(Argument, action="store_true")
+"""An option without a value."""
 Valued = partial(Argument, type=text_arg)
+"""An argument whose value is any text."""
 Several = partial(Valued, action="append", default=[])
 """An option that may be given several times."""
 Count = partial(Argument, metavar="N", type=count_arg)
+"""An option with a number."""
 ID = Valued("id", metavar="ID")
 IDS = Valued("ids", metavar="ID", nargs="+")
-SOURCE = Several("--source", "only this source; repeatable", metavar="S")
+SOURCE = Several("--source", "only this source; repeatable", "S")
 ALL_HOSTS = Flag("--all-hosts", "of this machine and of all configured hosts")
 JSON = Flag("--json", "one JSON document on standard output")
 VIEWS = [view.value for view in View]
 _MACHINE = (
-    Valued("--home", "a Hermes root (default $HERMES_HOME)", metavar="DIR", type=name_arg),
-    Valued("--profile", "one of its profiles", metavar="NAME", type=name_arg),
+    Valued("--home", "a Hermes root (default $HERMES_HOME)", "DIR", type=name_arg),
+    Valued("--profile", "one of its profiles", "NAME", type=name_arg),
 )
 _FILE = (
-    Valued("--db", "any store file", metavar="FILE", type=name_arg),
+    Valued("--db", "any store file", "FILE", type=name_arg),
     Flag("--demo", "a built-in sample store"),
 )
-_HOST = Valued(
-    "--host", "the store of a configured host, through ssh", metavar="HOST", type=name_arg
-)
+_HOST = Valued("--host", "the store of a configured host, through ssh", "HOST", type=name_arg)
 _OLD = Flag("--old", "the old transcripts beside the store: files without a session in it")
 _DEBUG = Flag(
     "--debug",

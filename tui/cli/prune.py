@@ -71,35 +71,32 @@ def _filled_arg(value: str) -> str:
 _QUERY = Valued(
     "query",
     "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some",
-    metavar="FILTER",
+    "FILTER",
     nargs="*",
 )
 _FILTERS = (
     Argument(
         "--older-than",
         "idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)",
-        metavar="AGE",
+        "AGE",
         type=_arg_type(_age_or_date),
     ),
-    Several("--source", "of this source; repeatable", metavar="S", type=_filled_arg),
-    Argument("--title", "its title contains this", metavar="T", type=_filled_arg),
-    Argument("--cwd", "its working directory is this or below it", metavar="DIR", type=_filled_arg),
-    Argument("--model", "the name of its model contains this", metavar="M", type=_filled_arg),
+    Several("--source", "of this source; repeatable", "S", type=_filled_arg),
+    Argument("--title", "its title contains this", "T", type=_filled_arg),
+    Argument("--cwd", "its working directory is this or below it", "DIR", type=_filled_arg),
+    Argument("--model", "the name of its model contains this", "M", type=_filled_arg),
     Flag("--empty", "without a message"),
     Flag("--automation", "cron jobs, webhooks and the like"),
     Argument("--min-messages", metavar="N", type=_arg_type(parse_count)),
     Argument("--max-messages", metavar="N", type=_arg_type(parse_count)),
     Argument(
-        "--min-size",
-        "search index included: 10M, 1.5G",
-        metavar="BYTES",
-        type=_arg_type(parse_bytes),
+        "--min-size", "search index included: 10M, 1.5G", "BYTES", type=_arg_type(parse_bytes)
     ),
     Argument("--max-size", metavar="BYTES", type=_arg_type(parse_bytes)),
     Argument(
         "--max-cost",
         "with all subagents; an unknown cost does not count as low",
-        metavar="USD",
+        "USD",
         type=_arg_type(parse_money),
     ),
     Flag(

@@ -29,7 +29,7 @@ class ResumeCommand(Subcommand):
     """Run Hermes on the tip of a conversation, or print the command."""
 
     arguments = (
-        Valued("--source", "with --last: of this source (default cli)", metavar="S"),
+        Valued("--source", "with --last: of this source (default cli)", "S"),
         Flag("--print", "print the command, run nothing", dest="print_only"),
         Flag("--yes", "resume in spite of warnings"),
     )

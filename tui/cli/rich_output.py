@@ -46,8 +46,8 @@ def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> N
     shown = list(range(len(columns)))
 
     def remaining() -> int:
-        fixed = sum(min(natural[index], _MAX_FIXED) for index in shown if index != flexible)
-        return console.width - fixed - _GAP * (len(shown) - 1)
+        others = [natural[index] for index in shown if index != flexible]
+        return console.width - sum(min(width, _MAX_FIXED) + _GAP for width in others)
 
     optional = [index for index in shown if columns[index].dropped]
     for index in sorted(optional, key=lambda index: columns[index].dropped):

@@ -16,7 +16,7 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import long_number, role, state, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, conversation_json, fields, print_lines, print_texts
+from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_texts
 from .parser import ID, Argument, Flag, Parser, add_all
 
 _AT_ONCE = 400
@@ -148,18 +148,18 @@ def body_of(message: ChatMessage, *, call: str = "", with_summary: bool = False)
 def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[OutputLine]:
     """Yield the conversation as printable lines, with a seam between segments."""
     yield OutputLine("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
-    yield OutputLine("said", "")
+    yield BLANK
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
             seam = _(SEAM.shown or "", id=one_line(segment))
             yield OutputLine("seam", f"── {seam} ──")
-            yield OutputLine("said", "")
+            yield BLANK
         yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
         if body := body_of(message):
             yield OutputLine("said" if message.role in _SPEAKERS else "tool", body, 2)
-        yield OutputLine("said", "")
+        yield BLANK
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:

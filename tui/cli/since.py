@@ -32,9 +32,7 @@ class SinceCommand(ManyStoresCommand[Since]):
 
     arguments = (
         Valued(
-            "--after",
-            "since this time instead of what was read: 2h, yesterday, 2026-03-05",
-            metavar="TIME",
+            "--after", "since this time instead of what was read: 2h, yesterday, 2026-03-05", "TIME"
         ),
         Flag("--all-profiles", "of all profiles"),
         ALL_HOSTS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,7 +31,7 @@ from hermes_browse.store.wording import _
 from ..settings.folders import config_path
 from ..settings.store_paths import sessions_folder
 from .advice import remedy_of, with_advice
-from .output import TableColumn, note
+from .output import TableColumn, fields, note
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.host import Host
@@ -228,32 +228,24 @@ class _Tried(NamedTuple, Generic[T]):
     """What came of asking a store."""
 
     location: Location
-    answer: T | BrowseError
+    answer: T | None = None
+    error: BrowseError | None = None
+    """Why there is no answer."""
 
-    @property
-    def is_silent(self) -> bool:
-        """Whether the store could not be read."""
-        return isinstance(self.answer, BrowseError)
 
-    def sentence(self) -> str:
-        """Return why it does not answer, for people."""
-        assert isinstance(self.answer, BrowseError)
-        if self.location.profile is None or self.location.host is not None:
-            return with_advice(self.answer)
-        reason = self.broken()["error"]
-        return _("{name} cannot be read: {error}", name=self.location.profile, error=reason)
+def _sentence(location: Location, error: BrowseError) -> str:
+    """Return why a store does not answer, for people."""
+    if location.profile is None or location.host is not None:
+        return with_advice(error)
+    reason = short_reason(error, location)
+    return _("{name} cannot be read: {error}", name=location.profile, error=reason)
 
-    def broken(self) -> Json:
-        """Return what a document says of a profile that cannot be read."""
-        assert isinstance(self.answer, BrowseError)
-        reason = short_reason(self.answer, self.location)
-        return {"profile": self.location.profile, "path": str(self.location.path), "error": reason}
 
-    def answered(self) -> Json:
-        """Return what a document says of a host."""
-        error = self.answer.sentence if isinstance(self.answer, BrowseError) else None
-        host = self.location.host
-        return {"name": host and host.name, "answered": error is None, "error": error}
+def _answered(location: Location, error: BrowseError | None = None) -> Json:
+    """Return what a document says of a host."""
+    sentence = error.sentence if error is not None else None
+    name = location.host and location.host.name
+    return {"name": name, "answered": error is None, "error": sentence}
 
 
 def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
@@ -285,7 +277,20 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
 def facts_of(location: Location) -> Json:
     """Return what a document says of the host that its one store is on; nothing for this
     machine."""
-    return {} if location.host is None else {"hosts": [_Tried(location, None).answered()]}
+    return {} if location.host is None else {"hosts": [_answered(location)]}
+
+
+def with_host(document: Mapping[str, object], location: Location) -> Json:
+    """Return a document that says of which host it is, in each conversation and hit as well; as it
+    is for this machine."""
+    if location.host is None:
+        return {**document}
+    for key in ("conversation", "conversations", "hits", "would"):
+        rows = document.get(key)
+        for row in rows if isinstance(rows, list) else [rows]:
+            if isinstance(row, dict):
+                row["host"] = location.host.name
+    return {**document, **facts_of(location)}
 
 
 def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
@@ -294,7 +299,7 @@ def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
         with _store_of(host, links) as store:
             return _Tried(store.location, ask(store, time.time()))
     except BrowseError as error:
-        return _Tried(location, error)
+        return _Tried(location, error=error)
 
 
 def _ask_here(
@@ -316,7 +321,7 @@ def _ask_here(
                 missing = error
             except StoreError as error:
                 missing = error
-                yield _Tried(location, error)
+                yield _Tried(location, error=error)
             else:
                 has_answered = True
                 yield _Tried(location, answer)
@@ -349,28 +354,31 @@ def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
 def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T]:
     """Return the answers of several stores, and note which are missing."""
     answers = [
-        (_place(arguments, place.location), place.answer)
-        for place in tried
-        if not isinstance(place.answer, BrowseError)
+        (_place(arguments, each.location), each.answer) for each in tried if each.answer is not None
     ]
-    silent = [place for place in tried if place.is_silent]
-    for place in silent:
-        note(place.sentence())
+    silent = [(each.location, each.error) for each in tried if each.error is not None]
+    for location, error in silent:
+        note(_sentence(location, error))
     facts: Json = {}
     summary: list[str] = []
+    code = 0
     if arguments.all_profiles:
         profiles = [place["profile"] for place, _answer in answers if place.get("host") is None]
-        broken = [place.broken() for place in silent if place.location.host is None]
+        broken = [
+            fields(location, "profile")
+            | {"path": str(location.path), "error": short_reason(error, location)}
+            for location, error in silent
+            if location.host is None
+        ]
         facts |= {"profiles": profiles, "broken": broken}
         summary.append(_("{profiles:,} profiles", profiles=len(profiles)))
-    code = 0
     if arguments.all_hosts:
-        hosts = [place for place in tried if place.location.host is not None]
-        shown = [place for place in tried if place.location.host is not None or place.is_silent]
-        answered = sum(not place.is_silent for place in hosts)
-        code = SOME_SILENT if any(place.is_silent for place in shown) else 0
-        facts["hosts"] = [place.answered() for place in shown]
+        hosts = [each for each in tried if each.location.host is not None]
+        shown = [each for each in tried if each.location.host is not None or each.error is not None]
+        code = SOME_SILENT if silent else 0
+        facts["hosts"] = [_answered(each.location, each.error) for each in shown]
         if hosts:
+            answered = sum(each.error is None for each in hosts)
             summary.append(
                 _("{answered} of {count} hosts answered", answered=answered, count=len(hosts))
             )

@@ -14,36 +14,24 @@ from .output import TableColumn, fields, note, print_json, print_table, print_te
 from .parser import ID, Parser, Valued, add_all
 
 _CHANGES = (
-    Valued(
-        "--rename",
-        "give a tag another name, in all conversations",
-        nargs=2,
-        metavar=("OLD", "NEW"),
-    ),
-    Valued("--remove", "remove a tag from all conversations", metavar="NAME"),
+    Valued("--rename", "give a tag another name, in all conversations", ("OLD", "NEW"), nargs=2),
+    Valued("--remove", "remove a tag from all conversations", "NAME"),
 )
 
 
 class TagCommand(Subcommand):
-    """Set tags of a conversation."""
+    """Set tags of a conversation, or remove some (`untag`)."""
 
     arguments = (
         ID,
-        Valued(
-            "names",
-            "names of tags: a word each; `#` in front is optional",
-            metavar="NAME",
-            nargs="+",
-        ),
+        Valued("names", "names of tags: a word each; `#` in front is optional", "NAME", nargs="+"),
     )
 
-    def change(self, store: OpenStore, session_id: str, names: list[str]) -> TagChange:
-        """Carry the change out."""
-        return store.tag([session_id], names)
-
     def run(self, context: CommandContext) -> int:
-        ((_session, before),) = context.find([context.arguments.id])
-        done = self.change(context.store, before.id, context.arguments.names)
+        before = context.conversation()
+        names = context.arguments.names
+        added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
+        done = context.store.tag([before.id], added, removed)
         after = context.store.neighbourhood([before.id], context.now).conversation(before.id)
         context.store.close()
         if context.json:
@@ -53,13 +41,6 @@ class TagCommand(Subcommand):
         if not done.session_ids:
             note(_("Nothing had to be changed."))
         return 0
-
-
-class UntagCommand(TagCommand):
-    """Remove tags of a conversation."""
-
-    def change(self, store: OpenStore, session_id: str, names: list[str]) -> TagChange:
-        return store.tag([session_id], (), names)
 
 
 class TagsCommand(Subcommand):

@@ -33,7 +33,7 @@ from .output import (
 )
 from .parser import IDS, JSON, Argument, Flag, Parser, Several, Valued, add_all, add_store_options
 
-_BUNDLES = Valued("bundles", "a name, or how it begins", metavar="BUNDLE", nargs="+")
+_BUNDLES = Valued("bundles", "a name, or how it begins", "BUNDLE", nargs="+")
 _ACTIONS: dict[str, tuple[str, Sequence[Argument]]] = {
     "list": (N_("The deletions in the trash, newest first."), ()),
     "restore": (
@@ -41,7 +41,7 @@ _ACTIONS: dict[str, tuple[str, Sequence[Argument]]] = {
         (
             _BUNDLES,
             Flag("--yes", "also into another store than it is from"),
-            Several("--only", "only this conversation of the deletion; repeatable", metavar="ID"),
+            Several("--only", "only this conversation of the deletion; repeatable", "ID"),
         ),
     ),
     "drop": (N_("Delete them for good."), (_BUNDLES, Flag("--yes", "do not ask"))),

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from hermes_browse.store.wording import N_
-
 from . import Command, Does, ShownDoes, at
 
 APP = at(
     "app",
-    N_("The screen"),
+    "The screen",
     Command("", "ctrl+q", "quit", "quit", priority=True),
     Command("", "ctrl+c", "quit", "quit", priority=True),
     Command(
@@ -27,7 +25,7 @@ APP = at(
 )
 MAIN = at(
     "main",
-    N_("Find"),
+    "Find",
     ShownDoes(
         "search",
         "slash",
@@ -47,7 +45,7 @@ MAIN = at(
         "searches", "ctrl+r", "searches", "choose_search", "Saved searches, tags, earlier searches"
     ),
     Does("keep", "ctrl+s", "keep search", "query_line.keep", "Save this search, or remove it"),
-    N_("Resume"),
+    "Resume",
     ShownDoes("resume", "R", "resume", "resuming.resume", "Resume this conversation in Hermes"),
     Does("resume-window", "w", "window", "resuming.resume_in_window", "Resume in a new window"),
     Does(
@@ -57,7 +55,7 @@ MAIN = at(
         "resuming.copy_command",
         "Copy the command that resumes",
     ),
-    N_("Tidy up"),
+    "Tidy up",
     ShownDoes("mark", "space", "mark", "edits.mark", "Mark this conversation, or unmark it"),
     Does("mark-range", "V", "mark range", "edits.mark_range", "Begin a range of marks, end it"),
     Does("mark-all", "asterisk", "mark all", "edits.mark_all", "Mark all listed, or none"),
@@ -90,7 +88,7 @@ MAIN = at(
         "show_screen('retention')",
         "What Hermes will delete, and when",
     ),
-    N_("The list"),
+    "The list",
     Does("view-chats", "1", "chats", "show_view('chats')", "Show the chats"),
     Does("view-auto", "2", "automation", "show_view('automation')", "Show cron jobs, webhooks …"),
     Does("view-archived", "3", "archived", "show_view('archived')", "Show what was archived"),
@@ -99,7 +97,7 @@ MAIN = at(
     ShownDoes("sort", "s", "sort", "choose_sort", "Choose the order of the list"),
     Does("reverse", "S", "reverse", "listing.reverse_order", "Reverse the sort order"),
     Does("profiles", "0", "profiles", "switching.choose", "Another profile, or all at once"),
-    N_("Read"),
+    "Read",
     ShownDoes(
         "lineage", "l", "lineage", "toggle_lineage", "To the family tree of this conversation"
     ),
@@ -144,7 +142,7 @@ MAIN = at(
     Does("recap", "p", "recap", "loader.show_recap", "The recap Hermes shows on resume"),
     ShownDoes("copy-id", "y", "copy id", "copy_id", "Copy the id of the conversation"),
     Does("export", "e", "export", "export", "Save as Markdown, HTML or JSONL"),
-    N_("Look around"),
+    "Look around",
     Does(
         "since",
         "A",
@@ -166,7 +164,7 @@ MAIN = at(
         "show_screen('doctor')",
         "Health check of the store, Hermes and the terminal",
     ),
-    N_("The screen"),
+    "The screen",
     Does("next-pane", "tab,ctrl+w", "pane", "focus_pane(1)", "To the next pane"),
     Does("", "right", "transcript", "focus_pane(1)", "To the next pane"),
     Does("previous-pane", "shift+tab", "pane back", "focus_pane(-1)", "To the previous pane"),

@@ -29,7 +29,7 @@ _MOVES = (
 LIST = at(
     "list",
     *_MOVES,
-    N_("Read"),
+    "Read",
     Command(
         "read",
         "enter,ctrl+j",
@@ -40,7 +40,7 @@ LIST = at(
 )
 TRANSCRIPT = at(
     "transcript",
-    N_("Move"),
+    "Move",
     Command("down", "down,j", "down", "scroll_lines(1)"),
     Command("up", "up,k", "up", "scroll_lines(-1)"),
     Command("page-down", "pagedown,space,ctrl+f", "page down", "scroll_pages(1)"),
@@ -61,7 +61,7 @@ TRANSCRIPT = at(
     Command(
         "back", "apostrophe", "back", "to_mark", "Back to the mark, or to where the last jump began"
     ),
-    N_("Find"),
+    "Find",
     ShownDoes(
         "find-here",
         "backslash,ctrl+s",
@@ -83,7 +83,7 @@ TRANSCRIPT = at(
         "previous-find", "N", "previous find", "find(-1)", "While finding: to the previous find"
     ),
     Command("end-finding", "escape", "end finding", "find(0)", "While finding: no longer"),
-    N_("Read"),
+    "Read",
     Shown(
         "more-less",
         "enter,ctrl+j",
@@ -92,7 +92,7 @@ TRANSCRIPT = at(
         "Unfold or fold this message",
         printed="Enter",
     ),
-    N_("Copy and open"),
+    "Copy and open",
     ShownDoes("copy", "c", "copy", "copying.take('message')", "Copy this message"),
     Does(
         "copy-code",
@@ -120,7 +120,7 @@ TRANSCRIPT = at(
         "copying.take('links')",
         "Links and images of this message: open, copy",
     ),
-    N_("Read"),
+    "Read",
     Shown("tools", "t", "tools", "cycle_tools", "Tool calls off, short, full"),
     Shown("reasoning", "r", "reasoning", "toggle_reasoning", "Reasoning folded or shown"),
     ShownDoes(
@@ -139,7 +139,7 @@ OF_COMPRESSED = frozenset(
 LINEAGE = at(
     "lineage",
     *_MOVES,
-    N_("Read"),
+    "Read",
     Command(
         "read", "enter,ctrl+j", "read", "select", "Read this session, or inspect this compression"
     ),
@@ -150,7 +150,7 @@ LINEAGE = at(
 )
 LINES = at(
     "lines",
-    N_("Move"),
+    "Move",
     Command("", "down,j", "down", "move(1)"),
     Command("", "up,k", "up", "move(-1)"),
     Command("", "pagedown,space,ctrl+f", "page down", "page(1)"),
@@ -160,7 +160,7 @@ LINES = at(
 )
 MAP = at(
     "map",
-    N_("The map"),
+    "The map",
     Command("", "down,j", "down", "go(0,1)"),
     Command("", "up,k", "up", "go(0,-1)"),
     Command("", "right,l", "right", "go(1,0)"),
