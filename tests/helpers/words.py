@@ -8,7 +8,7 @@ those.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -23,7 +23,7 @@ PARTS = ("store", "tui", "styles")
 _DOMAIN = "hermes-browse"
 MARKS = ("_", "N_", "ngettext", "pgettext")
 """What marks a text, as in `store.wording`."""
-_ROWS = {
+_ROWS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
     "at": range(1, 100),  # headings
     "Option": (1, 3, 5),
@@ -67,8 +67,8 @@ def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
     and what is translated within its braces is not seen.
     """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        for text in texts_in_row(node):
-            yield _context(node), str(text.value)
+        for of_row in texts_in_row(node):
+            yield _context(node), str(of_row.value)
         name = (
             node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
         )
