@@ -32,9 +32,12 @@ if TYPE_CHECKING:
     from .hermes import index_health as index_health
     from .hermes import resume_command as resume_command
     from .hosts import far_changes as far_changes
+    from .hosts import link as link
     from .hosts import remote as remote
+    from .hosts import running as running
     from .insights import facts as facts
     from .insights import sums as sums
+    from .legacy import old_transcripts as old_transcripts
     from .legacy import transcript_files as transcript_files
     from .messages import decode as decode
     from .messages import details as details
@@ -113,7 +116,9 @@ _PACKAGES = {
     **dict.fromkeys(
         (
             "far_changes",
+            "link",
             "remote",
+            "running",
         ),
         "hosts",
     ),
@@ -124,7 +129,7 @@ _PACKAGES = {
         ),
         "insights",
     ),
-    **dict.fromkeys(("transcript_files",), "legacy"),
+    **dict.fromkeys(("old_transcripts", "transcript_files"), "legacy"),
     **dict.fromkeys(
         (
             "decode",

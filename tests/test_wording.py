@@ -5,7 +5,18 @@ import re
 import string
 
 import pytest
-from words import LOCALE, MARKS, ROOT, collected, compiled, missing, po_path, sources, translations
+from words import (
+    LOCALE,
+    MARKS,
+    ROOT,
+    collected,
+    compiled,
+    missing,
+    po_path,
+    sources,
+    texts_in_row,
+    translations,
+)
 
 from hermes_browse.store import wording
 from hermes_browse.store.wording import (
@@ -141,7 +152,10 @@ def _texts(node, skip=False):
         yield node.lineno, node.value
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):  # a docstring
         return
+    of_row = texts_in_row(node)
     for child in ast.iter_child_nodes(node):
+        if child in of_row:
+            continue
         is_field = called in MARKS and isinstance(child, ast.keyword)
         yield from _texts(child, outside if is_field else skip)
 

@@ -36,7 +36,7 @@ def test_the_document(tmp_path):
         "source": "cli",
         "session": "asking",
         "conversation": "asking",
-        "job": None,
+        "job": "",
     }
     since = ask("since --after 1h --home", str(root))
     assert [(item["session"], item["why"]) for item in since["new"]] == [

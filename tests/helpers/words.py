@@ -8,7 +8,7 @@ those.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -23,12 +23,41 @@ PARTS = ("store", "tui", "styles")
 _DOMAIN = "hermes-browse"
 MARKS = ("_", "N_", "ngettext", "pgettext")
 """What marks a text, as in `store.wording`."""
+_ROWS: Mapping[str, Collection[int]] = {
+    **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
+    "at": range(1, 100),  # headings
+    "Option": (1, 3, 5),
+    **dict.fromkeys(("Argument", "Count", "Flag", "Several", "Valued"), (1,)),
+    "CommandEntry": (1,),
+    "_Mark": (2,),
+    "TableColumn": (0,),
+}
+"""Rows of tables, and at which places they hold texts; whoever shows these translates them."""
 _WHEN = datetime(2026, 1, 1, tzinfo=UTC)  # a catalog is the same whoever writes it, and when
 
 
 def po_path(language: str) -> Path:
     """The translations of a language, as text; beside it they lie compiled."""
     return LOCALE / language / "LC_MESSAGES" / f"{_DOMAIN}.po"
+
+
+def texts_in_row(node: ast.AST) -> list[ast.Constant]:
+    """The texts of a row of a table; nothing for what is none."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        return []
+    places = _ROWS.get(node.func.id, ())
+    given = [each for place, each in enumerate(node.args) if place in places]
+    return [
+        each for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    ]
+
+
+def _context(row: ast.AST) -> str | None:
+    """The context of the texts of a row."""
+    for each in ast.iter_child_nodes(row):
+        if isinstance(each, ast.keyword) and each.arg == "context":
+            return str(ast.literal_eval(each.value))
+    return None
 
 
 def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
@@ -38,6 +67,8 @@ def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
     and what is translated within its braces is not seen.
     """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for of_row in texts_in_row(node):
+            yield _context(node), str(of_row.value)
         name = (
             node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
         )

@@ -175,7 +175,7 @@ class KeyScreen(Parts):
 
     def show_help(self) -> None:
         """Show the keys that work here, the signs, and the query language."""
-        keys = [command for command in self.KEYS if command.does != "refuse"]
+        keys = [command for command in self.KEYS if command.call != "refuse"]
         self.app.push_screen(load("help")(self, [*TRANSCRIPT, *keys, *LIST, *APP]))
 
     def toggle_mouse(self) -> None:

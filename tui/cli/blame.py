@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from pathlib import Path
@@ -15,8 +14,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .command_context import CommandContext, Subcommand
-from .output import TableColumn, print_json, print_table
-from .parser import count_arg, text_arg
+from .output import TableColumn, fields, print_json, print_table
+from .parser import Count, Valued
 
 _LARGEST = 50_000_000
 """Bytes of a file."""
@@ -27,9 +26,10 @@ class BlameCommand(Subcommand):
 
     needs_files = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE[:LINE]", type=text_arg)
-        parser.add_argument("--line", metavar="N", type=count_arg, help=_("this line alone"))
+    arguments = (
+        Valued("file", metavar="FILE[:LINE]"),
+        Count("--line", "this line alone"),
+    )
 
     def run(self, context: CommandContext) -> int:
         path, line = _file_and_line(context.arguments.file)
@@ -45,19 +45,12 @@ class BlameCommand(Subcommand):
         if context.json:
             print_json({"file": path, "lines": list(map(_line_json, lines))})
         else:
-            print_table(_columns(), lines)
+            print_table(_COLUMNS, lines)
         return 0
 
 
-def _columns() -> list[TableColumn[BlameLine]]:
-    return [
-        TableColumn(_("line"), lambda line: str(line.number), True),
-        TableColumn(
-            _("message"), lambda line: str(line.edit.message_id if line.edit else ""), True
-        ),
-        TableColumn(_("asked for"), lambda line: one_line(_said(line) or "", 40), dropped=1),
-        TableColumn(_("text"), lambda line: line.text, is_flexible=True),
-    ]
+def _said(line: BlameLine) -> str:
+    return one_line(line.prompt.said, 40) if line.prompt else ""
 
 
 def _file_and_line(given: str) -> tuple[str, int | None]:
@@ -81,16 +74,20 @@ def _text_of(path: str) -> str | None:
 
 
 def _line_json(line: BlameLine) -> Json:
-    edit, prompt = line.edit, line.prompt
-    return {
-        "line": line.number,
-        "text": line.text,
-        "message_id": edit and edit.message_id,
-        "session_id": edit and edit.session_id,
-        "prompt_id": prompt and prompt.id,
-        "prompt": _said(line),
-    }
+    return fields(
+        line,
+        line="number",
+        text="text",
+        message_id="edit.message_id",
+        session_id="edit.session_id",
+        prompt_id="prompt.id",
+        prompt="prompt.said",
+    )
 
 
-def _said(line: BlameLine) -> str | None:
-    return line.prompt and line.prompt.said
+_COLUMNS: list[TableColumn[BlameLine]] = [
+    TableColumn("line", "number", True),
+    TableColumn("message", "edit.message_id", True),
+    TableColumn("asked for", _said, dropped=1),
+    TableColumn("text", "text", is_flexible=True),
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +17,7 @@ from hermes_browse.store.wording import _
 from ..text.change_words import notes, summary
 from .command_context import CommandContext, Subcommand
 from .output import (
+    BLANK,
     OutputLine,
     TableColumn,
     fields,
@@ -26,7 +26,7 @@ from .output import (
     print_table,
     print_text,
 )
-from .parser import add_id, name_arg, text_arg
+from .parser import ID, Flag, Valued, name_arg
 
 _LONGEST_COMMAND = 200
 
@@ -34,14 +34,12 @@ _LONGEST_COMMAND = 200
 class ChangesCommand(Subcommand):
     """Print the files that a conversation changed, or their diffs."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        diff_help = _("one diff of all edits, as `git apply` takes it")
-        parser.add_argument("--diff", action="store_true", help=diff_help)
-        file_help = _("with --diff: of this file alone")
-        parser.add_argument("--file", metavar="PATH", type=text_arg, help=file_help)
-        output_help = _("with --diff: write it to a new file")
-        parser.add_argument("--output", metavar="PATH", type=name_arg, help=output_help)
+    arguments = (
+        ID,
+        Flag("--diff", "one diff of all edits, as `git apply` takes it"),
+        Valued("--file", "with --diff: of this file alone", "PATH"),
+        Valued("--output", "with --diff: write it to a new file", "PATH", type=name_arg),
+    )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for options that only go with a diff, and for a diff as JSON."""
@@ -66,13 +64,11 @@ class ChangesCommand(Subcommand):
 
 
 def _changes_json(changes: Changes) -> Json:
-    return {
-        "session": changes.session_id,
-        "conversation": changes.conversation_id,
+    return fields(changes, session="session_id", conversation="conversation_id") | {
         "files": list(map(_file_json, changes.files)),
         "failed": changes.failed,
         "commands": [
-            fields(command, "message_id", "session_id") | {"command": command.text}
+            fields(command, "message_id", "session_id", command="text")
             for command in changes.commands
         ],
     }
@@ -81,7 +77,7 @@ def _changes_json(changes: Changes) -> Json:
 def _file_json(change: FileChange) -> Json:
     names = ("path", "first_path", "added", "removed", "by_subagents", "disk")
     edits = [edit._asdict() for edit in change.edits]
-    return fields(change, *names) | {"exact": change.is_exact, "edits": edits}
+    return fields(change, *names, exact="is_exact") | {"edits": edits}
 
 
 def _diff_text(changes: Changes, only: str | None) -> str:
@@ -119,7 +115,7 @@ def _print_changes(changes: Changes) -> None:
     print_table(_columns(changes.directory), changes.files)
     if changes.commands:
         head = OutputLine("other", _("These commands may have changed files:"))
-        print_lines([OutputLine("said", ""), head, *map(_command_line, changes.commands)])
+        print_lines([BLANK, head, *map(_command_line, changes.commands)])
 
 
 def _command_line(command: ShellCommand) -> OutputLine:
@@ -128,14 +124,11 @@ def _command_line(command: ShellCommand) -> OutputLine:
 
 
 def _columns(directory: str) -> list[TableColumn[FileChange]]:
-    def count(number: int | None) -> str:
-        return "" if number is None else str(number)
-
     return [
-        TableColumn(_("file"), lambda row: relative(row.path, directory), is_flexible=True),
-        TableColumn(_("edits"), lambda row: str(len(row.edits)), True),
-        TableColumn(_("added"), lambda row: count(row.added), True),
-        TableColumn(_("removed"), lambda row: count(row.removed), True),
-        TableColumn(_("by subagents"), lambda row: count(row.by_subagents or None), True, 1),
-        TableColumn(_("notes"), lambda row: ", ".join(notes(row))),
+        TableColumn("file", lambda row: relative(row.path, directory), is_flexible=True),
+        TableColumn("edits", lambda row: len(row.edits), True),
+        TableColumn("added", "added", True),
+        TableColumn("removed", "removed", True),
+        TableColumn("by subagents", lambda row: row.by_subagents or None, True, 1),
+        TableColumn("notes", lambda row: ", ".join(notes(row))),
     ]

@@ -65,21 +65,31 @@ def resume_problem(host: Host, session_id: str) -> HostProblem | None:
     try:
         document = ask_document(host, ["resume", "--print", "--", session_id])
     except BrowseError as error:
-        text = _("{name}: it is listed, searched and opened, but resuming fails there.")
         remedy = error.mend if isinstance(error, HostError) else error.remedy
         why = f"{error.sentence} {remedy}".rstrip()
-        return HostProblem("host-resume", text.format(name=host.name), why)
+        return HostProblem(
+            "host-resume",
+            _(
+                "{name}: it is listed, searched and opened, but resuming fails there.",
+                name=host.name,
+            ),
+            why,
+        )
     warnings = document.get("warnings")
     known = warnings if isinstance(warnings, list) else []
     if not any(
         isinstance(warning, dict) and warning.get("code") == "no-hermes" for warning in known
     ):
         return None
-    text = _(
-        "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there."
-    )
     remedy = _("Link it into ~/.local/bin of that user, or install Hermes Agent there.")
-    return HostProblem("host-resume", text.format(name=host.name), remedy)
+    return HostProblem(
+        "host-resume",
+        _(
+            "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there.",
+            name=host.name,
+        ),
+        remedy,
+    )
 
 
 # The program
@@ -105,10 +115,12 @@ def _about_program(host: Host, error: HostError) -> HostProblem:
     if (broken := _broken(host, error, program)) is not None:
         return broken
     command = shlex.join([program, *more]).replace("\\", "\\\\").replace('"', '\\"')
-    remedy = _(
-        'Its login shell finds it. Write below this host in the configuration: command = "{command}"'
+    return as_told._replace(
+        remedy=_(
+            'Its login shell finds it. Write below this host in the configuration: command = "{command}"',
+            command=one_line(command, 400),
+        )
     )
-    return as_told._replace(remedy=remedy.format(command=one_line(command, 400)))
 
 
 def _find(host: Host, line: str, *, login: bool = False) -> str:
@@ -162,17 +174,18 @@ def _about_login(host: Host) -> str:
     methods = found[1].split(",") if found is not None else []
     copy = shlex.join(["ssh-copy-id", *host.ssh_words()])
     if methods and "publickey" not in methods:
-        sentence = _(
-            "It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config)."
+        return _(
+            "It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config).",
+            methods=", ".join(methods),
         )
-        return sentence.format(methods=", ".join(methods))
     paths = map(os.path.expanduser, _settings(host).get("identityfile", []))
     keys = [path for path in paths if os.path.isfile(path)]
     has_agent = "SSH_AUTH_SOCK" in os.environ
     for key in filter(_is_locked, keys):
         command = ("" if has_agent else 'eval "$(ssh-agent)" && ') + shlex.join(["ssh-add", key])
-        sentence = _("Your key has a passphrase, and no ssh-agent has it. Type: `{command}`")
-        return sentence.format(command=command)
+        return _(
+            "Your key has a passphrase, and no ssh-agent has it. Type: `{command}`", command=command
+        )
     if not keys and not has_agent:
         command = f"ssh-keygen -t ed25519 && {copy}"
         return _("You have no key. Make one and copy it there: `{command}`", command=command)

@@ -15,11 +15,10 @@ from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.wording import _
 
 from .output import note, print_json
-from .stores import Answers, ask_stores, facts_of, now_in, opened_store
+from .parser import Argument, Parser, add_all
+from .stores import Answers, ask_stores, now_in, opened_store, with_host
 
 if TYPE_CHECKING:
-    import argparse
-
     from hermes_browse.store.cleanup.bulk import Step
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.progress import Stage
@@ -51,12 +50,7 @@ class CommandContext:
     ) -> None:
         """Print a document as `output.print_json` does; of a host's store it says so, in its
         conversations as well."""
-        if self.location.host is not None:
-            rows = document.get("conversation", document.get("would", []))
-            for row in rows if isinstance(rows, list) else [rows]:
-                if isinstance(row, dict):
-                    row["host"] = self.location.host.name
-        print_json({**document, **facts_of(self.location)}, name, items)
+        print_json(with_host(document, self.location), name, items)
 
     def advice(self, text: str) -> str:
         """Return a sentence with the commands in it as they are typed for this store."""
@@ -80,6 +74,11 @@ class CommandContext:
             if session_id not in catalog.sessions:  # deleted since
                 raise NotFoundError(_("There is no session {id} in this store.", id=session_id))
         return [(session_id, catalog.conversation(session_id)) for session_id in ids]
+
+    def conversation(self) -> Conversation:
+        """Return the conversation that the argument `id` names, as `find` does."""
+        ((_session, conversation),) = self.find([self.arguments.id])
+        return conversation
 
     def confirm(self, count: int, what: str) -> None:
         """Ask for a `y`, or for the number of items when there are several.
@@ -116,9 +115,12 @@ class Subcommand:
     """Whether it then runs as a command line on the host, because it needs files there."""
     reads_old_transcripts = False
     """Whether it accepts `--old`."""
+    arguments: Iterable[Argument] = ()
+    """Its own arguments, in the order of the help."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments of this command."""
+    def add_arguments(self, parser: Parser) -> None:
+        """Add its own arguments; for those in groups."""
+        add_all(parser, self.arguments)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return a sentence if valid arguments contradict each other, else an empty text."""
@@ -126,7 +128,7 @@ class Subcommand:
 
     def runs_there(self, arguments: SimpleNamespace) -> bool:
         """Whether it runs as a command line on the host that the arguments name."""
-        return self.needs_files or arguments.old or getattr(arguments, "all_profiles", False)
+        return self.needs_files or arguments.old or arguments.all_profiles
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Open the store, run and return the exit code. Commands that do not read exactly one store
@@ -146,13 +148,21 @@ class ManyStoresCommand(Subcommand, Generic[T]):
         """Read what one store has."""
         raise NotImplementedError
 
-    def report(self, answers: Answers[T], arguments: SimpleNamespace) -> int:
-        """Print what all of them have, and return the exit code."""
+    def report(self, answers: Answers[T], arguments: SimpleNamespace) -> None:
+        """Print what all of them have."""
         raise NotImplementedError
+
+    def contradiction(self, arguments: SimpleNamespace) -> str:
+        """Return the error for options that name a store beside `--all-profiles`."""
+        named = (arguments.db, arguments.demo, arguments.profile, arguments.old)
+        if arguments.all_profiles and any(named):
+            return _("--all-profiles goes with --home alone: it means every profile of that root")
+        return ""
 
     def start(self, arguments: SimpleNamespace) -> int:
         answers = ask_stores(arguments, partial(self.ask, arguments=arguments))
-        return self.report(answers, arguments)
+        self.report(answers, arguments)
+        return answers.code
 
 
 def on_a_terminal() -> bool:

@@ -19,6 +19,7 @@ from argcomplete.shell_integration import shellcode
 from hermes_browse.store.wording import ENGLISH, speak
 
 from .command_context import Subcommand
+from .parser import Argument
 from .registry import COMMANDS, make_parser
 from .stores import configured_hosts
 
@@ -81,24 +82,17 @@ _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 class CompletionsCommand(Subcommand):
-    """Print the script for a shell; needs no store."""
+    """Print the script for a shell, after the lines for its rc file (`shell-init`); needs no
+    store."""
 
     takes_common_options = False
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("shell", choices=tuple(_SCRIPTS))
+    arguments = (Argument("shell", choices=tuple(_SCRIPTS)),)
 
     def start(self, arguments: SimpleNamespace) -> int:
+        if arguments.command == "shell-init":
+            print(_SCRIPTS[arguments.shell].strip())
         print(shellcode(["hermes-browse"], shell=arguments.shell))
         return 0
-
-
-class ShellInitCommand(CompletionsCommand):
-    """Print the lines for a shell's rc file."""
-
-    def start(self, arguments: SimpleNamespace) -> int:
-        print(_SCRIPTS[arguments.shell].strip())
-        return super().start(arguments)
 
 
 def _host_names(

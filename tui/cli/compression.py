@@ -3,9 +3,9 @@ message."""
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import starmap
 
 from hermes_browse.store.compression.compactions import (
     NOTES,
@@ -23,8 +23,8 @@ from hermes_browse.store.wording import N_, _
 
 from ..text.formats import counted, long_number, name, size, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, conversation_json, fields, print_lines, print_text
-from .parser import add_id
+from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_text
+from .parser import ID, Argument, Flag
 from .show import body_of, heading, message_json
 
 _KINDS = {
@@ -41,23 +41,23 @@ _MOST_SHOWN = 30
 """Lost terms printed for each compaction; JSON lists all."""
 
 
+_Rows = Sequence[tuple[SentRow, ChatMessage]]
+
+
 class CompactionsCommand(Subcommand):
     """List the compactions of a conversation."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        lost_help = _("also what nothing mentions any more")
-        parser.add_argument("--lost", action="store_true", help=lost_help)
+    arguments = ID, Flag("--lost", "also what nothing mentions any more")
 
     def run(self, context: CommandContext) -> int:
         arguments, store = context.arguments, context.store
-        ((_session, conversation),) = context.find([arguments.id])
+        conversation = context.conversation()
         compactions = store.compactions(conversation.segments).compactions
-        losses = [
-            store.losses(compaction) if arguments.lost else None for compaction in compactions
+        pairs = [
+            (compaction, store.losses(compaction) if arguments.lost else None)
+            for compaction in compactions
         ]
         store.close()
-        pairs = list(zip(compactions, losses, strict=True))
         if context.json:
             documents = [_compaction_json(compaction, lost) for compaction, lost in pairs]
             context.print_json(
@@ -71,28 +71,32 @@ class CompactionsCommand(Subcommand):
 class ContextCommand(Subcommand):
     """Show the model's context when a message was written, or what a resume would send."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        at_help = _("the id of a message (default: what a resume would send now)")
-        parser.add_argument("--at", metavar="MESSAGE", type=int, help=at_help)
-        markdown_help = _("the whole texts, as Markdown")
-        parser.add_argument("--markdown", action="store_true", help=markdown_help)
+    arguments = (
+        ID,
+        Argument(
+            "--at",
+            "the id of a message (default: what a resume would send now)",
+            "MESSAGE",
+            type=int,
+        ),
+        Flag("--markdown", "the whole texts, as Markdown"),
+    )
 
     def run(self, context: CommandContext) -> int:
         arguments, store = context.arguments, context.store
-        ((_session, conversation),) = context.find([arguments.id])
+        conversation = context.conversation()
         sent, _memory = store.seen_at(conversation.segments, arguments.at, prompt=True)
         ids = [row.id for row in sent.rows]
         messages = {message.id: message for message in store.messages(ids)}
-        rows = [row for row in sent.rows if row.id in messages]
+        rows = [(row, messages[row.id]) for row in sent.rows if row.id in messages]
         focus = store.messages([sent.at] if sent.at is not None else [])
         store.close()
         if context.json:
-            context.print_json(_context_json(conversation, sent, rows, messages))
+            context.print_json(_context_json(conversation, sent, rows))
         elif arguments.markdown:
-            print_text("\n".join(_context_markdown(conversation, sent, rows, messages)).rstrip())
+            print_text("\n".join(_context_markdown(conversation, sent, rows)).rstrip())
         else:
-            print_lines(_context_lines(conversation, sent, rows, messages, focus))
+            print_lines(_context_lines(conversation, sent, rows, focus))
         return 0
 
 
@@ -113,24 +117,22 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     document = fields(
         compaction,
         *("at", "session_id", "into_session_id", "before", "replaced", "summary", "merged"),
-        *("not_stored_again", "since", "bytes_before", "bytes_after", "empty_sessions"),
+        *("not_stored_again", "since", "bytes_before", "bytes_after", "empty_sessions", "kind"),
     )
     document |= {
-        "kind": compaction.kind.value,
         "kept": [row.id for row in kept],
         "originals": [row.original for row in kept],
         "shortened": [row.id for row in kept if row.is_changed],
         "tokens_before": None,
         "tokens_after": None,
-        "gap": {"first": gap.first, "last": gap.last, "count": gap.number} if gap else None,
+        "gap": gap and fields(gap, "first", "last", count="number"),
         "known": compaction.is_known,
         "notes": _notes_json(compaction.notes),
     }
     if losses is not None:
         document["lost_complete"] = losses.is_complete
         document["lost"] = [
-            fields(lost, "term", "kind", "last_message_id") | {"count": lost.times}
-            for lost in losses.terms
+            fields(lost, "term", "kind", "last_message_id", count="times") for lost in losses.terms
         ]
     return document
 
@@ -143,7 +145,7 @@ def _compactions_lines(
     if not pairs:
         yield OutputLine("said", _("Hermes has not compressed this conversation."))
     for number, (compaction, losses) in enumerate(pairs, 1):
-        yield OutputLine("said", "")
+        yield BLANK
         head = _(
             "{number} of {count} · {time} · {way}",
             number=number,
@@ -221,16 +223,15 @@ def _ranges(ids: Sequence[int]) -> str:
 def _context_json(
     conversation: Conversation,
     sent: ModelContext,
-    rows: Sequence[SentRow],
-    messages: Mapping[int, ChatMessage],
+    rows: _Rows,
 ) -> Json:
     return fields(sent, "session_id", "at", "of") | {
         "conversation_id": conversation.id,
         "certain": sent.is_certain,
         "system_prompt": sent.prompt,
         "messages": [
-            message_json(messages[row.id]) | {"why": row.why.value, "certain": row.is_certain}
-            for row in rows
+            message_json(message) | fields(row, "why", certain="is_certain")
+            for row, message in rows
         ],
         "tokens": None,
         "bytes": sent.size,
@@ -262,8 +263,7 @@ def _summary(sent: ModelContext) -> str:
 def _context_lines(
     conversation: Conversation,
     sent: ModelContext,
-    rows: Sequence[SentRow],
-    messages: Mapping[int, ChatMessage],
+    rows: _Rows,
     focus: Sequence[ChatMessage],
 ) -> Iterator[OutputLine]:
     """Yield a heading and a line for each message of the context."""
@@ -282,12 +282,11 @@ def _context_lines(
     yield OutputLine("said", _summary(sent))
     for note in sent.notes:
         yield OutputLine("other", _(NOTES[note]))
-    yield OutputLine("said", "")
+    yield BLANK
     if sent.prompt:
         length = size(len(sent.prompt.encode("utf-8", "replace")))
         yield OutputLine("seam", _("system prompt, {bytes}", bytes=length))
-    for row in rows:
-        yield _context_line(row, messages[row.id])
+    yield from starmap(_context_line, rows)
 
 
 def _context_line(row: SentRow, message: ChatMessage) -> OutputLine:
@@ -302,16 +301,14 @@ def _context_line(row: SentRow, message: ChatMessage) -> OutputLine:
 def _context_markdown(
     conversation: Conversation,
     sent: ModelContext,
-    rows: Sequence[SentRow],
-    messages: Mapping[int, ChatMessage],
+    rows: _Rows,
 ) -> Iterator[str]:
     """Yield the context as lines of Markdown with the full texts."""
     yield from (f"# {one_line(name(conversation))}", "", _summary(sent), "")
     yield from (f"> {_(NOTES[note])}" for note in sent.notes)
     if sent.prompt:
         yield from ("", "## " + _("System prompt"), "", fenced(sent.prompt))
-    for row in rows:
-        message = messages[row.id]
+    for row, message in rows:
         yield from ("", f"## {row.id} · {heading(message)} · {_(_WHY[row.why])}", "")
         if row.why is RowOrigin.SUMMARY:
             yield fenced(message.text)

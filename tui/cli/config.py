@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +17,7 @@ from ..settings.options import OPTIONS, toml
 from ..settings.read_config import read_config
 from .command_context import Subcommand
 from .output import fields, note, print_json, print_text
+from .parser import Argument
 
 
 class ConfigCommand(Subcommand):
@@ -25,13 +25,16 @@ class ConfigCommand(Subcommand):
 
     takes_host = False
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        what_help = _(
+    arguments = (
+        Argument(
+            "what",
             "show the settings in effect (default) or the path, or write a commented sample; an existing file "
-            "is never overwritten"
-        )
-        choices = ["show", "path", "init"]
-        parser.add_argument("what", nargs="?", choices=choices, default="show", help=what_help)
+            "is never overwritten",
+            nargs="?",
+            choices=["show", "path", "init"],
+            default="show",
+        ),
+    )
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Run without a store."""
@@ -60,8 +63,9 @@ def _write_sample(path: Path) -> None:
         sentence = _("{path} is there already and stays as it is.", path=path)
         raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
     except OSError as error:
-        sentence = _("{path} could not be written: {reason}.")
-        raise RefusedError(sentence.format(path=path, reason=error.strerror)) from error
+        raise RefusedError(
+            _("{path} could not be written: {reason}.", path=path, reason=error.strerror)
+        ) from error
 
 
 def _show(*, as_json: bool) -> None:
@@ -86,9 +90,9 @@ def _show(*, as_json: bool) -> None:
             }
         )
         return
-    missing = _("{path} (not there; `hermes-browse config init` writes a sample)")
     path = str(configuration.path)
-    print_text(f"# {path if configuration.exists else missing.format(path=path)}")
+    missing = _("{path} (not there; `hermes-browse config init` writes a sample)", path=path)
+    print_text(f"# {path if configuration.exists else missing}")
     for name, value in values.items():
         comment = _("{name}: as you left it", name=name)
         print_text(f"{name} = {toml(value)}" if value is not None else f"# {comment}")

@@ -41,7 +41,7 @@ def _json(checkup: Checkup) -> Json:
     hermes = {"path": checkup.hermes, "version": checkup.hermes_version}
     return {
         "store": store_json(checkup.summary),
-        "search": fields(search, "trigram", "indexed", "messages") | {"fts5": search.fts},
+        "search": fields(search, "trigram", "indexed", "messages", fts5="fts"),
         "hermes": hermes if checkup.hermes else None,
         "retention": _retention_json(checkup.rules),
         "terminal": checkup.terminal,

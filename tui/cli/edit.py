@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Callable
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import _, ngettext
 
 from .command_context import CommandContext, Subcommand
 from .output import note, print_text
-from .parser import add_id, add_ids, text_arg
+from .parser import ID, IDS, Valued
 
 _TITLE_WIDTH = 80
 
@@ -28,13 +28,11 @@ def _name(conversation: Conversation) -> str:
 class RenameCommand(Subcommand):
     """Change the title of the tip, which lists show."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        parser.add_argument("title", metavar="TITLE", nargs="+", type=text_arg, help=_("its words"))
+    arguments = ID, Valued("title", "its words", "TITLE", nargs="+")
 
     def run(self, context: CommandContext) -> int:
         typed = " ".join(context.arguments.title)
-        ((_session, before),) = context.find([context.arguments.id])
+        before = context.conversation()
         context.store.close()
         renamed = context.store.rename(before.id, typed)
         title, is_changed = renamed.title, bool(renamed.change.rows)
@@ -56,18 +54,40 @@ class RenameCommand(Subcommand):
         return 0
 
 
-class _MarkCommand(Subcommand):
-    """Set or clear a mark on whole lineages, all in one transaction."""
+class _Mark(NamedTuple):
+    """A mark that is set or cleared."""
 
-    key = ""
+    key: str
     """JSON field of the changed ids."""
-    done = ""
-    """Sentence printed for each changed conversation."""
     work: Callable[[OpenStore, list[str]], Change]
     """Writes the change."""
+    done: str
+    """In English, the sentence printed for each changed conversation."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_ids(parser)
+
+_MARKS = {
+    "archive": _Mark(
+        "archived",
+        OpenStore.archive,
+        "archived {name} · `hermes-browse unarchive {id}` undoes it",
+    ),
+    "unarchive": _Mark(
+        "unarchived",
+        OpenStore.unarchive,
+        "unarchived {name} · `hermes-browse archive {id}` undoes it",
+    ),
+    "pin": _Mark("pinned", OpenStore.pin, "pinned {name} · `hermes-browse unpin {id}` undoes it"),
+    "unpin": _Mark(
+        "unpinned", OpenStore.unpin, "unpinned {name} · `hermes-browse pin {id}` undoes it"
+    ),
+}
+"""By the name of the command."""
+
+
+class MarkCommand(Subcommand):
+    """Set or clear a mark on whole lineages, all in one transaction."""
+
+    arguments = (IDS,)
 
     def run(self, context: CommandContext) -> int:
         found = {
@@ -75,7 +95,8 @@ class _MarkCommand(Subcommand):
             for _session, conversation in context.find(context.arguments.ids)
         }
         context.store.close()
-        touched = set(self.work(context.store, list(found)).session_ids)
+        mark = _MARKS[context.arguments.command]
+        touched = set(mark.work(context.store, list(found)).session_ids)
         own = {
             tip: {part.id for part in conversation.segments} for tip, conversation in found.items()
         }
@@ -83,51 +104,24 @@ class _MarkCommand(Subcommand):
         unchanged = [tip for tip in found if tip not in changed]
         if context.json:
             context.print_json(
-                {self.key: changed, "sessions": sorted(touched), "unchanged": unchanged}
+                {mark.key: changed, "sessions": sorted(touched), "unchanged": unchanged}
             )
             return 0
         for tip in changed:
             word = f"{'-- ' if tip.startswith('-') else ''}{shlex.quote(one_line(tip))}"
-            line = context.advice(_(self.done, name=_name(found[tip]), id=word))
+            line = context.advice(_(mark.done, name=_name(found[tip]), id=word))
             print_text(one_line(line))
         for tip in unchanged:
-            sentence = _("{name} is unchanged: there was nothing to change.")
-            note(sentence.format(name=_name(found[tip])))
+            note(_("{name} is unchanged: there was nothing to change.", name=_name(found[tip])))
         if others := len(touched.difference(*own.values())):
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
             # 0.22).
-            sentence = ngettext(
-                "{count:,} more session of the same lineage went along, as in Hermes.",
-                "{count:,} more sessions of the same lineage went along, as in Hermes.",
-                others,
+            note(
+                ngettext(
+                    "{count:,} more session of the same lineage went along, as in Hermes.",
+                    "{count:,} more sessions of the same lineage went along, as in Hermes.",
+                    others,
+                    count=others,
+                )
             )
-            note(sentence.format(count=others))
         return 0
-
-
-class ArchiveCommand(_MarkCommand):
-    """Hide conversations from lists."""
-
-    key, work = "archived", staticmethod(OpenStore.archive)
-    done = N_("archived {name} · `hermes-browse unarchive {id}` undoes it")
-
-
-class UnarchiveCommand(_MarkCommand):
-    """Show archived conversations in lists again."""
-
-    key, work = "unarchived", staticmethod(OpenStore.unarchive)
-    done = N_("unarchived {name} · `hermes-browse archive {id}` undoes it")
-
-
-class PinCommand(_MarkCommand):
-    """Exempt conversations from Hermes' own clean-up."""
-
-    key, work = "pinned", staticmethod(OpenStore.pin)
-    done = N_("pinned {name} · `hermes-browse unpin {id}` undoes it")
-
-
-class UnpinCommand(_MarkCommand):
-    """End the exemption of conversations from Hermes' own clean-up."""
-
-    key, work = "unpinned", staticmethod(OpenStore.unpin)
-    done = N_("unpinned {name} · `hermes-browse pin {id}` undoes it")

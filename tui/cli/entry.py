@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
@@ -25,12 +25,22 @@ from .stores import opened_location, opened_there
 
 if TYPE_CHECKING:
     from hermes_browse.store.connection.connect import Store
+    from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
 
 USAGE = 2
 INTERRUPTED = 130
 _WITH_VALUE = ("--home", "--profile", "--db")
-_FLAGS = ("--demo", "--or-demo", "--print-command", "--plain")
+_FLAGS = {
+    "--demo": "demo",
+    "--or-demo": "or_demo",
+    "--print-command": "print_command",
+    "--plain": "plain",
+}
+_NOTHING_GIVEN = {
+    **dict.fromkeys(("command", "home", "profile", "db", "host")),
+    **dict.fromkeys((*_FLAGS.values(), "version", "old", "debug"), False),
+}
 
 
 def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
@@ -40,24 +50,22 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
     Returns:
         The same as `registry.parse`; None for anything beyond naming a store, and for errors.
     """
-    values: dict[str, str] = {}
+    values: dict[str, str | bool] = {}
     words = iter(argv)
     for word in words:
         if word in _FLAGS:
-            values[word] = word
+            values[_FLAGS[word]] = True
             continue
-        name, equals, value = word.partition("=")
+        option, equals, value = word.partition("=")
+        name = option.removeprefix("--")
         if not equals:
             value = next(words, "-")
-        if name not in _WITH_VALUE or name in values or not value or value.startswith("-"):
+        if option not in _WITH_VALUE or name in values or not value or value.startswith("-"):
             return None
         values[name] = value
-    if len(values.keys() & {"--db", "--demo"}) + bool(values.keys() & {"--home", "--profile"}) > 1:
+    if len(values.keys() & {"db", "demo"}) + bool(values.keys() & {"home", "profile"}) > 1:
         return None
-    options = {name[2:].replace("-", "_"): values.get(name) for name in _WITH_VALUE}
-    flags = {name[2:].replace("-", "_"): name in values for name in _FLAGS}
-    rest = {"command": None, "version": False, "host": None, "old": False}
-    return SimpleNamespace(**options, **flags, **rest)
+    return SimpleNamespace(**_NOTHING_GIVEN | values)
 
 
 def _has_terminal() -> bool:
@@ -104,10 +112,15 @@ def _browse_there(arguments: SimpleNamespace, *, cannot_draw: bool) -> int:
         return _draw(store.location, store.store, links)
 
 
-def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
+def _choose(location: Location, **settings: Any) -> tuple[int, ResumePlan | None]:
+    """Run the browser, as `launch.choose` does."""
     from ..start.launch import choose  # the command line never loads the screen
 
-    code, plan = choose(location, store=store, links=links)
+    return choose(location, **settings)
+
+
+def _draw(location: Location, store: Store | None = None, links: Links | None = None) -> int:
+    code, plan = _choose(location, store=store, links=links)
     if plan is None:
         return code
     from .resume import run_plan  # start time: the browser does not need it
@@ -149,11 +162,9 @@ def _print_command(location: Location) -> int:
             )
         )
         return USAGE
-    from ..start.launch import choose  # the command line never loads the screen
-
     try:
         with _standard_streams_on(terminal):
-            code, plan = choose(location, is_printed=True)
+            code, plan = _choose(location, is_printed=True)
     finally:
         os.close(terminal)
     if plan is not None:
@@ -173,14 +184,14 @@ def _run(argv: Sequence[str]) -> int:
     if arguments.version:
         print(f"hermes-browse {version()}")
         return 0
-    if getattr(arguments, "debug", False):
+    if arguments.debug:
         from ..terminal.logfile import start_debugging  # start time: only needed with --debug
 
         path = start_debugging(arguments.command or "browser")
         complain(_("writing the log: {path}", path=path))
     if command is None:
         return _browse(arguments)
-    if getattr(arguments, "json", False):
+    if arguments.json:
         speak(ENGLISH)  # programs get the same sentences in every language
     if arguments.host is not None and command.runs_there(arguments):
         from .on_host import run_there  # start time: rarely needed
@@ -230,32 +241,27 @@ def ended(work: Callable[[], int]) -> int:
         code = work()
         sys.stdout.flush()
         return code
-    except BrowseError as error:
-        from ..terminal.logfile import log_expected  # start time: only needed after a failure
-
-        log_expected()
-        complain(with_advice(error))
-        return error.exit_code
     except BrokenPipeError:  # the reader of a pipe may close it early, as `head` does
         _discard_output()
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # last resort: the user gets a sentence, the log the details
-        from ..terminal.logfile import log_failure  # start time: only needed after a failure
+    except Exception as error:
+        return _failed(error)
 
-        cause = (
-            f"{error.strerror}"
-            if isinstance(error, OSError) and error.strerror
-            else type(error).__name__
-        )
-        complain(
-            _(
-                "something unexpected went wrong ({what}). Details: {path}",
-                what=cause,
-                path=log_failure(),
-            )
-        )
-        if isinstance(error, OSError):  # on a full disk, flushing would fail too
-            _discard_output()
-        return 1
+
+def _failed(error: Exception) -> int:
+    """Print the sentence of an error, and log it; return the exit code."""
+    from ..terminal.logfile import log_expected, log_failure  # start time: only after a failure
+
+    if isinstance(error, BrowseError):
+        log_expected()
+        complain(with_advice(error))
+        return error.exit_code
+    # Last resort: the user gets a sentence, the log the details.
+    cause = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+    path = log_failure()
+    complain(_("something unexpected went wrong ({what}). Details: {path}", what=cause, path=path))
+    if isinstance(error, OSError):  # on a full disk, flushing would fail too
+        _discard_output()
+    return 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import sys
 import time
@@ -33,7 +32,7 @@ from ..text.export_files import (
 from ..text.formats import counted
 from .command_context import CommandContext, Subcommand
 from .output import fields, note
-from .parser import name_arg, text_arg
+from .parser import Argument, Flag, Valued, name_arg
 
 USAGE = 2
 _LONGEST = 200
@@ -49,31 +48,33 @@ class ExportCommand(Subcommand):
 
     reads_old_transcripts = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("ids", metavar="ID", nargs="*", type=text_arg)
-        query_help = _(
-            "conversations that these filters of the search choose, archived and open ones too: 'source:cli'"
-        )
-        parser.add_argument(
-            "--query", metavar="FILTERS", type=text_arg, default="", help=query_help
-        )
-        format_help = _(
-            "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"
-        )
-        forms = [form.value for form in Format]
-        parser.add_argument("--format", choices=forms, help=format_help)
-        everything_help = _(
+    arguments = (
+        Valued("ids", metavar="ID", nargs="*"),
+        Valued(
+            "--query",
+            "conversations that these filters of the search choose, archived and open ones too: 'source:cli'",
+            "FILTERS",
+            default="",
+        ),
+        Argument(
+            "--format",
+            "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports",
+            choices=[form.value for form in Format],
+        ),
+        Flag(
+            "--everything",
             "rewound and hidden messages too. Without it JSONL holds only live messages, with it compacted ones "
-            "too: Hermes 0.22 and later import those as they were, earlier versions as live messages"
-        )
-        parser.add_argument("--everything", action="store_true", help=everything_help)
-        output_help = _(
-            "a file, a folder, or - for standard output (default: a file here, named after the title)"
-        )
-        parser.add_argument("--output", metavar="PATH", type=name_arg, help=output_help)
-        redact_help = _("keep keys, tokens and passwords as they are")
-        parser.add_argument("--no-redact", action="store_true", help=redact_help)
-        parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
+            "too: Hermes 0.22 and later import those as they were, earlier versions as live messages",
+        ),
+        Argument(
+            "--output",
+            "a file, a folder, or - for standard output (default: a file here, named after the title)",
+            "PATH",
+            type=name_arg,
+        ),
+        Flag("--no-redact", "keep keys, tokens and passwords as they are"),
+        Flag("--force", "replace files that are there"),
+    )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for neither ids nor filters, or for a part of the query that is no
@@ -100,11 +101,13 @@ class ExportCommand(Subcommand):
             return _refuse(
                 _("several Markdown documents do not go to standard output; name a folder.")
             )
-        export = _Export(context, form)
+        arguments = context.arguments
+        redactor = make_redactor(context.location, note, active=not arguments.no_redact)
+        export = Export(context.store, form, redactor, context.now, arguments.everything)
         if to_stdout:
-            export.print(conversations)
+            _print(export, conversations)
         else:
-            export.save(conversations)
+            _save(context, export, conversations)
         return 0
 
 
@@ -138,71 +141,56 @@ def _conversations(context: CommandContext) -> list[Conversation]:
     )
 
 
-class _Export:
-    """One run of the command."""
+def _print(export: Export, conversations: Sequence[Conversation]) -> None:
+    """Write the export to standard output."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    tally = ExportCounts()
+    for piece in export.pieces(conversations, tally):
+        sys.stdout.write(piece)
+    sys.stdout.flush()
+    _tell(export, tally.not_live)
 
-    def __init__(self, context: CommandContext, form: Format) -> None:
-        self._context, self._arguments, self._form = context, context.arguments, form
-        is_active = not context.arguments.no_redact
-        redactor = make_redactor(context.location, note, active=is_active)
-        self._redactor = redactor
-        everything = context.arguments.everything
-        self._export = Export(context.store, form, redactor, context.now, everything)
 
-    def print(self, conversations: Sequence[Conversation]) -> None:
-        """Write the export to standard output."""
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            sys.stdout.reconfigure(encoding="utf-8", newline="\n")
-        tally = ExportCounts()
-        for piece in self._export.pieces(conversations, tally):
-            sys.stdout.write(piece)
-        sys.stdout.flush()
-        self._tell(tally.not_live)
+def _save(context: CommandContext, export: Export, conversations: Sequence[Conversation]) -> None:
+    """Write files, and print which."""
+    arguments, redactor = context.arguments, export.redactor
+    documents = plan_documents(conversations, export.form, redactor, arguments.output)
+    files: list[Json] = []
+    not_live: Counter[State] = Counter()
+    for saved in export.save(documents, force=arguments.force):
+        files.append(_file_json(saved))
+        not_live += saved.tally.not_live
+        if not context.json:
+            print(_line(saved))
+    _tell(export, not_live)
+    if context.json:
+        context.print_json(
+            {
+                "format": export.form.value,
+                "files": files,
+                "everything": export.everything,
+                "left_out": {} if export.everything else dict(sorted(not_live.items())),
+                "redact": redactor.active,
+                "redacted": dict(sorted(redactor.counts.items())),
+            }
+        )
 
-    def save(self, conversations: Sequence[Conversation]) -> None:
-        """Write files, and print which."""
-        context, form, arguments = self._context, self._form, self._arguments
-        documents = plan_documents(conversations, form, self._redactor, arguments.output)
-        files: list[Json] = []
-        not_live: Counter[State] = Counter()
-        for saved in self._export.save(documents, force=arguments.force):
-            files.append(_file_json(saved))
-            not_live += saved.tally.not_live
-            if not context.json:
-                print(_line(saved))
-        self._tell(not_live)
-        if context.json:
-            left_out = {} if arguments.everything else dict(sorted(not_live.items()))
-            context.print_json(
-                {
-                    "format": form.value,
-                    "files": files,
-                    "everything": arguments.everything,
-                    "left_out": left_out,
-                    "redact": self._redactor.active,
-                    "redacted": dict(sorted(self._redactor.counts.items())),
-                }
-            )
 
-    def _tell(self, not_live: Counter[State]) -> None:
-        """Note what was left out and what was redacted."""
-        is_all, redactor = self._arguments.everything, self._redactor
-        if sentence := not_live_words(not_live, self._form, everything=is_all):
-            note(
-                sentence
-                if is_all
-                else _("{sentence} --everything takes them along.", sentence=sentence)
-            )
-        if not redactor.active:
-            note(
-                _(
-                    "Secrets are kept as they are (--no-redact): look through it before you share it."
-                )
-            )
-        elif redactor.total:
-            note(_("{sentence} --no-redact keeps them.", sentence=redacted_words(redactor)))
-        else:
-            note(redacted_words(redactor))
+def _tell(export: Export, not_live: Counter[State]) -> None:
+    """Note what was left out and what was redacted."""
+    redactor, words = export.redactor, redacted_words(export.redactor)
+    if sentence := not_live_words(not_live, export.form, everything=export.everything):
+        if not export.everything:
+            sentence = _("{sentence} --everything takes them along.", sentence=sentence)
+        note(sentence)
+    if not redactor.active:
+        words = _(
+            "Secrets are kept as they are (--no-redact): look through it before you share it."
+        )
+    elif redactor.total:
+        words = _("{sentence} --no-redact keeps them.", sentence=words)
+    note(words)
 
 
 def _file_json(saved: Saved) -> Json:

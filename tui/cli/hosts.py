@@ -3,7 +3,6 @@ what mends it."""
 
 from __future__ import annotations
 
-import argparse
 import re
 import time
 from collections.abc import Sequence
@@ -27,8 +26,8 @@ from ..settings.read_config import read_config
 from ..text.formats import timestamp
 from .check_host import HostProblem, problem_of, resume_problem
 from .command_context import Subcommand
-from .output import TableColumn, note, print_json, print_table, print_text
-from .parser import text_arg
+from .output import TableColumn, fields, note, print_json, print_table, print_text
+from .parser import Argument, Flag, Valued
 from .stores import SOME_SILENT, how_to_add, named_host, opened_links
 
 _SILENT = (
@@ -68,29 +67,44 @@ class HostState(NamedTuple):
         """Of a round trip."""
         return None if self.round_trip is None else round(self.round_trip * 1000, 3)
 
-    def facts(self) -> dict[str, str]:
-        """Return what is known for people, by its label."""
-        way, sessions = self.milliseconds, self.sessions
-        return {
-            _("version"): self.version or "",
-            _("sessions"): "" if sessions is None else f"{sessions:,}",
-            _("last active"): timestamp(self.last_active),
-            _("round trip"): "" if way is None else f"{way:.0f} ms",
-        }
-
     def json(self) -> Json:
         """Return its entry in the document."""
-        return {
-            "name": self.host.name,
-            "ssh": self.host.ssh,
-            "reachable": self.is_reachable,
-            "error": self.error.sentence if self.error is not None else None,
-            "version": self.version,
-            "round_trip_ms": self.milliseconds,
-            "sessions": self.sessions,
-            "last_active": self.last_active,
-            "rights": list(self.rights),
-        }
+        return fields(
+            self,
+            name="host.name",
+            ssh="host.ssh",
+            reachable="is_reachable",
+            error="error.sentence",
+            version="version",
+            round_trip_ms="milliseconds",
+            sessions="sessions",
+            last_active="last_active",
+            rights="rights",
+        )
+
+
+_FACTS: list[TableColumn[HostState]] = [
+    TableColumn("version", "version"),
+    TableColumn(
+        "sessions",
+        lambda state: None if state.sessions is None else f"{state.sessions:,}",
+        right=True,
+    ),
+    TableColumn("last active", lambda state: timestamp(state.last_active), dropped=2),
+    TableColumn(
+        "round trip",
+        lambda state: None if state.milliseconds is None else f"{state.milliseconds:.0f} ms",
+        right=True,
+        dropped=1,
+    ),
+]
+"""What is known of a host that was reached."""
+_COLUMNS: list[TableColumn[HostState]] = [
+    TableColumn("host", "host.name"),
+    TableColumn("ssh", "host.ssh", is_flexible=True),
+    TableColumn("reachable", lambda state: _("yes") if state.is_reachable else _("no")),
+    *_FACTS,
+]
 
 
 class HostsCommand(Subcommand):
@@ -98,13 +112,16 @@ class HostsCommand(Subcommand):
 
     takes_host = False
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        what_help = _("say what is missing on a host, and what mends it")
-        parser.add_argument("what", nargs="?", choices=["check"], help=what_help)
-        name_help = _("its name in the configuration")
-        parser.add_argument("name", metavar="HOST", nargs="?", type=text_arg, help=name_help)
-        names_help = _("print the names only, and ask nobody")
-        parser.add_argument("--names", action="store_true", help=names_help)
+    arguments = (
+        Argument(
+            "what",
+            "say what is missing on a host, and what mends it",
+            nargs="?",
+            choices=["check"],
+        ),
+        Valued("name", "its name in the configuration", "HOST", nargs="?"),
+        Flag("--names", "print the names only, and ask nobody"),
+    )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a check of nothing."""
@@ -129,7 +146,7 @@ class HostsCommand(Subcommand):
         if arguments.json:
             print_json({"hosts": [state.json() for state in states]})
         else:
-            print_table(_columns(), states)
+            print_table(_COLUMNS, states)
         for state in states:
             if state.error is not None:
                 note(str(state.error))
@@ -180,21 +197,6 @@ def _old_state(host: Host) -> HostState:
     return HostState(host, fault(host, "host-version", version=version), version or None)
 
 
-def _columns() -> list[TableColumn[HostState]]:
-    def fact(head: str, right: bool = False, dropped: int = 0) -> TableColumn[HostState]:
-        return TableColumn(head, lambda state: state.facts()[head], right, dropped)
-
-    return [
-        TableColumn(_("host"), lambda state: state.host.name),
-        TableColumn(_("ssh"), lambda state: state.host.ssh, is_flexible=True),
-        TableColumn(_("reachable"), lambda state: _("yes") if state.is_reachable else _("no")),
-        fact(_("version")),
-        fact(_("sessions"), right=True),
-        fact(_("last active"), dropped=2),
-        fact(_("round trip"), right=True, dropped=1),
-    ]
-
-
 def _report(state: HostState, *, as_json: bool) -> int:
     """Print the state of one host, and what mends what is wrong; return 0 if nothing is, else
     3."""
@@ -203,8 +205,12 @@ def _report(state: HostState, *, as_json: bool) -> int:
         problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
         print_json(state.json() | {"problems": problems})
         return 3 if problem is not None else 0
-    host = {_("host"): f"{state.host.name} ({login_command(state.host)})"}
-    for label, text in (host | state.facts() | {_("rights"): _rights(state)}).items():
+    facts = {
+        _("host"): f"{state.host.name} ({login_command(state.host)})",
+        **{column.title: column.cell(state) for column in _FACTS},
+        _("rights"): _rights(state),
+    }
+    for label, text in facts.items():
         if text:
             print_text(_("{label}: {text}", label=label, text=text))
     if problem is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
@@ -15,14 +14,13 @@ from ..text.formats import dollars, own_and_tree, related, status
 from ..text.read_family import entries_of, read_compactions
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, note, print_lines
-from .parser import add_id
+from .parser import ID
 
 
 class LineageCommand(Subcommand):
     """Print the lineage of a session."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
+    arguments = (ID,)
 
     def run(self, context: CommandContext) -> int:
         store = context.store
@@ -34,7 +32,7 @@ class LineageCommand(Subcommand):
         if context.json:
             document: Json = {
                 "focus": lineage.focus,
-                "resume": {"id": resume.id, "reason": resume.reason},
+                "resume": fields(resume, "id", "reason"),
                 "hermes_opens": lineage.predicted,
                 "nodes": [_node_json(node) for node in lineage.nodes],
             }
@@ -56,16 +54,9 @@ def _node_json(node: Node) -> Json:
     """Build a NODE of the JSON contract."""
     session = node.session
     names = ("id", "title", "source", "started_at", "last_active", "cost_usd", "end_reason")
-    of_node = fields(node, "parent_id", "relation", "on_path", "status", "tree_cost_usd")
-    return (
-        fields(session, *names)
-        | of_node
-        | {
-            "message_count": node.rows,
-            "note": node.note or None,
-            "tags": list(session.tags),
-        }
-    )
+    of_node = ("parent_id", "relation", "on_path", "status", "tree_cost_usd")
+    document = fields(session, *names) | fields(node, *of_node, message_count="rows")
+    return document | {"note": node.note or None, "tags": session.tags}
 
 
 def _lines(entries: Entries, lineage: Lineage) -> Iterator[OutputLine]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from types import SimpleNamespace
 from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.retention import RetentionRules
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.hermes.health import StoreSummary
 from hermes_browse.store.sessions.catalog import sort_key
 from hermes_browse.store.sessions.list_page import ListPage
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
@@ -27,7 +25,7 @@ from .output import (
     store_json,
     title_or_preview,
 )
-from .parser import add_places, add_view_options, count_arg, refuse_places
+from .parser import ALL_HOSTS, SOURCE, VIEWS, Argument, Count, Flag
 from .stores import Answers, place_columns
 
 
@@ -35,11 +33,11 @@ class _Listed(NamedTuple):
     """What one store has answered."""
 
     page: ListPage
-    summary: StoreSummary | None
-    """Of the store; None among several."""
     rules: RetentionRules | None
     """For JSON."""
-    old_files: int
+    store: Json | None = None
+    """The STORE of the JSON contract; None among several."""
+    old_files: int = 0
 
 
 class _Row(NamedTuple):
@@ -57,19 +55,16 @@ class ListCommand(ManyStoresCommand[_Listed]):
 
     reads_old_transcripts = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_view_options(parser, View.CHATS.value)
-        sorts = [sort.value for sort in Sort]
-        parser.add_argument("--sort", choices=sorts, default=Sort.ACTIVITY.value)
-        parser.add_argument("--reverse", action="store_true", help=_("the other way round"))
-        limit_help = _("most rows, 0 for all (default 50)")
-        parser.add_argument("--limit", type=count_arg, default=50, metavar="N", help=limit_help)
-        offset_help = _("rows to leave out first")
-        parser.add_argument("--offset", type=count_arg, default=0, metavar="N", help=offset_help)
-        add_places(parser, profiles=_("of all profiles, as one list"))
-
-    def contradiction(self, arguments: SimpleNamespace) -> str:
-        return refuse_places(arguments)
+    arguments = (
+        Argument("--view", "default {view}", choices=VIEWS, default=View.CHATS.value),
+        SOURCE,
+        Argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value),
+        Flag("--reverse", "the other way round"),
+        Count("--limit", "most rows, 0 for all (default 50)", default=50),
+        Count("--offset", "rows to leave out first", default=0),
+        Flag("--all-profiles", "of all profiles, as one list"),
+        ALL_HOSTS,
+    )
 
     def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> _Listed:
         """Read a page of a store; among several all rows that may be in the merged one."""
@@ -86,22 +81,21 @@ class ListCommand(ManyStoresCommand[_Listed]):
         )
         rules = store.retention(now) if arguments.json else None
         if not is_one:
-            return _Listed(page, None, rules, 0)
+            return _Listed(page, rules)
+        summary = store.summary()
+        for warning in () if arguments.json else summary.warnings:
+            note(warning.text)
         folder = sessions_folder(store.location)
         old_files = store.old_files(folder).files if store.location.host is None else 0
-        return _Listed(page, store.summary(), rules, old_files)
+        return _Listed(page, rules, store_json(summary), old_files)
 
-    def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> int:
+    def report(self, answers: Answers[_Listed], arguments: SimpleNamespace) -> None:
         rows = _page(answers, arguments)
         if arguments.json:
             print_json(_document(answers, rows, arguments))
-            return answers.code
-        if answers.only is not None and answers.only.summary is not None:
-            for warning in answers.only.summary.warnings:
-                note(warning.text)
-        print_table([*place_columns(answers), *_columns()], rows)
+            return
+        print_table([*place_columns(answers), *_COLUMNS], rows)
         note(_shown_line(answers, len(rows)))
-        return answers.code
 
 
 def _page(answers: Answers[_Listed], arguments: SimpleNamespace) -> list[_Row]:
@@ -137,7 +131,7 @@ def _total(answers: Answers[_Listed]) -> int:
 def _document(answers: Answers[_Listed], rows: list[_Row], arguments: SimpleNamespace) -> Json:
     only = answers.only
     document: Json = {
-        "store": store_json(only.summary) if only is not None and only.summary else None,
+        "store": only and only.store,
         **answers.facts,
         "view": arguments.view,
         "shown": len(rows),
@@ -154,42 +148,38 @@ def _shown_line(answers: Answers[_Listed], shown: int) -> str:
     if answers.only is None:
         return " · ".join(filter(None, [*phrases, answers.summary]))
     hidden = _hidden(answers, shown)
-    for count, phrase in (
-        (hidden.automation, _("{count:,} automation")),
-        (hidden.archived, _("{count:,} archived")),
-        (hidden.other, _("{count:,} others (subagents, hidden, other sources or pages)")),
-        (answers.only.old_files, _("{count:,} old transcripts: --old")),
-    ):
-        if count:
-            phrases.append(phrase.format(count=count))
+    counts = {
+        _("{count:,} automation"): hidden.automation,
+        _("{count:,} archived"): hidden.archived,
+        _("{count:,} others (subagents, hidden, other sources or pages)"): hidden.other,
+        _("{count:,} old transcripts: --old"): answers.only.old_files,
+    }
+    phrases += [phrase.format(count=count) for phrase, count in counts.items() if count]
     return " · ".join(phrases)
 
 
-def _columns() -> list[TableColumn[_Row]]:
-    return [
-        TableColumn(_("last active"), lambda row: formats.timestamp(row[1].last_active), dropped=5),
-        TableColumn(_("status"), lambda row: _state(row[1]), dropped=3),
-        TableColumn(_("source"), lambda row: row[1].source, dropped=2),
-        TableColumn(
-            _("msgs"), lambda row: formats.long_number(row[1].message_count), True, dropped=4
-        ),
-        TableColumn(_("cost"), lambda row: _costs(row[1]), True, dropped=1),
-        TableColumn(_("title"), lambda row: _title(row[1]), is_flexible=True),
-        TableColumn(_("id"), lambda row: row[1].id),
-    ]
+def _state(row: _Row) -> str:
+    conversation = row.conversation
+    unpinned = "archived" if conversation.archived else conversation.status
+    return formats.status("pinned" if conversation.pinned else unpinned)
 
 
-def _state(conversation: Conversation) -> str:
-    if conversation.pinned:
-        return formats.status("pinned")
-    return formats.status("archived" if conversation.archived else conversation.status)
-
-
-def _costs(conversation: Conversation) -> str:
-    own, tree = conversation.cost_usd, conversation.tree_cost_usd
+def _costs(row: _Row) -> str:
+    own, tree = row.conversation.cost_usd, row.conversation.tree_cost_usd
     return formats.own_and_tree(own, tree, formats.dollars)
 
 
-def _title(conversation: Conversation) -> str:
-    title, remark = title_or_preview(conversation), conversation.note
+def _title(row: _Row) -> str:
+    title, remark = title_or_preview(row.conversation), row.conversation.note
     return _("{name} ({note})", name=title, note=remark) if remark else title
+
+
+_COLUMNS: list[TableColumn[_Row]] = [
+    TableColumn("last active", lambda row: formats.timestamp(row[1].last_active), dropped=5),
+    TableColumn("status", _state, dropped=3),
+    TableColumn("source", "conversation.source", dropped=2),
+    TableColumn("msgs", lambda row: formats.long_number(row[1].message_count), True, dropped=4),
+    TableColumn("cost", _costs, True, dropped=1),
+    TableColumn("title", _title, is_flexible=True),
+    TableColumn("id", "conversation.id"),
+]

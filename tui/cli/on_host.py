@@ -17,7 +17,7 @@ from hermes_browse.store.text import printable
 
 from .output import note, print_json
 from .parser import with_options, without
-from .stores import facts_of, named_host
+from .stores import named_host, with_host
 
 _MOST = 16 * ANSWER_BYTES
 """Bytes of the one document that was asked for."""
@@ -54,15 +54,6 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         if line.strip():
             note(host.advice(line.rstrip("\r")))
     if arguments.json and (reply.code == 0 or reply.out.strip()):
-        print_json(_with_host(read_document(host, reply.out), host))
+        location = Location(Path(host.name), host=host)
+        print_json(with_host(read_document(host, reply.out), location))
     return reply.code
-
-
-def _with_host(document: Json, host: Host) -> Json:
-    """Return a document that says where it is from, in each conversation and hit as well."""
-    for key in ("conversation", "conversations", "hits"):
-        rows = document.get(key, [])
-        for row in rows if isinstance(rows, list) else [rows]:
-            if isinstance(row, dict):
-                row["host"] = host.name
-    return document | facts_of(Location(Path(host.name), host=host))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, pgettext
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import RetentionRules
@@ -41,17 +41,35 @@ class OutputLine(NamedTuple):
     """Prefix of the text; lines wrapped on a terminal are indented by its width."""
 
 
+BLANK = OutputLine("said", "")
+
+
 class TableColumn(NamedTuple, Generic[Row]):
     """A column of a table."""
 
     head: str
-    text: Callable[[Row], str]
-    """May be as stored; it is made printable here."""
+    """In English."""
+    text: str | Callable[[Row], object]
+    """What a row has in it: the path of an attribute, or a function. May be as stored; it is made
+    printable here."""
     right: bool = False
     dropped: int = 0
     """Its turn to be left out on a narrow terminal; 0 if it stays."""
     is_flexible: bool = False
     """It is cut to the remaining width of a terminal; a pipe gets 400 code points of it."""
+    context: str = ""
+    """The meaning of the head, as of `pgettext`."""
+
+    @property
+    def title(self) -> str:
+        """The head in the language of the user."""
+        return pgettext(self.context, self.head) if self.context else _(self.head)
+
+    def cell(self, row: Row) -> str:
+        """Return the printable text of a row; empty for None."""
+        path = self.text
+        value = value_at(row, path) if isinstance(path, str) else path(row)
+        return "" if value is None else one_line(str(value), _LONGEST_CELL)
 
 
 # JSON
@@ -87,9 +105,21 @@ def _json_text(document: object) -> str:
     return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or "")
 
 
-def fields(value: object, *names: str) -> Json:
-    """Return some attributes by their names; texts of enumerations are their values."""
-    return {name: getattr(value, name) for name in names}
+def value_at(value: object, path: str) -> object:
+    """Follow a path of attributes; None where one of them is None."""
+    for name in path.split("."):
+        if value is not None:
+            value = getattr(value, name)
+    return value
+
+
+def fields(value: object, *names: str, **paths: str) -> Json:
+    """Return some attributes by their names, then others that have another name there, or stand
+    deeper."""
+    return {
+        name: value_at(value, path)
+        for name, path in ({each: each for each in names} | paths).items()
+    }
 
 
 def store_json(summary: StoreSummary) -> Json:
@@ -118,12 +148,15 @@ def conversation_json(conversation: Conversation, rules: RetentionRules | None =
         *("message_count", "tool_call_count", "branches", "subagents"),
         *("cost_usd", "tree_cost_usd"),
     )
+    document["segments"] = [segment.id for segment in conversation.segments]
+    document |= fields(
+        conversation,
+        "tags",
+        started_at="root.started_at",
+        ended_at="tip.ended_at",
+        end_reason="tip.end_reason",
+    )
     return document | {
-        "segments": [segment.id for segment in conversation.segments],
-        "tags": list(conversation.tags),
-        "started_at": conversation.root.started_at,
-        "ended_at": conversation.tip.ended_at,
-        "end_reason": conversation.tip.end_reason,
         "prune_in_days": rules.forecast(conversation).prune_in_days if rules is not None else None,
         "note": conversation.note or None,
         "tokens": conversation.tokens._asdict(),
@@ -170,7 +203,8 @@ def _cells_of(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
-def _rich_output() -> ModuleType:
+def rich_output() -> ModuleType:
+    """Return what prints to a terminal."""
     from . import rich_output  # start time: output into a pipe goes without Rich
 
     return rich_output
@@ -181,11 +215,11 @@ def print_table(columns: Sequence[TableColumn[Row]], rows: Sequence[Row]) -> Non
     there are no rows."""
     if not rows:
         return
-    table = [[one_line(column.text(row), _LONGEST_CELL) for column in columns] for row in rows]
+    table = [[column.cell(row) for column in columns] for row in rows]
     if sys.stdout.isatty():
-        _rich_output().print_rich_table(columns, table)
+        rich_output().print_rich_table(columns, table)
         return
-    table.insert(0, [column.head for column in columns])
+    table.insert(0, [column.title for column in columns])
     widths = [max(map(cells, texts)) for texts in zip(*table, strict=True)]
     for row in table:
         padded = map(_padded, row, widths, [column.right for column in columns])
@@ -200,7 +234,7 @@ def _padded(text: str, width: int, right: bool) -> str:
 def print_lines(lines: Iterable[OutputLine]) -> None:
     """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
-        _rich_output().print_rich_lines(lines)
+        rich_output().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     print_texts(

@@ -6,7 +6,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -149,8 +151,6 @@ class Parser(argparse.ArgumentParser):
 
 def _closest(word: str, words: Sequence[str]) -> str | None:
     """Return what was probably meant by an unknown word; None if nothing was, or it is known."""
-    from difflib import get_close_matches  # start time: only needed after an error
-
     return None if word in words else next(iter(get_close_matches(word, words, 1, 0.7)), None)
 
 
@@ -177,14 +177,62 @@ def text_arg(given: str) -> str:
     return as_text(os.fsencode(given)) or ""
 
 
-def add_id(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names a conversation."""
-    parser.add_argument("id", metavar="ID", type=text_arg)
+class Argument:
+    """An argument of a command.
+
+    Args:
+        name: Its name, or the option.
+        help: In English; `{view}` stands for its default. Empty for none.
+        metavar: What stands for its value in the help; None for what has none.
+        settings: As of `ArgumentParser.add_argument`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        help: str = "",
+        metavar: str | tuple[str, str] | None = None,
+        **settings: Any,
+    ) -> None:
+        self.name, self.help = name, help
+        self.settings = settings | ({"metavar": metavar} if metavar else {})
 
 
-def add_ids(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name conversations."""
-    parser.add_argument("ids", metavar="ID", nargs="+", type=text_arg)
+Flag = partial(Argument, action="store_true")
+"""An option without a value."""
+Valued = partial(Argument, type=text_arg)
+"""An argument whose value is any text."""
+Several = partial(Valued, action="append", default=[])
+"""An option that may be given several times."""
+Count = partial(Argument, metavar="N", type=count_arg)
+"""An option with a number."""
+ID = Valued("id", metavar="ID")
+IDS = Valued("ids", metavar="ID", nargs="+")
+SOURCE = Several("--source", "only this source; repeatable", "S")
+ALL_HOSTS = Flag("--all-hosts", "of this machine and of all configured hosts")
+JSON = Flag("--json", "one JSON document on standard output")
+VIEWS = [view.value for view in View]
+_MACHINE = (
+    Valued("--home", "a Hermes root (default $HERMES_HOME)", "DIR", type=name_arg),
+    Valued("--profile", "one of its profiles", "NAME", type=name_arg),
+)
+_FILE = (
+    Valued("--db", "any store file", "FILE", type=name_arg),
+    Flag("--demo", "a built-in sample store"),
+)
+_HOST = Valued("--host", "the store of a configured host, through ssh", "HOST", type=name_arg)
+_OLD = Flag("--old", "the old transcripts beside the store: files without a session in it")
+_DEBUG = Flag(
+    "--debug",
+    "write down in the log what is done: statements and failures, no text of any conversation",
+)
+
+
+def add_all(to: argparse._ActionsContainer, arguments: Iterable[Argument], **settings: Any) -> None:
+    """Add arguments to a parser or a group, all of them with some more settings."""
+    for each in arguments:
+        text = _(each.help).replace("{view}", "%(default)s") if each.help else None
+        to.add_argument(each.name, help=text, **each.settings, **settings)
 
 
 def without(
@@ -212,15 +260,7 @@ def with_options(words: Sequence[str], *options: str) -> list[str]:
     return [*words[:at], *options, *words[at:]]
 
 
-def add_json(parser: argparse.ArgumentParser, **settings: Any) -> None:
-    """Add `--json`."""
-    json_help = _("one JSON document on standard output")
-    parser.add_argument("--json", action="store_true", help=json_help, **settings)
-
-
-def add_store_options(
-    parser: argparse.ArgumentParser, *, top: bool = False, hosts: bool = True
-) -> None:
+def add_store_options(parser: Parser, *, top: bool = False, hosts: bool = True) -> None:
     """Add the options that name a store; they are accepted before a command, after it, and after
     its actions.
 
@@ -230,70 +270,11 @@ def add_store_options(
             those given before.
         hosts: Whether it can run on a host.
     """
+    settings = {} if top else {"default": argparse.SUPPRESS}
     group = parser.add_argument_group(_("which store"))
-    exclusive = group.add_mutually_exclusive_group()
-
-    def valued(to: argparse._ActionsContainer, name: str, metavar: str, summary: str) -> None:
-        default = None if top else argparse.SUPPRESS
-        to.add_argument(name, metavar=metavar, type=name_arg, default=default, help=summary)
-
-    def flag(to: argparse._ActionsContainer, name: str, summary: str) -> None:
-        default = False if top else argparse.SUPPRESS
-        to.add_argument(name, action="store_true", default=default, help=summary)
-
-    valued(group, "--home", "DIR", _("a Hermes root (default $HERMES_HOME)"))
-    valued(group, "--profile", "NAME", _("one of its profiles"))
-    valued(exclusive, "--db", "FILE", _("any store file"))
-    flag(exclusive, "--demo", _("a built-in sample store"))
-    if hosts:
-        valued(group, "--host", "HOST", _("the store of a configured host, through ssh"))
-    flag(group, "--old", _("the old transcripts beside the store: files without a session in it"))
-    flag(
-        parser,
-        "--debug",
-        _(
-            "write down in the log what is done: statements and failures, no text of any conversation"
-        ),
-    )
+    add_all(group, _MACHINE, **settings)
+    add_all(group.add_mutually_exclusive_group(), _FILE, **settings)
+    add_all(group, [_HOST, _OLD] if hosts else [_OLD], **settings)
+    add_all(parser, [_DEBUG], **settings)
     if top:  # for `make run`, which should also show something without Hermes
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
-
-
-def add_places(parser: argparse.ArgumentParser, profiles: str = "") -> None:
-    """Add `--all-profiles` with its help, empty for a command without it, and `--all-hosts`."""
-    if profiles:
-        parser.add_argument("--all-profiles", action="store_true", help=profiles)
-    else:
-        parser.set_defaults(all_profiles=False)
-    hosts_help = _("of this machine and of all configured hosts")
-    parser.add_argument("--all-hosts", action="store_true", help=hosts_help)
-
-
-def refuse_places(arguments: SimpleNamespace) -> str:
-    """Return the error for options that name a store beside `--all-profiles`; empty if there is
-    none."""
-    if not arguments.all_profiles:
-        return ""
-    if any((arguments.db, arguments.demo, arguments.profile, arguments.old)):
-        return _("--all-profiles goes with --home alone: it means every profile of that root")
-    return ""
-
-
-def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Add `--view`, with a default (None for everything), and `--source`; they narrow what is
-    listed or searched."""
-    views = [view.value for view in View]
-    view_help = _("default {view}", view=default) if default else _("default everything")
-    parser.add_argument("--view", choices=views, default=default, help=view_help)
-    add_several(parser, "--source", "S", _("only this source; repeatable"))
-
-
-def add_several(
-    parser: argparse._ActionsContainer,
-    name: str,
-    metavar: str,
-    summary: str,
-    kind: Callable[[str], str] = text_arg,
-) -> None:
-    """Add an option that may be given several times."""
-    parser.add_argument(name, action="append", default=[], metavar=metavar, type=kind, help=summary)

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.errors import BrowseError
@@ -60,11 +59,8 @@ class _Pages:
     """Index of the first item of the page printed last."""
 
 
-class _Item(NamedTuple):
-    """A row of the list: a conversation, or a hit in one."""
-
-    conversation: Conversation | None
-    hit: Hit | None = None
+_Item = tuple[Conversation | None, Hit | None]
+"""A row of the list: a conversation, or a hit in one."""
 
 
 class _Transcript:
@@ -251,9 +247,16 @@ class Dialogue:
             self._say(_("No {what}.", what=pages.what))
             return
         pages.say(first, end)
-        line = _("{what} {first:,} to {last:,} of {total:,}.")
         what = pages.what.capitalize()
-        self._say(line.format(what=what, first=first + 1, last=end, total=pages.total))
+        self._say(
+            _(
+                "{what} {first:,} to {last:,} of {total:,}.",
+                what=what,
+                first=first + 1,
+                last=end,
+                total=pages.total,
+            )
+        )
 
     def _turn(self, pages: _Pages, by: int) -> None:
         if by > 0 and pages.first + by >= pages.total:
@@ -273,7 +276,7 @@ class Dialogue:
 
     def _read(self) -> None:
         catalog = self._store.catalog(self._now())
-        items = [_Item(catalog.conversation(root)) for root in catalog.order(self._view)]
+        items = [(catalog.conversation(root), None) for root in catalog.order(self._view)]
         names = {
             View.CHATS: pgettext("view", "chats"),
             View.AUTOMATION: pgettext("view", "automation"),
@@ -290,9 +293,9 @@ class Dialogue:
     def _say_items(self, first: int, end: int) -> None:
         items = self._items[first:end]
         if self._text:
-            lines = [_hit_line(item) for item in items]
+            lines = [_hit_line(conversation, hit) for conversation, hit in items if hit]
         else:
-            page = [item.conversation for item in items if item.conversation is not None]
+            page = [conversation for conversation, _hit in items if conversation]
             lines = [self._line(conversation) for conversation in self._store.with_details(page)]
         for number, line in enumerate(lines, first + 1):
             self._say(f"{number}. {line}")
@@ -325,15 +328,14 @@ class Dialogue:
             self._say(one_line(query.refusal))
             return
         page = self._store.hit_page(query, self._now(), limit=_MOST_HITS)
-        items = [_Item(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
+        items = [(page.conversations.get(hit.session_id), hit) for hit in page.answer.hits]
         self._list_items(items, _("hits"))
         for sentence in (*(problem.text for problem in query.problems), *page.answer.notes):
             self._say(one_line(sentence))
         hits = counted(len(items), "hit")
         if page.answer.more:
             hits = _("more than {hits}", hits=hits)
-        sentence = _("Search for {text}: {hits}.")
-        self._say(sentence.format(text=one_line(text, 100), hits=hits))
+        self._say(_("Search for {text}: {hits}.", text=one_line(text, 100), hits=hits))
         self._say_page(self._list)
 
     # A conversation
@@ -379,9 +381,7 @@ class Dialogue:
         return answer == "yes"
 
 
-def _hit_line(item: _Item) -> str:
-    hit, conversation = item.hit, item.conversation
-    assert hit is not None
+def _hit_line(conversation: Conversation | None, hit: Hit) -> str:
     name = title_or_preview(conversation) if conversation is not None else hit.session_id
     return _(
         "{role} in {name}: {text}",

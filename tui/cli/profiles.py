@@ -46,7 +46,7 @@ class ProfilesCommand(Subcommand):
             rows = [profile._asdict() for profile in profiles]
             print_json({"root": str(root), "active": active, "profiles": rows})
         else:
-            print_table(_columns(), profiles)
+            print_table(_COLUMNS, profiles)
         return 0
 
 
@@ -63,12 +63,9 @@ def _read_profile(location: Location, active: str) -> _Profile:
     return _Profile(location.profile, str(location.path), is_active, sessions, file_bytes, error)
 
 
-def _columns() -> list[TableColumn[_Profile]]:
-    return [
-        TableColumn(_("profile"), lambda row: f"{'*' if row.active else ' '} {row.name}"),
-        TableColumn(
-            _("sessions"), lambda row: "" if row.sessions is None else str(row.sessions), True
-        ),
-        TableColumn(_("size"), lambda row: size(row.bytes), True),
-        TableColumn(_("store"), lambda row: row.error or row.path, is_flexible=True),
-    ]
+_COLUMNS: list[TableColumn[_Profile]] = [
+    TableColumn("profile", lambda row: f"{'*' if row.active else ' '} {row.name}"),
+    TableColumn("sessions", "sessions", True),
+    TableColumn("size", lambda row: size(row.bytes), True),
+    TableColumn("store", lambda row: row.error or row.path, is_flexible=True),
+]

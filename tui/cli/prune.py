@@ -33,7 +33,7 @@ from .output import (
     print_table,
     title_or_preview,
 )
-from .parser import add_several, name_arg, text_arg
+from .parser import Argument, Flag, Parser, Several, Valued, add_all, name_arg, text_arg
 from .prune_line import line_of
 
 Value = TypeVar("Value", int, float, str)
@@ -68,42 +68,62 @@ def _filled_arg(value: str) -> str:
     return filled
 
 
+_QUERY = Valued(
+    "query",
+    "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some",
+    "FILTER",
+    nargs="*",
+)
+_FILTERS = (
+    Argument(
+        "--older-than",
+        "idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)",
+        "AGE",
+        type=_arg_type(_age_or_date),
+    ),
+    Several("--source", "of this source; repeatable", "S", type=_filled_arg),
+    Argument("--title", "its title contains this", "T", type=_filled_arg),
+    Argument("--cwd", "its working directory is this or below it", "DIR", type=_filled_arg),
+    Argument("--model", "the name of its model contains this", "M", type=_filled_arg),
+    Flag("--empty", "without a message"),
+    Flag("--automation", "cron jobs, webhooks and the like"),
+    Argument("--min-messages", metavar="N", type=_arg_type(parse_count)),
+    Argument("--max-messages", metavar="N", type=_arg_type(parse_count)),
+    Argument(
+        "--min-size", "search index included: 10M, 1.5G", "BYTES", type=_arg_type(parse_bytes)
+    ),
+    Argument("--max-size", metavar="BYTES", type=_arg_type(parse_bytes)),
+    Argument(
+        "--max-cost",
+        "with all subagents; an unknown cost does not count as low",
+        "USD",
+        type=_arg_type(parse_money),
+    ),
+    Flag(
+        "--stale-open",
+        "also open ones that have been idle for that long (7 days without --older-than)",
+    ),
+    Flag("--include-archived", "also archived ones"),
+)
+_ACTIONS = (
+    Flag("--archive", "archive what is chosen"),
+    Flag("--delete", "move it to the trash"),
+)
+_SAFETY = (
+    Flag("--dry-run", "change nothing, only report"),
+    Flag("--yes", "do not ask"),
+)
+
+
 class PruneCommand(Subcommand):
     """Clean up by a query; without `--archive` or `--delete` only the plan is printed."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        query_help = _(
-            "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some"
-        )
-        parser.add_argument("query", metavar="FILTER", nargs="*", type=text_arg, help=query_help)
-        filters = parser.add_argument_group(_("filters"))
-        add = filters.add_argument
-        age_help = _("idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)")
-        add("--older-than", metavar="AGE", type=_arg_type(_age_or_date), help=age_help)
-        add_several(filters, "--source", "S", _("of this source; repeatable"), _filled_arg)
-        add("--title", metavar="T", type=_filled_arg, help=_("its title contains this"))
-        cwd_help = _("its working directory is this or below it")
-        add("--cwd", metavar="DIR", type=_filled_arg, help=cwd_help)
-        add("--model", metavar="M", type=_filled_arg, help=_("the name of its model contains this"))
-        add("--empty", action="store_true", help=_("without a message"))
-        add("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
-        add("--min-messages", metavar="N", type=_arg_type(parse_count))
-        add("--max-messages", metavar="N", type=_arg_type(parse_count))
-        size_help = _("search index included: 10M, 1.5G")
-        add("--min-size", metavar="BYTES", type=_arg_type(parse_bytes), help=size_help)
-        add("--max-size", metavar="BYTES", type=_arg_type(parse_bytes))
-        cost_help = _("with all subagents; an unknown cost does not count as low")
-        add("--max-cost", metavar="USD", type=_arg_type(parse_money), help=cost_help)
-        stale_help = _(
-            "also open ones that have been idle for that long (7 days without --older-than)"
-        )
-        add("--stale-open", action="store_true", help=stale_help)
-        add("--include-archived", action="store_true", help=_("also archived ones"))
+    def add_arguments(self, parser: Parser) -> None:
+        add_all(parser, [_QUERY])
+        add_all(parser.add_argument_group(_("filters")), _FILTERS)
         actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
-        actions.add_argument("--archive", action="store_true", help=_("archive what is chosen"))
-        actions.add_argument("--delete", action="store_true", help=_("move it to the trash"))
-        parser.add_argument("--dry-run", action="store_true", help=_("change nothing, only report"))
-        parser.add_argument("--yes", action="store_true", help=_("do not ask"))
+        add_all(actions, _ACTIONS)
+        add_all(parser, _SAFETY)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a part of the query that is no filter of a clean-up."""
@@ -134,9 +154,15 @@ class PruneCommand(Subcommand):
             _print(plan, totals, selection, is_archive=arguments.archive)
         if asks and arguments.delete:
             number = totals.conversations  # unlike "y", not typed by habit
-            question = _("Type {count} to delete {conversations}, anything else to leave: ")
             what = counted(number, "conversation")
-            ask(question.format(count=number, conversations=what), str(number))
+            ask(
+                _(
+                    "Type {count} to delete {conversations}, anything else to leave: ",
+                    count=number,
+                    conversations=what,
+                ),
+                str(number),
+            )
         done = _Done(plan)
         if acts and plan.selected:
             done = _act(context, plan, catalog)
@@ -256,7 +282,7 @@ def _json(context: CommandContext, done: _Done, *, is_done: bool) -> Json:
 
 def _spared_json(spared: Spared) -> Json:
     names = fields(spared.conversation, "id", "root_id", "title")
-    return names | {"code": spared.why.code, "reason": spared.why.words}
+    return names | fields(spared, code="why.code", reason="why.words")
 
 
 # The plan for people
@@ -281,16 +307,14 @@ def _columns(*, is_archive: bool) -> list[TableColumn[Planned]]:
         return dollars(own) if is_archive else own_and_tree(own, planned.cost_usd, dollars)
 
     return [
-        TableColumn(
-            _("last active"), lambda row: timestamp(row.conversation.last_active), dropped=4
-        ),
-        TableColumn(_("status"), lambda row: status(row.standing)),
-        TableColumn(_("source"), lambda row: row.conversation.source, dropped=2),
-        TableColumn(_("msgs"), lambda row: f"{row.own.shown:,}", True, dropped=3),
-        TableColumn(_("size"), lambda row: size(row.own.total if is_archive else row.bytes), True),
-        TableColumn(_("cost"), costs, True, dropped=1),
-        TableColumn(_("title"), lambda row: title_or_preview(row.conversation), is_flexible=True),
-        TableColumn(_("id"), lambda row: row.conversation.id),
+        TableColumn("last active", lambda row: timestamp(row.conversation.last_active), dropped=4),
+        TableColumn("status", lambda row: status(row.standing)),
+        TableColumn("source", "conversation.source", dropped=2),
+        TableColumn("msgs", lambda row: f"{row.own.shown:,}", True, dropped=3),
+        TableColumn("size", lambda row: size(row.own.total if is_archive else row.bytes), True),
+        TableColumn("cost", costs, True, dropped=1),
+        TableColumn("title", lambda row: title_or_preview(row.conversation), is_flexible=True),
+        TableColumn("id", "conversation.id"),
     ]
 
 
@@ -305,11 +329,9 @@ def _print(plan: Plan, totals: Totals, selection: Selection, *, is_archive: bool
             note(sentence)
     if plan.spared:
         columns: list[TableColumn[Spared]] = [
-            TableColumn(_("spared because"), lambda row: row.why.words),
-            TableColumn(
-                _("title"), lambda row: row.conversation.title or "", dropped=1, is_flexible=True
-            ),
-            TableColumn(_("id"), lambda row: row.conversation.id),
+            TableColumn("spared because", "why.words"),
+            TableColumn("title", "conversation.title", dropped=1, is_flexible=True),
+            TableColumn("id", "conversation.id"),
         ]
         print_table(columns, plan.spared[:_SHOWN])
         reasons = [spared.why for spared in plan.spared]

@@ -3,104 +3,116 @@ it here."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib import import_module
 from types import SimpleNamespace
+from typing import NamedTuple
 
 from hermes_browse.store.wording import N_, _
 
 from .command_context import Subcommand
-from .parser import Parser, add_json, add_store_options, speak_argparse, without
+from .parser import JSON, Flag, Parser, add_all, add_store_options, speak_argparse, without
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "list": ("list.ListCommand", N_("Conversations, newest activity first.")),
-    "search": (
-        "search.SearchCommand",
-        N_("Chat messages that contain what you ask for, newest first."),
+
+class CommandEntry(NamedTuple):
+    """A command."""
+
+    place: str
+    """Its module and class."""
+    help: str
+    """In English."""
+
+
+COMMANDS = {
+    "list": CommandEntry("list.ListCommand", "Conversations, newest activity first."),
+    "search": CommandEntry(
+        "search.SearchCommand", "Chat messages that contain what you ask for, newest first."
     ),
-    "show": ("show.ShowCommand", N_("A whole conversation.")),
-    "lineage": ("lineage.LineageCommand", N_("The family tree around a session.")),
-    "compactions": (
+    "show": CommandEntry("show.ShowCommand", "A whole conversation."),
+    "lineage": CommandEntry("lineage.LineageCommand", "The family tree around a session."),
+    "compactions": CommandEntry(
         "compression.CompactionsCommand",
-        N_("Each time Hermes compressed a conversation: what was replaced, kept and lost."),
+        "Each time Hermes compressed a conversation: what was replaced, kept and lost.",
     ),
-    "context": (
-        "compression.ContextCommand",
-        N_("Show what the model was given when a message was written."),
+    "context": CommandEntry(
+        "compression.ContextCommand", "Show what the model was given when a message was written."
     ),
-    "changes": (
+    "changes": CommandEntry(
         "changes.ChangesCommand",
-        N_("The files that a conversation changed, its subagents included, and a diff of each."),
+        "The files that a conversation changed, its subagents included, and a diff of each.",
     ),
-    "blame": ("blame.BlameCommand", N_("Which message wrote each line of a file, and why.")),
-    "run": (
-        "run.RunCommand",
-        N_("How a conversation went: turns, subagents, cost, and what stands out."),
+    "blame": CommandEntry(
+        "blame.BlameCommand", "Which message wrote each line of a file, and why."
     ),
-    "since": (
+    "run": CommandEntry(
+        "run.RunCommand", "How a conversation went: turns, subagents, cost, and what stands out."
+    ),
+    "since": CommandEntry(
         "since.SinceCommand",
-        N_("What waits for you, went wrong, is new or is running since you looked."),
+        "What waits for you, went wrong, is new or is running since you looked.",
     ),
-    "resume": ("resume.ResumeCommand", N_("Resume a conversation in Hermes.")),
-    "rename": ("edit.RenameCommand", N_("Rename a conversation; an empty title clears it.")),
-    "archive": (
-        "edit.ArchiveCommand",
-        N_("Archive conversations: they are hidden from lists, and nothing is lost."),
+    "resume": CommandEntry("resume.ResumeCommand", "Resume a conversation in Hermes."),
+    "rename": CommandEntry(
+        "edit.RenameCommand", "Rename a conversation; an empty title clears it."
     ),
-    "unarchive": ("edit.UnarchiveCommand", N_("Unarchive conversations.")),
-    "pin": ("edit.PinCommand", N_("Protect conversations from Hermes' automatic deletion.")),
-    "unpin": ("edit.UnpinCommand", N_("Unpin conversations.")),
-    "tag": ("tags.TagCommand", N_("Give a conversation tags, which no store of Hermes keeps.")),
-    "untag": ("tags.UntagCommand", N_("Remove tags of a conversation.")),
-    "tags": ("tags.TagsCommand", N_("All tags with their conversations; rename or remove one.")),
-    "prune": (
+    "archive": CommandEntry(
+        "edit.MarkCommand",
+        "Archive conversations: they are hidden from lists, and nothing is lost.",
+    ),
+    "unarchive": CommandEntry("edit.MarkCommand", "Unarchive conversations."),
+    "pin": CommandEntry(
+        "edit.MarkCommand", "Protect conversations from Hermes' automatic deletion."
+    ),
+    "unpin": CommandEntry("edit.MarkCommand", "Unpin conversations."),
+    "tag": CommandEntry(
+        "tags.TagCommand", "Give a conversation tags, which no store of Hermes keeps."
+    ),
+    "untag": CommandEntry("tags.TagCommand", "Remove tags of a conversation."),
+    "tags": CommandEntry(
+        "tags.TagsCommand", "All tags with their conversations; rename or remove one."
+    ),
+    "prune": CommandEntry(
         "prune.PruneCommand",
-        N_(
-            "Clean up the conversations that match all rules; without --archive or --delete it only reports."
-        ),
+        "Clean up the conversations that match all rules; without --archive or --delete it only reports.",
     ),
-    "delete": (
+    "delete": CommandEntry(
         "trash.DeleteCommand",
-        N_("Move whole conversations to the trash: all parts and their subagents; branches stay."),
+        "Move whole conversations to the trash: all parts and their subagents; branches stay.",
     ),
-    "trash": (
-        "trash.TrashCommand",
-        N_("Deleted conversations: list, restore or remove them for good."),
+    "trash": CommandEntry(
+        "trash.TrashCommand", "Deleted conversations: list, restore or remove them for good."
     ),
-    "export": (
+    "export": CommandEntry(
         "export.ExportCommand",
-        N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted."),
+        "Conversations as Markdown, JSON lines or HTML; secrets are redacted.",
     ),
-    "stats": ("stats.StatsCommand", N_("Sums of sessions, messages, tokens, cost and bytes.")),
-    "hosts": (
+    "stats": CommandEntry(
+        "stats.StatsCommand", "Sums of sessions, messages, tokens, cost and bytes."
+    ),
+    "hosts": CommandEntry(
         "hosts.HostsCommand",
-        N_("The configured hosts: whether they answer, and what is missing there."),
+        "The configured hosts: whether they answer, and what is missing there.",
     ),
-    "profiles": ("profiles.ProfilesCommand", N_("The profiles of the Hermes root.")),
-    "doctor": (
-        "doctor.DoctorCommand",
-        N_("Check the store, its search index, Hermes and the terminal."),
+    "profiles": CommandEntry("profiles.ProfilesCommand", "The profiles of the Hermes root."),
+    "doctor": CommandEntry(
+        "doctor.DoctorCommand", "Check the store, its search index, Hermes and the terminal."
     ),
-    "serve": (
+    "serve": CommandEntry(
         "serve.ServeCommand",
-        N_(
-            "Answer the browser of another machine: lines of JSON on standard input and output, read over ssh."
-        ),
+        "Answer the browser of another machine: lines of JSON on standard input and output, read over ssh.",
     ),
-    "config": (
-        "config.ConfigCommand",
-        N_("The configuration: where it is, what it sets, and a sample of it."),
+    "config": CommandEntry(
+        "config.ConfigCommand", "The configuration: where it is, what it sets, and a sample of it."
     ),
-    "completions": (
+    "completions": CommandEntry(
+        "completions.CompletionsCommand", "A script that completes this command line in a shell."
+    ),
+    "shell-init": CommandEntry(
         "completions.CompletionsCommand",
-        N_("A script that completes this command line in a shell."),
-    ),
-    "shell-init": (
-        "completions.ShellInitCommand",
-        N_("Lines for a shell: `hermes sessions browse` opens this browser, Ctrl+G and Tab work."),
+        "Lines for a shell: `hermes sessions browse` opens this browser, Ctrl+G and Tab work.",
     ),
 }
-"""Module and class of each command, and its help; in the order of the help.
+"""In the order of the help.
 
 A module is imported to run its command or to print the help of that command."""
 
@@ -114,9 +126,16 @@ Ids may begin with a dash: `--` ends the options.
 """)
 
 
+_VERSION = Flag("--version", "print the version and exit")
+_WAYS = (
+    Flag("--print-command", "the browser prints the command of what is chosen, and runs nothing"),
+    Flag("--plain", "a dialogue of lines, for screen readers and braille: nothing is drawn"),
+)
+
+
 def load(name: str) -> Subcommand:
     """Import the module of a command and create the command."""
-    module, _dot, class_name = COMMANDS[name][0].partition(".")
+    module, _dot, class_name = COMMANDS[name].place.partition(".")
     command = getattr(import_module(f".{module}", __package__), class_name)()
     assert isinstance(command, Subcommand)
     return command
@@ -130,12 +149,10 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         description=_("Browse the session store of Hermes Agent. Without a command: the browser."),
         epilog=" ".join((_("exit codes:"), _(_EXIT_CODES))) + "\n\n" + _(_IDS),
     )
-    parser.add_argument("--version", action="store_true", help=_("print the version and exit"))
+    add_all(parser, [_VERSION])
     add_store_options(parser, top=True)
-    print_help = _("the browser prints the command of what is chosen, and runs nothing")
-    parser.add_argument("--print-command", action="store_true", help=print_help)
-    plain_help = _("a dialogue of lines, for screen readers and braille: nothing is drawn")
-    parser.add_argument("--plain", action="store_true", help=plain_help)
+    add_all(parser, _WAYS)
+    parser.set_defaults(all_profiles=False, all_hosts=False, json=False)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     for name, (_target, summary) in COMMANDS.items():
         child = commands.add_parser(name, help=_(summary), description=_(summary))
@@ -143,7 +160,7 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         if name in loaded:
             command = load(name)
             if command.takes_common_options:
-                add_json(child)
+                add_all(child, [JSON])
                 add_store_options(child, hosts=command.takes_host)
             command.add_arguments(child)
     return parser
@@ -161,46 +178,41 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     parser = make_parser({word for word in argv if word in COMMANDS})
     arguments = parser.parse(argv)
     command = load(arguments.command) if arguments.command is not None else None
-    for message in (
-        _contradiction(arguments, command),
-        _contradiction_of_old(arguments, command),
-        _contradiction_of_hosts(arguments, command, argv),
-        command.contradiction(arguments) if command is not None else "",
-    ):
+    for message in _contradictions(arguments, command, argv):
         if message:
             parser.error(message)
     return arguments, command
 
 
-def _names_store(arguments: SimpleNamespace) -> list[bool]:
-    """Return in which ways a store of this machine is named."""
+def _contradictions(
+    arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]
+) -> Iterator[str]:
+    """Yield the errors for options that argparse does not compare, as one may stand before the
+    command and another behind it; and those of the command. Some are empty."""
     in_root = arguments.home is not None or arguments.profile is not None
-    return [arguments.db is not None, arguments.demo, in_root]
-
-
-def _contradiction(arguments: SimpleNamespace, command: Subcommand | None) -> str:
-    """Return the error for options that argparse does not compare: one may stand before the
-    command, another behind it. Empty if there is none."""
-    if sum(_names_store(arguments)) > 1:
-        return _("one store at a time: --home and --profile, or --db, or --demo")
+    if (arguments.db is not None) + arguments.demo + in_root > 1:
+        yield _("one store at a time: --home and --profile, or --db, or --demo")
     if arguments.plain and (command is not None or arguments.print_command):
-        return _("--plain is a way to browse: it goes with no command")
+        yield _("--plain is a way to browse: it goes with no command")
     if arguments.print_command and command is not None:
-        return _("--print-command goes with the browser; a command has `resume ID --print`")
-    return ""
+        yield _("--print-command goes with the browser; a command has `resume ID --print`")
+    if arguments.old:
+        yield _contradiction_of_old(arguments, command)
+    if arguments.host is not None:
+        yield _contradiction_of_hosts(arguments, command, argv)
+    if command is not None:
+        yield command.contradiction(arguments)
 
 
 def _contradiction_of_old(arguments: SimpleNamespace, command: Subcommand | None) -> str:
-    """Return the same for `--old`."""
-    if not arguments.old:
-        return ""
+    """Return the error for what does not go with `--old`; empty if there is none."""
     if command is None or not command.reads_old_transcripts:
         names = [name for name in COMMANDS if load(name).reads_old_transcripts]
         return _(
             "--old goes with {commands}; the browser has them under the key 5",
             commands=", ".join(names),
         )
-    if getattr(arguments, "all_hosts", False):
+    if arguments.all_hosts:
         return _("--all-hosts is about stores, and --old about files beside one")
     if arguments.demo:
         return _("--old is about files beside a store of your own, and --demo has none")
@@ -211,8 +223,6 @@ def _contradiction_of_hosts(
     arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]
 ) -> str:
     """Return the same for `--host`."""
-    if arguments.host is None:
-        return ""
     if command is None and (arguments.plain or arguments.print_command):
         return _(
             "--host opens the browser's own screen: it goes without --plain and --print-command"
@@ -220,7 +230,7 @@ def _contradiction_of_hosts(
     if command is not None and not (command.takes_host and command.takes_common_options):
         return _("--host goes with a command that reads or writes a store")
     is_here = arguments.home is not None or arguments.db is not None or arguments.demo
-    if is_here or getattr(arguments, "all_hosts", False):
+    if is_here or arguments.all_hosts:
         return _(
             "--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import subprocess
@@ -18,22 +17,26 @@ from hermes_browse.store.wording import _
 from ..settings.start import read_start
 from .command_context import CommandContext, Subcommand, on_a_terminal
 from .output import fields, note, print_text
-from .parser import text_arg
+from .parser import Flag, Parser, Valued, add_all
+
+_WHICH = (
+    Valued("id", metavar="ID", nargs="?"),
+    Flag("--last", "the newest conversation, as `hermes -c`"),
+)
 
 
 class ResumeCommand(Subcommand):
     """Run Hermes on the tip of a conversation, or print the command."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        which = parser.add_mutually_exclusive_group(required=True)
-        which.add_argument("id", metavar="ID", nargs="?", type=text_arg)
-        last_help = _("the newest conversation, as `hermes -c`")
-        which.add_argument("--last", action="store_true", help=last_help)
-        source_help = _("with --last: of this source (default cli)")
-        parser.add_argument("--source", metavar="S", type=text_arg, help=source_help)
-        print_help = _("print the command, run nothing")
-        parser.add_argument("--print", action="store_true", dest="print_only", help=print_help)
-        parser.add_argument("--yes", action="store_true", help=_("resume in spite of warnings"))
+    arguments = (
+        Valued("--source", "with --last: of this source (default cli)", "S"),
+        Flag("--print", "print the command, run nothing", dest="print_only"),
+        Flag("--yes", "resume in spite of warnings"),
+    )
+
+    def add_arguments(self, parser: Parser) -> None:
+        add_all(parser.add_mutually_exclusive_group(required=True), _WHICH)
+        super().add_arguments(parser)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for options that require another one."""
@@ -53,8 +56,8 @@ class ResumeCommand(Subcommand):
         plan = as_configured(store.resume_plan(session_id, context.now))
         if context.json:
             warnings = [fields(warning, "code", "text") for warning in plan.warnings]
-            target = {"target": plan.target.id, "reason": plan.target.reason}
-            context.print_json({"argv": plan.argv, "env": plan.env, **target, "warnings": warnings})
+            names = fields(plan, "argv", "env", target="target.id", reason="target.reason")
+            context.print_json(names | {"warnings": warnings})
             return 0
         for warning in plan.warnings:
             note(warning.text)

@@ -40,14 +40,14 @@ def _console() -> Console:
 def print_rich_table(columns: Sequence[Any], rows: Sequence[Sequence[str]]) -> None:
     """Print printable rows at the width of the terminal; see `output.print_table`."""
     console = _console()
-    heads = [column.head for column in columns]
+    heads = [column.title for column in columns]
     natural = [max(map(cell_len, texts)) for texts in zip(heads, *rows, strict=True)]
     flexible = next(index for index, column in enumerate(columns) if column.is_flexible)
     shown = list(range(len(columns)))
 
     def remaining() -> int:
-        fixed = sum(min(natural[index], _MAX_FIXED) for index in shown if index != flexible)
-        return console.width - fixed - _GAP * (len(shown) - 1)
+        others = [natural[index] for index in shown if index != flexible]
+        return console.width - sum(min(width, _MAX_FIXED) + _GAP for width in others)
 
     optional = [index for index in shown if columns[index].dropped]
     for index in sorted(optional, key=lambda index: columns[index].dropped):

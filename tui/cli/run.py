@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 
 from hermes_browse.store.connection.stored_values import Json
@@ -15,14 +14,13 @@ from ..text.formats import dollars
 from ..text.run_words import cache_share, ended_at, facts, has_tokens, joined, span
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, fields, print_json, print_lines
-from .parser import add_id
+from .parser import ID
 
 
 class RunCommand(Subcommand):
     """Print how a conversation went."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
+    arguments = (ID,)
 
     def run(self, context: CommandContext) -> int:
         store = context.store
@@ -43,10 +41,14 @@ def _run_json(run: Run, marks: tuple[RunMark, ...]) -> Json:
         "to": conversation.last_active,
         "turns": len(run.turns),
         "tool_calls": len(run.tools),
-        "compressions": list(run.compressions),
+        "compressions": run.compressions,
         "parts": [
-            fields(part, "model", "cost_usd", "cache_share")
-            | {"session": part.session_id, "message_id": part.first_message_id}
+            fields(
+                part,
+                *("model", "cost_usd", "cache_share"),
+                session="session_id",
+                message_id="first_message_id",
+            )
             for part in run.stretches
         ],
         "marks": [fields(mark, "kind", "message_id", "text") for mark in marks],

@@ -3,7 +3,6 @@ several."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from itertools import groupby
@@ -14,16 +13,25 @@ from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.engine import Total
-from hermes_browse.store.search.found import HitPage, Suggestion
+from hermes_browse.store.search.found import HitPage
 from hermes_browse.store.search.query import Query, parse, unknown_filters
-from hermes_browse.store.sessions.models import FAR_PAST, View
+from hermes_browse.store.sessions.models import FAR_PAST, Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 from ..text.formats import timestamp
 from .command_context import ManyStoresCommand
-from .output import TableColumn, no_text, note, print_json, print_table
-from .parser import add_places, add_view_options, count_arg, refuse_places, text_arg
+from .output import TableColumn, fields, no_text, note, print_json, print_table, rich_output
+from .parser import (
+    ALL_HOSTS,
+    SOURCE,
+    VIEWS,
+    Argument,
+    Count,
+    Flag,
+    Several,
+    Valued,
+)
 from .stores import Answers, place_columns
 
 
@@ -34,23 +42,32 @@ class _HitRow(NamedTuple):
     hit: Hit
     around: list[tuple[int, str, str]]
     """Id, role and text of the messages around it, itself included; empty if not asked for."""
-    conversation_id: str
-    name: str
-    """Of the conversation; may be empty."""
+    conversation: Conversation | None
+    """None if the session of the hit is not there."""
+
+    @property
+    def conversation_id(self) -> str:
+        """The id to resume."""
+        return self.conversation.id if self.conversation else self.hit.session_id
+
+    @property
+    def name(self) -> str:
+        """Of the conversation; may be empty."""
+        return one_line((self.conversation and self.conversation.title) or "", 40)
 
     def json(self, *, has_context: bool) -> Json:
         """Build a HIT of the JSON contract."""
-        hit = self.hit
-        document = self.place | {
-            "message_id": hit.message_id,
-            "session_id": hit.session_id,
-            "conversation_id": self.conversation_id,
-            "role": hit.role,
-            "timestamp": hit.timestamp,
-            "snippet": hit.snippet,
-            "match": [list(span) for span in hit.match],
-            "state": hit.state.value,
-        }
+        document = self.place | fields(
+            self,
+            message_id="hit.message_id",
+            session_id="hit.session_id",
+            conversation_id="conversation_id",
+            role="hit.role",
+            timestamp="hit.timestamp",
+            snippet="hit.snippet",
+            match="hit.match",
+            state="hit.state",
+        )
         if has_context:
             names = ("message_id", "role", "text")
             document["context"] = [dict(zip(names, row, strict=True)) for row in self.around]
@@ -96,23 +113,23 @@ class SearchCommand(ManyStoresCommand[HitPage]):
 
     reads_old_transcripts = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        query_help = _(
+    arguments = (
+        Valued(
+            "query",
             'words, "a phrase", OR, -word, prefix*, *part*, source:cli …; -is:rewound leaves out messages '
-            "that were taken back"
-        )
-        parser.add_argument("query", metavar="QUERY", nargs="+", type=text_arg, help=query_help)
-        parser.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
-        limit_help = _("most hits, 0 for all (default 50)")
-        parser.add_argument("--limit", type=count_arg, default=50, metavar="N", help=limit_help)
-        context_help = _("messages before and after each hit")
-        parser.add_argument("--context", type=count_arg, default=0, metavar="N", help=context_help)
-        add_view_options(parser, None)
-        role_help = _("only this role; repeatable")
-        parser.add_argument(
-            "--role", action="append", type=text_arg, default=[], metavar="R", help=role_help
-        )
-        add_places(parser, profiles=_("in all profiles"))
+            "that were taken back",
+            "QUERY",
+            nargs="+",
+        ),
+        Argument("--sort", choices=["newest", "relevance", "oldest"], default="newest"),
+        Count("--limit", "most hits, 0 for all (default 50)", default=50),
+        Count("--context", "messages before and after each hit", default=0),
+        Argument("--view", "default everything", choices=VIEWS),
+        SOURCE,
+        Several("--role", "only this role; repeatable", "R"),
+        Flag("--all-profiles", "in all profiles"),
+        ALL_HOSTS,
+    )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for conflicting options, and for a filter without the number or date it
@@ -120,7 +137,7 @@ class SearchCommand(ManyStoresCommand[HitPage]):
 
         Such a filter is refused because the query without it would match everything.
         """
-        if sentence := refuse_places(arguments):
+        if sentence := super().contradiction(arguments):
             return sentence
         if arguments.sort == "relevance" and (arguments.all_hosts or arguments.all_profiles):
             return _("several stores are searched by time: relevance cannot be compared")
@@ -138,86 +155,59 @@ class SearchCommand(ManyStoresCommand[HitPage]):
             context=arguments.context,
         )
 
-    def report(self, answers: Answers[HitPage], arguments: SimpleNamespace) -> int:
+    def report(self, answers: Answers[HitPage], arguments: SimpleNamespace) -> None:
         query = parse(" ".join(arguments.query))
         found = _in_order(answers, arguments.sort)
         hits = found[: arguments.limit or None]
-        outcome = _outcome(answers, is_cut=len(hits) < len(found))
+        total, suggestions = _total(answers), answers.only.suggestions if answers.only else ()
+        outcome = _outcome(answers, total, is_cut=len(hits) < len(found))
         notes = _notes(answers, query)
         for sentence in notes:
             note(sentence)
         if arguments.json:
             rows = [hit.json(has_context=bool(arguments.context)) for hit in hits]
             texts = {"query": query.text, "notes": notes, "hits": rows}
-            print_json(outcome.json() | texts | answers.facts)
-            return answers.code
+            others = [fields(suggestion, "text", "query", "hits") for suggestion in suggestions]
+            print_json(outcome | {"suggestions": others} | texts | answers.facts)
+            return
         _print_hits(answers, hits)
-        note(_summary(answers, outcome, len(hits)))
-        for suggestion in outcome.suggestions:
+        note(_summary(answers, outcome, total, len(hits)))
+        for suggestion in suggestions:
             number = f"{suggestion.hits:,}{'+' if suggestion.at_least else ''}"
             note(_("{label}: {text}", label=suggestion.text, text=number))
-        return answers.code
 
 
 def _in_order(answers: Answers[HitPage], sort: str) -> list[_HitRow]:
     """Return the hits of all stores in one order."""
     found = [
-        _found(place, page, number)
+        _HitRow(place, hit, around, page.conversations.get(hit.session_id))
         for place, page in answers.answers
-        for number in range(len(page.answer.hits))
+        for hit, around in zip(page.answer.hits, page.contexts, strict=True)
     ]
     if answers.only is None:
         found.sort(key=lambda row: row.hit.timestamp or FAR_PAST, reverse=sort == "newest")
     return found
 
 
-def _found(place: Json, page: HitPage, number: int) -> _HitRow:
-    hit = page.answer.hits[number]
-    conversation = page.conversations.get(hit.session_id)
-    tip = conversation.id if conversation is not None else hit.session_id
-    title = conversation.title if conversation is not None else None
-    return _HitRow(place, hit, page.contexts[number], tip, one_line(title or "", 40))
+def _total(answers: Answers[HitPage]) -> Total | None:
+    """Return how many hits there are in all stores; None if that is unknown."""
+    if answers.only is not None:
+        return answers.only.total
+    totals = [page.total or Total(len(page.answer.hits), True) for _place, page in answers.answers]
+    return Total(sum(part.count for part in totals), any(part.at_least for part in totals))
 
 
-class _Outcome(NamedTuple):
-    """How a search went, in all stores together."""
-
-    engine: str
-    is_complete: bool
-    has_more: bool
-    elapsed_ms: float
-    total: Total | None
-    suggestions: tuple[Suggestion, ...]
-
-    def json(self) -> Json:
-        """Build the document without its hits."""
-        is_exact = self.total is not None and not self.total.at_least
-        return {
-            "engine": self.engine,
-            "complete": self.is_complete,
-            "more": self.has_more,
-            "elapsed_ms": round(self.elapsed_ms, 3),
-            "total": self.total.count if self.total is not None and is_exact else None,
-            "suggestions": [
-                {"text": suggestion.text, "query": suggestion.query, "hits": suggestion.hits}
-                for suggestion in self.suggestions
-            ],
-        }
-
-
-def _outcome(answers: Answers[HitPage], *, is_cut: bool) -> _Outcome:
-    pages = [page for _place, page in answers.answers]
-    engines = {page.answer.engine for page in pages} - {"none"} or {"none"}
-    totals = [page.total or Total(len(page.answer.hits), True) for page in pages]
-    total = Total(sum(part.count for part in totals), any(part.at_least for part in totals))
-    return _Outcome(
-        engines.pop() if len(engines) == 1 else "mixed",
-        answers.is_complete and all(page.answer.complete for page in pages),
-        is_cut or any(page.answer.more for page in pages),
-        max((page.answer.elapsed_ms for page in pages), default=0.0),
-        answers.only.total if answers.only is not None else total,
-        answers.only.suggestions if answers.only is not None else (),
-    )
+def _outcome(answers: Answers[HitPage], total: Total | None, *, is_cut: bool) -> Json:
+    """Return how a search went in all stores together, as the document says it."""
+    found = [page.answer for _place, page in answers.answers]
+    engines = {answer.engine for answer in found} - {"none"} or {"none"}
+    return {
+        "engine": engines.pop() if len(engines) == 1 else "mixed",
+        "complete": answers.is_complete and all(answer.complete for answer in found),
+        "more": is_cut or any(answer.more for answer in found),
+        "elapsed_ms": round(max((answer.elapsed_ms for answer in found), default=0.0), 3),
+        "total": None if total is None or total.at_least else total.count,
+    }
 
 
 def _notes(answers: Answers[HitPage], query: Query) -> list[str]:
@@ -240,16 +230,15 @@ def _place_names(answers: Answers[HitPage], place: Json) -> list[str]:
     return [] if answers.only is not None else [str(name) for name in place.values() if name]
 
 
-def _summary(answers: Answers[HitPage], outcome: _Outcome, shown: int) -> str:
-    total = outcome.total
+def _summary(answers: Answers[HitPage], outcome: Json, total: Total | None, shown: int) -> str:
     if total is None:
         count = _("hits shown: {count:,}, there are more", count=shown)
     else:
         number = f"{total.count:,}{'+' if total.at_least else ''}"
         count = _("{count:,} of {total} hits", count=shown, total=number)
-    took = _("{took:.0f} ms", took=outcome.elapsed_ms)
-    line = " · ".join(filter(None, [count, answers.summary, outcome.engine, took]))
-    if outcome.is_complete:
+    took = _("{took:.0f} ms", took=outcome["elapsed_ms"])
+    line = " · ".join(filter(None, [count, answers.summary, str(outcome["engine"]), took]))
+    if outcome["complete"]:
         return line
     return _("{line} · not everything was searched", line=line)
 
@@ -259,10 +248,8 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
     pipe as a table."""
     if not sys.stdout.isatty():
         messages = [message for hit in hits for message in hit.messages()]
-        print_table([*place_columns(answers), *_columns()], messages)
+        print_table([*place_columns(answers), *_COLUMNS], messages)
         return
-    from .rich_output import print_hit_group  # start time: output into a pipe goes without Rich
-
     for _place_and_id, group in groupby(hits, key=lambda hit: (hit.place, hit.hit.session_id)):
         some = list(group)
         names = [
@@ -271,15 +258,14 @@ def _print_hits(answers: Answers[HitPage], hits: list[_HitRow]) -> None:
             *_place_names(answers, some[0].place),
         ]
         rows = [message.cells() for hit in some for message in hit.messages()]
-        print_hit_group(" · ".join(filter(None, names)), rows)
+        rich_output().print_hit_group(" · ".join(filter(None, names)), rows)
 
 
-def _columns() -> list[TableColumn[_Message]]:
-    return [
-        TableColumn(_("time"), lambda row: row.time),
-        TableColumn(_("role"), lambda row: row.role, dropped=2),
-        TableColumn(_("conversation"), lambda row: row.found.name if row.is_hit else ""),
-        TableColumn(pgettext("column", "text"), lambda row: row.text, is_flexible=True),
-        TableColumn(_("session"), lambda row: row.found.hit.session_id),
-        TableColumn(_("message"), lambda row: str(row.id), True, dropped=1),
-    ]
+_COLUMNS: list[TableColumn[_Message]] = [
+    TableColumn("time", "time"),
+    TableColumn("role", "role", dropped=2),
+    TableColumn("conversation", lambda row: row.found.name if row.is_hit else ""),
+    TableColumn("text", "text", is_flexible=True, context="column"),
+    TableColumn("session", "found.hit.session_id"),
+    TableColumn("message", "id", True, dropped=1),
+]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from types import SimpleNamespace
 
@@ -15,6 +14,7 @@ from hermes_browse.store.wording import _
 
 from ..settings.version import version
 from .command_context import CommandContext, Subcommand
+from .parser import Flag
 
 _FLAG = "--allow-changes"
 
@@ -24,17 +24,14 @@ class ServeCommand(Subcommand):
 
     takes_host = False
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "--stdio",
-            action="store_true",
-            required=True,
-            help=_("on standard input and output, the only way"),
-        )
-        changes_help = _(
-            "also archive, pin, rename, delete, restore and clean up; without it nothing is changed"
-        )
-        parser.add_argument(_FLAG, action="store_true", dest="may_change", help=changes_help)
+    arguments = (
+        Flag("--stdio", "on standard input and output, the only way", required=True),
+        Flag(
+            _FLAG,
+            "also archive, pin, rename, delete, restore and clean up; without it nothing is changed",
+            dest="may_change",
+        ),
+    )
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Serve, unless a key that may only do this was used for something else."""

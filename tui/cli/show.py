@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -17,8 +16,8 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import long_number, role, state, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, conversation_json, fields, print_lines, print_texts
-from .parser import add_id
+from .output import BLANK, OutputLine, conversation_json, fields, print_lines, print_texts
+from .parser import ID, Argument, Flag, Parser, add_all
 
 _AT_ONCE = 400
 """Messages."""
@@ -26,6 +25,21 @@ _LONGEST_NAME = 400
 """Code points; Hermes takes titles of 100."""
 
 _SPEAKERS = ("user", "assistant")
+_READINGS = (
+    Argument(
+        "--said",
+        "what was said: live and compacted messages (default)",
+        action="store_const",
+        const="said",
+    ),
+    Argument("--live", "what the model still sees", action="store_const", const="live"),
+    Argument(
+        "--everything",
+        "rewound and hidden messages too",
+        action="store_const",
+        const="everything",
+    ),
+)
 
 
 class ShowCommand(Subcommand):
@@ -33,24 +47,15 @@ class ShowCommand(Subcommand):
 
     reads_old_transcripts = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        reading = parser.add_mutually_exclusive_group()
-        for name, summary in (
-            ("said", _("what was said: live and compacted messages (default)")),
-            ("live", _("what the model still sees")),
-            ("everything", _("rewound and hidden messages too")),
-        ):
-            reading.add_argument(
-                f"--{name}",
-                dest="reading",
-                action="store_const",
-                const=name,
-                default="said",
-                help=summary,
-            )
-        parser.add_argument("--segment", action="store_true", help=_("that one session alone"))
-        parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))
+    arguments = (
+        Flag("--segment", "that one session alone"),
+        Flag("--markdown", "as Markdown"),
+    )
+
+    def add_arguments(self, parser: Parser) -> None:
+        add_all(parser, [ID])
+        add_all(parser.add_mutually_exclusive_group(), _READINGS, dest="reading", default="said")
+        super().add_arguments(parser)
 
     def run(self, context: CommandContext) -> int:
         arguments, reading, store = (
@@ -101,8 +106,7 @@ def message_json(message: ChatMessage) -> Json:
     )
     return document | {
         "parts": [
-            fields(part, "text", "mime", "url") | {"type": part.kind, "bytes": part.size}
-            for part in message.parts
+            fields(part, "text", "mime", "url", type="kind", bytes="size") for part in message.parts
         ],
         "tool_calls": [fields(call, "id", "name", "arguments") for call in message.tool_calls],
     }
@@ -144,18 +148,18 @@ def body_of(message: ChatMessage, *, call: str = "", with_summary: bool = False)
 def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[OutputLine]:
     """Yield the conversation as printable lines, with a seam between segments."""
     yield OutputLine("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
-    yield OutputLine("said", "")
+    yield BLANK
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
             seam = _(SEAM.shown or "", id=one_line(segment))
             yield OutputLine("seam", f"── {seam} ──")
-            yield OutputLine("said", "")
+            yield BLANK
         yield OutputLine(message.role if message.role in _SPEAKERS else "other", heading(message))
         if body := body_of(message):
             yield OutputLine("said" if message.role in _SPEAKERS else "tool", body, 2)
-        yield OutputLine("said", "")
+        yield BLANK
 
 
 def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from ..text import formats
 from ..text.since_words import LANE_NAMES, why
 from .command_context import ManyStoresCommand
 from .output import TableColumn, fields, note, print_json, print_table
-from .parser import add_places, refuse_places, text_arg
+from .parser import ALL_HOSTS, Flag, Valued
 from .stores import Answers, place_columns
 
 
@@ -31,24 +30,27 @@ class _PlacedItem(NamedTuple):
 class SinceCommand(ManyStoresCommand[Since]):
     """Print what happened since the user looked."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        after = _("since this time instead of what was read: 2h, yesterday, 2026-03-05")
-        parser.add_argument("--after", metavar="TIME", type=text_arg, help=after)
-        add_places(parser, profiles=_("of all profiles"))
+    arguments = (
+        Valued(
+            "--after", "since this time instead of what was read: 2h, yesterday, 2026-03-05", "TIME"
+        ),
+        Flag("--all-profiles", "of all profiles"),
+        ALL_HOSTS,
+    )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         try:
             _after(arguments, 0.0)
         except ValueError as error:
             return f"--after: {error}"
-        return refuse_places(arguments)
+        return super().contradiction(arguments)
 
     def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> Since:
         with suppress(RefusedError):  # a machine that may only be read keeps no marks
             store.begin_marks(now)
         return store.since(store.catalog(now), now, _after(arguments, now))
 
-    def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> int:
+    def report(self, answers: Answers[Since], arguments: SimpleNamespace) -> None:
         rows = [
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
@@ -56,11 +58,10 @@ class SinceCommand(ManyStoresCommand[Since]):
         if arguments.json:
             lanes = {lane: [_json(row) for row in rows if row.item.lane == lane] for lane in LANES}
             print_json({"since": since, **lanes, **answers.facts})
-            return answers.code
+            return
         rows.sort(key=lambda row: LANES.index(row.item.lane))
-        print_table([*place_columns(answers), *_columns()], rows)
+        print_table([*place_columns(answers), *_COLUMNS], rows)
         note(_("since {time}", time=formats.timestamp(since)))
-        return answers.code
 
 
 def _after(arguments: SimpleNamespace, now: float) -> float | None:
@@ -68,24 +69,17 @@ def _after(arguments: SimpleNamespace, now: float) -> float | None:
 
 
 def _json(row: _PlacedItem) -> Json:
-    item = row.item
-    return (
-        row.place
-        | fields(item, "title", "message_id", "at", "why", "certain", "source")
-        | {
-            "session": item.session_id,
-            "conversation": item.conversation_id,
-            "job": item.job or None,
-        }
+    names = ("title", "message_id", "at", "why", "certain", "source", "job")
+    return row.place | fields(
+        row.item, *names, session="session_id", conversation="conversation_id"
     )
 
 
-def _columns() -> list[TableColumn[_PlacedItem]]:
-    return [
-        TableColumn(_("lane"), lambda row: LANE_NAMES[row.item.lane]()),
-        TableColumn(_("time"), lambda row: formats.timestamp(row.item.at), dropped=3),
-        TableColumn(_("title"), lambda row: one_line(row.item.title, 60)),
-        TableColumn(_("why"), lambda row: why(row.item), is_flexible=True),
-        TableColumn(_("source"), lambda row: row.item.source, dropped=1),
-        TableColumn(_("id"), lambda row: row.item.session_id or "", dropped=2),
-    ]
+_COLUMNS: list[TableColumn[_PlacedItem]] = [
+    TableColumn("lane", lambda row: LANE_NAMES[row.item.lane]()),
+    TableColumn("time", lambda row: formats.timestamp(row.item.at), dropped=3),
+    TableColumn("title", lambda row: one_line(row.item.title, 60)),
+    TableColumn("why", lambda row: why(row.item), is_flexible=True),
+    TableColumn("source", "item.source", dropped=1),
+    TableColumn("id", "item.session_id", dropped=2),
+]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import time
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,8 +14,8 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..text.formats import dollars, long_number, size
 from .command_context import ManyStoresCommand
-from .output import TableColumn, note, print_json, print_table
-from .parser import add_places
+from .output import TableColumn, fields, note, print_json, print_table
+from .parser import ALL_HOSTS, Argument
 from .stores import Answers
 
 _Sums = dict[str, Any]
@@ -28,22 +28,27 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
 
     reads_old_transcripts = True
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        by_help = _(
-            "default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory"
-        )
-        parser.add_argument("--by", choices=_BY, default="source", help=by_help)
-        period_help = _(
-            "what began, was said or called since then (default all, with bytes by model, source, day and tool)"
-        )
-        parser.add_argument("--period", choices=PERIODS, default="all", help=period_help)
-        add_places(parser)
+    arguments = (
+        Argument(
+            "--by",
+            "default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory",
+            choices=_BY,
+            default="source",
+        ),
+        Argument(
+            "--period",
+            "what began, was said or called since then (default all, with bytes by model, source, day and tool)",
+            choices=PERIODS,
+            default="all",
+        ),
+        ALL_HOSTS,
+    )
 
     def ask(self, store: OpenStore, now: float, arguments: SimpleNamespace) -> tuple[Report, int]:
         """Return the sums, and the bytes of the file."""
         return store.report(arguments.by, arguments.period, now), store.store.sizes()[0]
 
-    def report(self, answers: Answers[tuple[Report, int]], arguments: SimpleNamespace) -> int:
+    def report(self, answers: Answers[tuple[Report, int]], arguments: SimpleNamespace) -> None:
         by, period = arguments.by, arguments.period
         is_whole = period == "all" and by in WITH_BYTES
         total: _Sums = {}
@@ -62,39 +67,37 @@ class StatsCommand(ManyStoresCommand[tuple[Report, int]]):
                 since = first_day(period, time.time())
                 document |= {"period": period, "since": since.isoformat() if since else None}
             print_json(document)
-            return answers.code
-        columns = _columns(by) if is_whole else _columns_of_period(by)
+            return
+        columns = _columns(by, is_whole=is_whole)
         print_table(columns, [*ordered, total | {"key": pgettext("sum", "all")}])
         sentence = _about(total, is_whole=is_whole) if answers.only is not None else answers.summary
         if sentence:
             note(sentence)
-        return answers.code
 
 
 def _sums_json(group: Group, by: str, *, is_whole: bool) -> _Sums:
     """Build the JSON of sums: the same keys for each grouping and period, and three more by
     tool."""
-    tokens = group.tokens
-    document: _Sums = {
-        "key": group.key,
-        "conversations": len(group.conversations),
-        "sessions": group.sessions,
-        "archived_sessions": group.archived,
-        "messages": group.messages,
-        "input_tokens": tokens.input,
-        "output_tokens": tokens.output,
-        "cache_read_tokens": tokens.cache_read,
-        "cache_write_tokens": tokens.cache_write,
-        "reasoning_tokens": tokens.reasoning,
-        "cost_usd": group.cost_usd,
-        "cost_estimated_usd": group.estimated_usd,
-        "cost_actual_usd": group.actual_usd,
-        "cost_unknown_sessions": group.unknown,
-        "cost_included_sessions": group.included,
-        "bytes": group.bytes if is_whole else None,
-    }
+    document: _Sums = {"key": group.key, "conversations": len(group.conversations)}
+    document |= fields(
+        group,
+        sessions="sessions",
+        archived_sessions="archived",
+        messages="messages",
+        input_tokens="tokens.input",
+        output_tokens="tokens.output",
+        cache_read_tokens="tokens.cache_read",
+        cache_write_tokens="tokens.cache_write",
+        reasoning_tokens="tokens.reasoning",
+        cost_usd="cost_usd",
+        cost_estimated_usd="estimated_usd",
+        cost_actual_usd="actual_usd",
+        cost_unknown_sessions="unknown",
+        cost_included_sessions="included",
+    )
+    document["bytes"] = group.bytes if is_whole else None
     if by == "tool":
-        document |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
+        document |= fields(group, calls="calls", answers="messages", failed="failed")
     return document
 
 
@@ -129,21 +132,6 @@ def _order(row: _Sums) -> tuple[float, float, float, str]:
     return -row.get("calls", 0), -row["messages"], -(row["bytes"] or 0), row["key"]
 
 
-def _heads() -> dict[str, str]:
-    """Return the heads of the columns by what they show; those of numbers."""
-    return {
-        "conversations": _("convs"),
-        "sessions": _("sessions"),
-        "messages": _("msgs"),
-        "calls": _("calls"),
-        "answers": _("answers"),
-        "failed": _("failed"),
-        "input_tokens": pgettext("column", "in"),
-        "output_tokens": pgettext("column", "out"),
-        "reasoning_tokens": pgettext("column", "reasoning"),
-    }
-
-
 def _grouping(by: str) -> TableColumn[_Sums]:
     names = {
         "model": pgettext("grouping", "model"),
@@ -159,45 +147,6 @@ def _grouping(by: str) -> TableColumn[_Sums]:
     return TableColumn(names[by], _key_of, is_flexible=True)
 
 
-def _number(name: str) -> TableColumn[_Sums]:
-    """Return a column of numbers; tokens are abbreviated."""
-    form = long_number if name.endswith("_tokens") else "{:,}".format
-    dropped = {"conversations": 1, "sessions": 2}.get(name, 0)
-    return TableColumn(_heads()[name], lambda row: form(row[name]), True, dropped)
-
-
-def _cache() -> TableColumn[_Sums]:
-    return TableColumn(
-        _("cache"),
-        lambda row: long_number(row["cache_read_tokens"] + row["cache_write_tokens"]),
-        right=True,
-    )
-
-
-def _columns(by: str) -> list[TableColumn[_Sums]]:
-    calls = ["calls"] if by == "tool" else []
-    names = ["conversations", "sessions", "messages", *calls, "input_tokens", "output_tokens"]
-    return [
-        _grouping(by),
-        *map(_number, names),
-        _cache(),
-        TableColumn(_("cost"), lambda row: dollars(row["cost_usd"]), True),
-        TableColumn(_("size"), lambda row: size(row["bytes"]), True),
-    ]
-
-
-def _columns_of_period(by: str) -> list[TableColumn[_Sums]]:
-    """Return the columns with estimated and actual cost apart, and failures of tools; without
-    bytes."""
-    if by == "tool":
-        names = ["conversations", "sessions", "calls", "answers", "failed"]
-        rate = TableColumn(pgettext("column", "rate"), _failure_rate, True)
-        return [_grouping(by), *map(_number, names), rate]
-    names = ["conversations", "sessions", "messages", "input_tokens", "output_tokens"]
-    cost = TableColumn(_("cost"), _marked_cost, True)
-    return [_grouping(by), *map(_number, names), _cache(), _number("reasoning_tokens"), cost]
-
-
 def _failure_rate(row: _Sums) -> str:
     return f"{row['failed'] / row['answers']:.1%}" if row["answers"] else ""
 
@@ -207,18 +156,63 @@ def _marked_cost(row: _Sums) -> str:
     return f"{estimated}{dollars(row['cost_usd'])}{'?' if row['cost_unknown_sessions'] else ''}"
 
 
+def _count(name: str) -> Callable[[_Sums], str]:
+    return lambda row: f"{row[name]:,}"
+
+
+def _tokens(*names: str) -> Callable[[_Sums], str]:
+    return lambda row: long_number(sum(row[f"{name}_tokens"] for name in names))
+
+
+_NUMBERS: Mapping[str, TableColumn[_Sums]] = {
+    "conversations": TableColumn("convs", _count("conversations"), True, 1),
+    "sessions": TableColumn("sessions", _count("sessions"), True, 2),
+    "messages": TableColumn("msgs", _count("messages"), True),
+    "calls": TableColumn("calls", _count("calls"), True),
+    "answers": TableColumn("answers", _count("answers"), True),
+    "failed": TableColumn("failed", _count("failed"), True),
+    "in": TableColumn("in", _tokens("input"), True, context="column"),
+    "out": TableColumn("out", _tokens("output"), True, context="column"),
+    "cache": TableColumn("cache", _tokens("cache_read", "cache_write"), True),
+    "reasoning": TableColumn("reasoning", _tokens("reasoning"), True, context="column"),
+    "cost": TableColumn("cost", lambda row: dollars(row["cost_usd"]), True),
+    "marked-cost": TableColumn("cost", _marked_cost, True),
+    "size": TableColumn("size", lambda row: size(row["bytes"]), True),
+    "rate": TableColumn("rate", _failure_rate, True, context="column"),
+}
+
+
+def _columns(by: str, *, is_whole: bool) -> list[TableColumn[_Sums]]:
+    """Return the columns; of a period without bytes, with estimated and actual cost apart, and with
+    failures of tools."""
+    if by == "tool":
+        messages = ["messages", "calls"] if is_whole else ["calls", "answers", "failed", "rate"]
+    else:
+        messages = ["messages"]
+    names = ["conversations", "sessions", *messages]
+    if is_whole:
+        names += ["in", "out", "cache", "cost", "size"]
+    elif by != "tool":
+        names += ["in", "out", "cache", "reasoning", "marked-cost"]
+    return [_grouping(by), *map(_NUMBERS.__getitem__, names)]
+
+
 def _about(total: _Sums, *, is_whole: bool) -> str:
     """Return a sentence about the sums; empty if there is nothing to say."""
     if is_whole:
-        sentence = _("The file has {size}; sizes above are without the search index.")
-        return sentence.format(size=size(total["file_bytes"]))
+        return _(
+            "The file has {size}; sizes above are without the search index.",
+            size=size(total["file_bytes"]),
+        )
     unknown = total["cost_unknown_sessions"]
     if not (total["cost_usd"] or unknown):
         return ""
-    sentence = _(
-        "Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?)."
-    )
     actual, estimated = (
         dollars(total[name]) or "$0" for name in ("cost_actual_usd", "cost_estimated_usd")
     )
-    return sentence.format(actual=actual, estimated=estimated, count=unknown)
+    return _(
+        "Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).",
+        actual=actual,
+        estimated=estimated,
+        count=unknown,
+    )

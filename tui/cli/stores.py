@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from hermes_browse.store import later
 from hermes_browse.store.api import OpenStore, open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
@@ -30,7 +31,7 @@ from hermes_browse.store.wording import _
 from ..settings.folders import config_path
 from ..settings.store_paths import sessions_folder
 from .advice import remedy_of, with_advice
-from .output import TableColumn, note
+from .output import TableColumn, fields, note
 
 if TYPE_CHECKING:
     from hermes_browse.store.hosts.host import Host
@@ -65,8 +66,7 @@ def named_host(name: str, profile: str | None = None) -> Host:
         profile: Of that machine; by default the configured one.
     """
     hosts = {host.name: host for host in configured_hosts()}
-    if name in hosts:
-        host = hosts[name]
+    if host := hosts.get(name):
         return host if profile is None else host._replace(profile=profile)
     known = _("Known hosts: {names}.", names=", ".join(hosts)) if hosts else how_to_add()
     sentence = _("There is no host “{name}”.", name=one_line(name, 80))
@@ -79,9 +79,7 @@ def named_host(name: str, profile: str | None = None) -> Host:
 @contextmanager
 def opened_links() -> Iterator[Links]:
     """Yield connections to hosts, and end them with the block, whatever ends it."""
-    from hermes_browse.store.hosts.link import Links  # start time: rarely needed
-
-    links = Links()
+    links = later.link.Links()
     with removed_on_signals():
         try:
             yield links
@@ -91,10 +89,8 @@ def opened_links() -> Iterator[Links]:
 
 def _store_of(host: Host, links: Links) -> OpenStore:
     """Connect to a host; HostError if it cannot be reached."""
-    from hermes_browse.store.hosts.remote import locate_there, store_at  # start time: rarely needed
-
-    location = locate_there(links.of(host))
-    return OpenStore(store_at(location, links), location)
+    location = later.remote.locate_there(links.of(host))
+    return OpenStore(later.remote.store_at(location, links), location)
 
 
 @contextmanager
@@ -134,17 +130,15 @@ def opened_store(arguments: SimpleNamespace) -> Iterator[OpenStore]:
 def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     """As `opened_store`, of this machine alone."""
     target = _location_or_reason(arguments)
-    if isinstance(target, Location) and not arguments.old:
+    if isinstance(target, str):
+        opened = _opened_sample(arguments, target)
+    elif arguments.old:
+        opened = _opened_transcripts(target, arguments)
+    else:
         yield target
         return
-    with removed_on_signals():
-        if isinstance(target, Location):
-            ids = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
-            with _opened_transcripts(target, [ids] if isinstance(ids, str) else ids) as location:
-                yield location
-        else:
-            with _opened_sample(arguments, target) as location:
-                yield location
+    with removed_on_signals(), opened as location:
+        yield location
 
 
 def _location_or_reason(arguments: SimpleNamespace) -> Location | str:
@@ -180,20 +174,16 @@ def _opened_sample(arguments: SimpleNamespace, reason: str) -> Iterator[Location
 
 
 @contextmanager
-def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Location]:
-    """Load the old transcripts of a home (`--old`) into a temporary store for the block; note what
-    it holds.
-
-    Args:
-        only: Prefixes of ids; other files may be skipped. Empty for all.
+def _opened_transcripts(beside: Location, arguments: SimpleNamespace) -> Iterator[Location]:
+    """Load the old transcripts of a home (`--old`) into a temporary store for the block, those that
+    are named or all; note what it holds.
 
     Raises:
         RefusedError: The store does not belong to a home.
         BrowseError: The files cannot be listed.
         StoreError: The store cannot be read, so files without a session in it are unknown.
     """
-    from hermes_browse.store.legacy.old_transcripts import OldTranscripts  # start: rarely needed
-
+    only = [arguments.id] if getattr(arguments, "id", "") else getattr(arguments, "ids", [])
     folder = sessions_folder(beside)
     if folder is None:
         raise RefusedError(
@@ -204,12 +194,9 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
             remedy=_("Name a root with --home."),
         )
     known: Collection[str] = ()
-    try:
-        with open_store(beside) as store:
-            known = store.known_sessions()
-    except (StoreMissingError, StoreEmptyError):  # no store, or an empty one
-        pass
-    with OldTranscripts(folder, known, only=only) as transcripts:
+    with suppress(StoreMissingError, StoreEmptyError), open_store(beside) as store:
+        known = store.known_sessions()
+    with later.old_transcripts.OldTranscripts(folder, known, only=only) as transcripts:
         transcripts.fill_all()
         if not only or transcripts.notes:
             note(transcripts.describe())
@@ -233,45 +220,32 @@ class Answers(NamedTuple, Generic[T]):
     """Whether all of them answered."""
     code: int = 0
     """The exit code."""
-    is_one: bool = False
-    """Whether a single store was asked."""
-
-    @property
-    def only(self) -> T | None:
-        """The answer of the only store that was asked; None if several were."""
-        return self.answers[0][1] if self.is_one else None
+    only: T | None = None
+    """The answer of the only store that was asked; None if several were."""
 
 
 class _Tried(NamedTuple, Generic[T]):
     """What came of asking a store."""
 
     location: Location
-    answer: T | BrowseError
+    answer: T | None = None
+    error: BrowseError | None = None
+    """Why there is no answer."""
 
-    @property
-    def is_silent(self) -> bool:
-        """Whether the store could not be read."""
-        return isinstance(self.answer, BrowseError)
 
-    def sentence(self) -> str:
-        """Return why it does not answer, for people."""
-        assert isinstance(self.answer, BrowseError)
-        if self.location.profile is None or self.location.host is not None:
-            return with_advice(self.answer)
-        sentence, reason = _("{name} cannot be read: {error}"), self.broken()["error"]
-        return sentence.format(name=self.location.profile, error=reason)
+def _sentence(location: Location, error: BrowseError) -> str:
+    """Return why a store does not answer, for people."""
+    if location.profile is None or location.host is not None:
+        return with_advice(error)
+    reason = short_reason(error, location)
+    return _("{name} cannot be read: {error}", name=location.profile, error=reason)
 
-    def broken(self) -> Json:
-        """Return what a document says of a profile that cannot be read."""
-        assert isinstance(self.answer, BrowseError)
-        reason = short_reason(self.answer, self.location)
-        return {"profile": self.location.profile, "path": str(self.location.path), "error": reason}
 
-    def answered(self) -> Json:
-        """Return what a document says of a host."""
-        error = self.answer.sentence if isinstance(self.answer, BrowseError) else None
-        host = self.location.host
-        return {"name": host and host.name, "answered": error is None, "error": error}
+def _answered(location: Location, error: BrowseError | None = None) -> Json:
+    """Return what a document says of a host."""
+    sentence = error.sentence if error is not None else None
+    name = location.host and location.host.name
+    return {"name": name, "answered": error is None, "error": sentence}
 
 
 def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
@@ -286,15 +260,13 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
             host = store.location.host
             place: Json = {} if host is None else {"host": host.name}
             answer = ask(store, now_in(arguments, store.location))
-            return Answers([(place, answer)], facts_of(store.location), is_one=True)
+            return Answers([(place, answer)], facts_of(store.location), only=answer)
     if not arguments.all_hosts:
         return _merged(arguments, list(_ask_here(arguments, ask)))
     hosts = configured_hosts()
-    from hermes_browse.store.hosts.running import asked_at_once  # start time: rarely needed
-
     with (
         opened_links() as links,
-        asked_at_once(hosts, lambda host: _ask_there(host, links, ask)) as there,
+        later.running.asked_at_once(hosts, lambda host: _ask_there(host, links, ask)) as there,
     ):
         here = list(_ask_here(arguments, ask, is_needed=not hosts))
         if not hosts:
@@ -305,7 +277,20 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
 def facts_of(location: Location) -> Json:
     """Return what a document says of the host that its one store is on; nothing for this
     machine."""
-    return {} if location.host is None else {"hosts": [_Tried(location, None).answered()]}
+    return {} if location.host is None else {"hosts": [_answered(location)]}
+
+
+def with_host(document: Mapping[str, object], location: Location) -> Json:
+    """Return a document that says of which host it is, in each conversation and hit as well; as it
+    is for this machine."""
+    if location.host is None:
+        return {**document}
+    for key in ("conversation", "conversations", "hits", "would"):
+        rows = document.get(key)
+        for row in rows if isinstance(rows, list) else [rows]:
+            if isinstance(row, dict):
+                row["host"] = location.host.name
+    return {**document, **facts_of(location)}
 
 
 def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
@@ -314,7 +299,7 @@ def _ask_there(host: Host, links: Links, ask: Ask[T]) -> _Tried[T]:
         with _store_of(host, links) as store:
             return _Tried(store.location, ask(store, time.time()))
     except BrowseError as error:
-        return _Tried(location, error)
+        return _Tried(location, error=error)
 
 
 def _ask_here(
@@ -336,7 +321,7 @@ def _ask_here(
                 missing = error
             except StoreError as error:
                 missing = error
-                yield _Tried(location, error)
+                yield _Tried(location, error=error)
             else:
                 has_answered = True
                 yield _Tried(location, answer)
@@ -369,28 +354,31 @@ def _opened_here(arguments: SimpleNamespace) -> Iterator[Sequence[Location]]:
 def _merged(arguments: SimpleNamespace, tried: Sequence[_Tried[T]]) -> Answers[T]:
     """Return the answers of several stores, and note which are missing."""
     answers = [
-        (_place(arguments, place.location), place.answer)
-        for place in tried
-        if not isinstance(place.answer, BrowseError)
+        (_place(arguments, each.location), each.answer) for each in tried if each.answer is not None
     ]
-    silent = [place for place in tried if place.is_silent]
-    for place in silent:
-        note(place.sentence())
+    silent = [(each.location, each.error) for each in tried if each.error is not None]
+    for location, error in silent:
+        note(_sentence(location, error))
     facts: Json = {}
     summary: list[str] = []
+    code = 0
     if arguments.all_profiles:
         profiles = [place["profile"] for place, _answer in answers if place.get("host") is None]
-        broken = [place.broken() for place in silent if place.location.host is None]
+        broken = [
+            fields(location, "profile")
+            | {"path": str(location.path), "error": short_reason(error, location)}
+            for location, error in silent
+            if location.host is None
+        ]
         facts |= {"profiles": profiles, "broken": broken}
         summary.append(_("{profiles:,} profiles", profiles=len(profiles)))
-    code = 0
     if arguments.all_hosts:
-        hosts = [place for place in tried if place.location.host is not None]
-        shown = [place for place in tried if place.location.host is not None or place.is_silent]
-        answered = sum(not place.is_silent for place in hosts)
-        code = SOME_SILENT if any(place.is_silent for place in shown) else 0
-        facts["hosts"] = [place.answered() for place in shown]
+        hosts = [each for each in tried if each.location.host is not None]
+        shown = [each for each in tried if each.location.host is not None or each.error is not None]
+        code = SOME_SILENT if silent else 0
+        facts["hosts"] = [_answered(each.location, each.error) for each in shown]
         if hosts:
+            answered = sum(each.error is None for each in hosts)
             summary.append(
                 _("{answered} of {count} hosts answered", answered=answered, count=len(hosts))
             )
@@ -410,9 +398,13 @@ def _place(arguments: SimpleNamespace, location: Location) -> Json:
 def place_columns(answers: Answers[T]) -> list[TableColumn[Any]]:
     """Return the columns that say where a row is from, of rows that begin with their place."""
 
-    def column(name: str, head: str) -> TableColumn[Any]:
-        return TableColumn(head, lambda row: row[0][name] or _("(here)"))
+    names = {name for place, _answer in answers.answers for name in place}
+    return [
+        column for name, column in _PLACE_COLUMNS.items() if answers.only is None and name in names
+    ]
 
-    names = {name for place, _answer in answers.answers if not answers.is_one for name in place}
-    heads = {"host": _("host"), "profile": _("profile")}
-    return [column(name, head) for name, head in heads.items() if name in names]
+
+_PLACE_COLUMNS: dict[str, TableColumn[Any]] = {
+    "host": TableColumn("host", lambda row: row[0]["host"] or _("(here)")),
+    "profile": TableColumn("profile", lambda row: row[0]["profile"]),
+}

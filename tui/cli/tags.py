@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from types import SimpleNamespace
 
 from hermes_browse.store.api import OpenStore
@@ -12,24 +11,27 @@ from hermes_browse.store.wording import _
 from ..text.formats import hashtags
 from .command_context import CommandContext, Subcommand
 from .output import TableColumn, fields, note, print_json, print_table, print_text
-from .parser import add_id, text_arg
+from .parser import ID, Parser, Valued, add_all
+
+_CHANGES = (
+    Valued("--rename", "give a tag another name, in all conversations", ("OLD", "NEW"), nargs=2),
+    Valued("--remove", "remove a tag from all conversations", "NAME"),
+)
 
 
 class TagCommand(Subcommand):
-    """Set tags of a conversation."""
+    """Set tags of a conversation, or remove some (`untag`)."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_id(parser)
-        names = _("names of tags: a word each; `#` in front is optional")
-        parser.add_argument("names", metavar="NAME", nargs="+", type=text_arg, help=names)
-
-    def change(self, store: OpenStore, session_id: str, names: list[str]) -> TagChange:
-        """Carry the change out."""
-        return store.tag([session_id], names)
+    arguments = (
+        ID,
+        Valued("names", "names of tags: a word each; `#` in front is optional", "NAME", nargs="+"),
+    )
 
     def run(self, context: CommandContext) -> int:
-        ((_session, before),) = context.find([context.arguments.id])
-        done = self.change(context.store, before.id, context.arguments.names)
+        before = context.conversation()
+        names = context.arguments.names
+        added, removed = (names, ()) if context.arguments.command == "tag" else ((), names)
+        done = context.store.tag([before.id], added, removed)
         after = context.store.neighbourhood([before.id], context.now).conversation(before.id)
         context.store.close()
         if context.json:
@@ -41,22 +43,11 @@ class TagCommand(Subcommand):
         return 0
 
 
-class UntagCommand(TagCommand):
-    """Remove tags of a conversation."""
-
-    def change(self, store: OpenStore, session_id: str, names: list[str]) -> TagChange:
-        return store.tag([session_id], (), names)
-
-
 class TagsCommand(Subcommand):
     """List the tags of a store; rename or remove one."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        one = parser.add_mutually_exclusive_group()
-        rename = _("give a tag another name, in all conversations")
-        one.add_argument("--rename", nargs=2, metavar=("OLD", "NEW"), type=text_arg, help=rename)
-        remove = _("remove a tag from all conversations")
-        one.add_argument("--remove", metavar="NAME", type=text_arg, help=remove)
+    def add_arguments(self, parser: Parser) -> None:
+        add_all(parser.add_mutually_exclusive_group(), _CHANGES)
 
     def run(self, context: CommandContext) -> int:
         done = _change_one(context.store, context.arguments)
@@ -67,7 +58,7 @@ class TagsCommand(Subcommand):
             return 0
         if done is not None:
             note(done.sentence)
-        print_table(_columns(), list(counts))
+        print_table(_COLUMNS, list(counts))
         if not counts:
             note(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))
         return 0
@@ -81,8 +72,7 @@ def _change_one(store: OpenStore, arguments: SimpleNamespace) -> TagChange | Non
     return None
 
 
-def _columns() -> list[TableColumn[TagCount]]:
-    return [
-        TableColumn(_("tag"), lambda each: f"#{each.name}", is_flexible=True),
-        TableColumn(_("conversations"), lambda each: f"{each.conversations:,}", True),
-    ]
+_COLUMNS: list[TableColumn[TagCount]] = [
+    TableColumn("tag", lambda each: f"#{each.name}", is_flexible=True),
+    TableColumn("conversations", lambda each: f"{each.conversations:,}", True),
+]

@@ -3,7 +3,7 @@ it."""
 
 from __future__ import annotations
 
-import argparse
+from argparse import SUPPRESS
 from collections.abc import Sequence
 from types import SimpleNamespace
 
@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.progress import Progress
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find
-from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ..settings.store_paths import sessions_folder
 from ..text.formats import counted, size, timestamp
@@ -31,7 +31,21 @@ from .output import (
     print_table,
     print_text,
 )
-from .parser import add_ids, add_json, add_several, add_store_options, text_arg
+from .parser import IDS, JSON, Argument, Flag, Parser, Several, Valued, add_all, add_store_options
+
+_BUNDLES = Valued("bundles", "a name, or how it begins", "BUNDLE", nargs="+")
+_ACTIONS: dict[str, tuple[str, Sequence[Argument]]] = {
+    "list": (N_("The deletions in the trash, newest first."), ()),
+    "restore": (
+        N_("Restore deletions to the store."),
+        (
+            _BUNDLES,
+            Flag("--yes", "also into another store than it is from"),
+            Several("--only", "only this conversation of the deletion; repeatable", "ID"),
+        ),
+    ),
+    "drop": (N_("Delete them for good."), (_BUNDLES, Flag("--yes", "do not ask"))),
+}
 
 _TITLE_WIDTH = 60
 
@@ -39,9 +53,7 @@ _TITLE_WIDTH = 60
 class DeleteCommand(Subcommand):
     """Move conversations to the trash as one bundle, all of them or none."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_ids(parser)
-        parser.add_argument("--yes", action="store_true", help=_("do not ask"))
+    arguments = IDS, Flag("--yes", "do not ask")
 
     def run(self, context: CommandContext) -> int:
         store = context.store
@@ -91,45 +103,36 @@ def _title(named: Conversation | Session) -> str:
 
 
 def _print_deleted(context: CommandContext, deleted: Deleted) -> None:
-    sentence = _("{sentence} · `hermes-browse trash restore {name}` restores them")
-    line = sentence.format(sentence=deleted.sentence, name=deleted.bundle.name)
+    line = _(
+        "{sentence} · `hermes-browse trash restore {name}` restores them",
+        sentence=deleted.sentence,
+        name=deleted.bundle.name,
+    )
     print_text(context.advice(line))
     if count := len(deleted.reparented):
-        sentence = ngettext(
-            "{count:,} session stayed and lost a parent: {ids}",
-            "{count:,} sessions stayed and lost a parent: {ids}",
-            count,
-        )
         ids = pgettext("list", ", ").join(deleted.reparented)
-        note(sentence.format(count=count, ids=ids))
+        note(
+            ngettext(
+                "{count:,} session stayed and lost a parent: {ids}",
+                "{count:,} sessions stayed and lost a parent: {ids}",
+                count,
+                count=count,
+                ids=ids,
+            )
+        )
 
 
 class TrashCommand(Subcommand):
     """List, restore or drop bundles of the trash; without an action they are listed."""
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+    def add_arguments(self, parser: Parser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"))
         parser.set_defaults(action="list")
-
-        def add(name: str, summary: str) -> argparse.ArgumentParser:
-            action = actions.add_parser(name, help=summary, description=summary)
-            add_json(action, default=argparse.SUPPRESS)
+        for name, (summary, arguments) in _ACTIONS.items():
+            action = actions.add_parser(name, help=_(summary), description=_(summary))
+            add_all(action, [JSON], default=SUPPRESS)
             add_store_options(action)
-            if name != "list":
-                bundle_help = _("a name, or how it begins")
-                action.add_argument(
-                    "bundles", metavar="BUNDLE", nargs="+", type=text_arg, help=bundle_help
-                )
-            return action
-
-        add("list", _("The deletions in the trash, newest first."))
-        restoring = add("restore", _("Restore deletions to the store."))
-        yes_help = _("also into another store than it is from")
-        restoring.add_argument("--yes", action="store_true", help=yes_help)
-        only_help = _("only this conversation of the deletion; repeatable")
-        add_several(restoring, "--only", "ID", only_help)
-        dropping = add("drop", _("Delete them for good."))
-        dropping.add_argument("--yes", action="store_true", help=_("do not ask"))
+            add_all(action, arguments)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
@@ -153,25 +156,18 @@ def _list(context: CommandContext) -> None:
     if context.json:
         context.print_json({"bundles": list(map(bundle_json, bundles)), "folder": str(trash)})
         return
-    print_table(_columns(), bundles)
-    summary = ngettext(
-        "{count:,} deletion, {size} in {folder}",
-        "{count:,} deletions, {size} in {folder}",
-        len(bundles),
-    )
+    print_table(_COLUMNS, bundles)
     total = size(sum(bundle.bytes for bundle in bundles))
-    note(summary.format(count=len(bundles), size=total, folder=trash))
-
-
-def _columns() -> list[TableColumn[Bundle]]:
-    return [
-        TableColumn(pgettext("column", "deleted"), lambda bundle: timestamp(bundle.created_at)),
-        TableColumn(_("sessions"), lambda bundle: f"{len(bundle.sessions):,}", True, dropped=1),
-        TableColumn(_("msgs"), lambda bundle: f"{bundle.messages:,}", True, dropped=2),
-        TableColumn(_("size"), lambda bundle: size(bundle.bytes), True),
-        TableColumn(_("title"), _bundle_title, is_flexible=True),
-        TableColumn(pgettext("column", "name"), lambda bundle: bundle.name),
-    ]
+    note(
+        ngettext(
+            "{count:,} deletion, {size} in {folder}",
+            "{count:,} deletions, {size} in {folder}",
+            len(bundles),
+            count=len(bundles),
+            size=total,
+            folder=trash,
+        )
+    )
 
 
 def _bundle_title(bundle: Bundle) -> str:
@@ -257,7 +253,7 @@ def _drop(context: CommandContext) -> None:
     bundles = [describe(path) for path in paths]
     if not context.arguments.yes:
         for bundle in bundles:
-            note("  ".join(column.text(bundle) for column in _columns()))
+            note("  ".join(column.cell(bundle) for column in _COLUMNS))
         context.confirm(
             len(bundles),
             ngettext(
@@ -273,3 +269,13 @@ def _drop(context: CommandContext) -> None:
             print_text(_("deleted {name} for good", name=bundle.name))
     if context.json:
         print_json({"dropped": list(map(bundle_json, bundles))})
+
+
+_COLUMNS: list[TableColumn[Bundle]] = [
+    TableColumn("deleted", lambda bundle: timestamp(bundle.created_at), context="column"),
+    TableColumn("sessions", lambda bundle: f"{len(bundle.sessions):,}", True, dropped=1),
+    TableColumn("msgs", lambda bundle: f"{bundle.messages:,}", True, dropped=2),
+    TableColumn("size", lambda bundle: size(bundle.bytes), True),
+    TableColumn("title", _bundle_title, is_flexible=True),
+    TableColumn("name", "name", context="column"),
+]

@@ -43,7 +43,7 @@ def entries(app: App[Any], screen: Screen[Any], keymap: Mapping[str, str]) -> li
     here = working((each for each in commands if each.task != "Move"), screen.active_bindings)
     known = {command.action for _keys, command in here}
     # The commands of the transcript that its screen carries out work from everywhere, by name.
-    rest = [command for command in commands if command.does and command.action not in known]
+    rest = [command for command in commands if command.is_method and command.action not in known]
     found: list[PaletteEntry] = []
     for keys, command in [*here, *working(final_keys(rest, keymap))]:
         node = focused if command.place == "transcript" else screen

@@ -10,7 +10,7 @@ from hermes_browse.store.wording import N_, _
 from .keys import Command
 from .keys.pane_commands import PANES, PLACES
 from .keys.screen_commands import CARDS, SCREENS
-from .options import OPTIONS, similar
+from .options import OPTIONS, similar, toml
 from .read_config import Configuration, Trouble, line_of
 
 _NAMES = {
@@ -57,24 +57,19 @@ def key_name(spelled: str) -> str | None:
     """
     if len(spelled) == 1:
         return "space" if spelled == " " else _character_name(spelled)
-    *before, last = (
-        spelled.strip().split("+")
-        if not spelled.endswith("++")
-        else [*spelled[:-2].split("+"), "+"]
-    )
-    modifiers = [each.strip().lower() for each in before]
-    if any(each not in _MODIFIERS for each in modifiers) or not last.strip():
+    is_plus = spelled.endswith("++")
+    words = [each.strip() for each in (spelled[:-2] if is_plus else spelled).split("+")]
+    *before, key = [*words, "+"] if is_plus else words
+    modifiers = list(map(str.lower, before))
+    if not {*modifiers} <= {*_MODIFIERS} or not key:
         return None
-    key = last.strip()
     if len(key) == 1:
         key = _character_name(key)
         if modifiers == ["shift"] and key.isalpha():
             return key.upper()  # a terminal sends the capital letter
     else:
         key = _ALIASES.get(key.lower(), key.lower())
-        if key not in _NAMES and key not in {
-            _character_name(chr(number)) for number in range(0x21, 0x100)
-        }:
+        if key not in _NAMES.union(_character_name(chr(number)) for number in range(0x21, 0x100)):
             return None
     return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
 
@@ -98,8 +93,8 @@ def can_meet(one: Command, other: Command) -> bool:
     return not places <= set(PANES)
 
 
-def _line(configuration: Configuration, action: str) -> int | None:
-    return line_of(configuration.text, "keys", action)
+def _trouble(configuration: Configuration, action: str, text: str, remedy: str) -> Trouble:
+    return Trouble(line_of(configuration.text, "keys", action), text, remedy)
 
 
 def _own_keys(
@@ -109,15 +104,9 @@ def _own_keys(
     ids, own, troubles = set(names), dict[str, str](), list[Trouble]()
     for action, spelled in configuration.options.keys.items():
         if action not in ids:
-            text, remedy = (
-                _("there is no action “{name}”.", name=action),
-                similar(action, ids),
-            )
-            troubles.append(
-                Trouble(
-                    _line(configuration, action), text, remedy or _("`config show` lists them.")
-                )
-            )
+            text = _("there is no action “{name}”.", name=action)
+            remedy = similar(action, ids) or _("`config show` lists them.")
+            troubles.append(_trouble(configuration, action, text, remedy))
             continue
         keys = {each: key_name(each) for each in spelled.split(",")}
         for each, key in keys.items():
@@ -126,10 +115,9 @@ def _own_keys(
                     "“{key}” is no key, so “{action}” does not have it.", key=each, action=action
                 )
                 remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
-                troubles.append(Trouble(_line(configuration, action), text, remedy))
-        good = [key for key in keys.values() if key is not None]
-        if good:
-            own[action] = ",".join(dict.fromkeys(good))
+                troubles.append(_trouble(configuration, action, text, remedy))
+        if good := dict.fromkeys(filter(None, keys.values())):
+            own[action] = ",".join(good)
     return own, troubles
 
 
@@ -137,39 +125,28 @@ def _conflicts(
     configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]
 ) -> list[Trouble]:
     """Return an error for each key that the user gave to a command while another one has it."""
-    before = {each.id: each.key_names for each in commands if each.id}
-    troubles, reported = [], set[tuple[str, frozenset[str]]]()
-    for command in commands:
-        for key in own.get(command.id, "").split(","):
-            if not key or key in before.get(command.id, ()):
-                continue  # not a conflict that the user made
-            for other in commands:
-                theirs = (
-                    own[other.id].split(",")
-                    if other.id in own
-                    else before.get(other.id, other.key_names)
-                )
-                pair = key, frozenset((command.id, other.id or other.help))
-                if (
-                    other.id == command.id
-                    or key not in theirs
-                    or not can_meet(command, other)
-                    or pair in reported
-                ):
-                    continue
-                reported.add(pair)
-                text = _(
-                    "the key “{key}” of “{action}” is that of “{other}” too.",
-                    key=key,
-                    action=command.id,
-                    other=other.id or _(other.help),
-                )
-                troubles.append(
-                    Trouble(
-                        _line(configuration, command.id), text, _("Give one of them another key.")
-                    )
-                )
-    return troubles
+    troubles: dict[tuple[str, frozenset[str]], Trouble] = {}
+    final = [each._replace(keys=own.get(each.id, each.keys)) for each in commands]
+    given = [
+        (command, key)
+        for before, command in zip(commands, final, strict=True)
+        for key in command.key_names
+        if key not in before.key_names  # else it is not a conflict that the user made
+    ]
+    for command, key in given:
+        for other in final:
+            if other.id == command.id or key not in other.key_names or not can_meet(command, other):
+                continue
+            text = _(
+                "the key “{key}” of “{action}” is that of “{other}” too.",
+                key=key,
+                action=command.id,
+                other=other.id or _(other.help),
+            )
+            pair = key, frozenset((command.id, other.id or other.help))
+            remedy = _("Give one of them another key.")
+            troubles.setdefault(pair, _trouble(configuration, command.id, text, remedy))
+    return [*troubles.values()]
 
 
 def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
@@ -205,9 +182,8 @@ def keymap_and_trouble(
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
         text = _("there is no theme “{name}”.", name=theme)
-        troubles.append(
-            Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes))
-        )
+        line = line_of(configuration.text, "", "theme")
+        troubles.append(Trouble(line, text, similar(theme, themes)))
     if not troubles:
         return keymap, ""
     sentence = min(troubles, key=lambda each: each.line or 0).sentence(configuration.path.name)
@@ -250,14 +226,14 @@ def _comment(text: str) -> str:
 
 def sample() -> str:
     """Return the text of a configuration in which every option is commented out."""
-    parts = [_comment(_(_HEAD))]
-    for option in OPTIONS:
-        parts.append(f"{_comment(option.description())}# {option.name} = {option.sample}\n")
-    parts.append(_comment(_(_ABOUT_HOSTS)) + _HOSTS)
+    options = (
+        f"{_comment(option.description())}# {option.name} = {option.sample}\n" for option in OPTIONS
+    )
     lines = [f"{_comment(_(_ABOUT_KEYS))}[keys]"]
     for command in known_commands():
         if command.id:
-            keys = [f'"{key}"' for key in command.key_names]
-            value = keys[0] if len(keys) == 1 else f"[{', '.join(keys)}]"
+            keys = command.key_names
+            value = toml(keys[0] if len(keys) == 1 else keys)
             lines.append(f"# {command.id} = {value}  # {' '.join(_(command.help).splitlines())}")
-    return "\n".join([*parts, "\n".join(lines)]) + "\n"
+    hosts = _comment(_(_ABOUT_HOSTS)) + _HOSTS
+    return "\n".join([_comment(_(_HEAD)), *options, hosts, *lines]) + "\n"

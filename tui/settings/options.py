@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from hermes_browse.store.ages import DAY, parse_age
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import LANGUAGES, N_, _
@@ -163,8 +164,6 @@ def _is_long_age(value: object) -> bool:
     """Return whether it is an age that a typing error is not: that must not empty the trash."""
     if value == FOREVER or not isinstance(value, str):
         return value == FOREVER
-    from hermes_browse.store.ages import DAY, parse_age  # start: rarely set
-
     try:
         return parse_age(value) >= DAY
     except ValueError:
@@ -185,43 +184,41 @@ _NONE_OF = N_("“{name}” is one of {choices}, not {value}.")
 OPTIONS = (
     Option(
         "language",
-        N_(
-            "The language of the program: auto is that of the locale (LANG and its like), where there are words in it."
-        ),
+        "The language of the program: auto is that of the locale (LANG and its like), where there are words in it.",
         _is_one_of(_LANGUAGES),
         _NONE_OF,
         _LANGUAGES,
     ),
     Option(
         "theme",
-        N_(
+        (
             "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+P) offers.\n"
             "Left out: the one chosen in the palette last."
         ),
         _is_a(str),
-        N_("“{name}” is the name of a theme, not {value}."),
+        "“{name}” is the name of a theme, not {value}.",
     ),
     Option(
         "mouse",
-        N_("false leaves the mouse to the terminal, for selecting text."),
+        "false leaves the mouse to the terminal, for selecting text.",
         _is_a(bool),
-        N_("“{name}” is true or false, not {value}."),
+        "“{name}” is true or false, not {value}.",
     ),
     Option(
         "columns",
-        N_(
+        (
             "What rows say at their right, in this order: {choices}.\n"
             "What would take more than half of a row is left out. Empty: as many of the first five as there is room "
             "for."
         ),
         _is_a(list),
-        N_('“columns” is a list of names, like ["age", "cost"].'),
+        '“columns” is a list of names, like ["age", "cost"].',
         COLUMNS,
-        N_("there is no column {value}."),
+        "there is no column {value}.",
     ),
     Option(
         "enter",
-        N_(
+        (
             "What Enter does with a conversation in the list: {choices}. Hits, the family tree, the trash\n"
             "and the clean-up are always read, and R always resumes."
         ),
@@ -231,7 +228,7 @@ OPTIONS = (
     ),
     Option(
         "resume",
-        N_(
+        (
             "What resuming does with the browser: return comes back when Hermes ends, exit becomes Hermes,\n"
             "window opens Hermes in a new window, with the command below."
         ),
@@ -241,33 +238,33 @@ OPTIONS = (
     ),
     Option(
         "window",
-        N_(
+        (
             "The command that opens a window: {command} is what runs in it; {title} and {folder} can be left out.\n"
             "No shell reads it. WezTerm: wezterm cli spawn --cwd {folder} -- {command}"
         ),
         _is_command,
-        N_("“{name}” is a command with the word {{command}} in it, not {value}."),
+        "“{name}” is a command with the word {{command}} in it, not {value}.",
     ),
     Option(
         "surface",
-        N_(
+        (
             'What Hermes shows a resumed conversation in, by its source: {telegram="cli", any="tui"}.\n'
             "cli is the classic prompt, tui the full screen, any stands for the other sources.\n"
             "A source that is left out is as Hermes itself has it; so is everything for a Hermes without these options."
         ),
         _is_a(dict),
-        N_('“surface” is a table of sources, like {{ any = "tui" }}.'),
+        '“surface” is a table of sources, like {{ any = "tui" }}.',
         SURFACES,
-        N_("the surface of “{key}” is one of {choices}, not {value}."),
+        "the surface of “{key}” is one of {choices}, not {value}.",
     ),
     Option(
         "trash",
-        N_(
+        (
             "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
             "Older deletions are deleted for good when the browser starts, and it says so. Damaged ones stay."
         ),
         _is_long_age,
-        N_("“{name}” is forever, or an age from 1d on, not {value}."),
+        "“{name}” is forever, or an age from 1d on, not {value}.",
     ),
 )
 

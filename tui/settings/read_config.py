@@ -14,7 +14,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .folders import MOST_CONFIGURED
-from .options import OPTIONS, REMOVED, Options, Problem, shown, similar
+from .options import OPTIONS, REMOVED, Options, shown, similar
 
 _KEYS = "keys"
 _HOSTS = "hosts"
@@ -96,82 +96,69 @@ class _Parser:
         self.values: dict[str, object] = {}
         self.troubles: list[Trouble] = []
 
-    def trouble(self, table: str, name: str, text: str, remedy: str = "") -> None:
-        self.troubles.append(Trouble(line_of(self.text, table, name), text, remedy))
+    def trouble(
+        self, text: str, remedy: str, *places: tuple[str, str] | tuple[str, str, int]
+    ) -> None:
+        """Note a trouble at the first of some places, as of `line_of`, that is found."""
+        lines = (line_of(self.text, *place) for place in places)
+        self.troubles.append(Trouble(next(filter(None, lines), None), text, remedy))
 
     def take(self, name: str, value: object) -> None:
         option = next((each for each in OPTIONS if each.name == name), None)
         if option is None:
             names = [*(each.name for each in OPTIONS), _KEYS, _HOSTS]
             remedy = _(REMOVED[name]) if name in REMOVED else similar(name, names)
-            self.trouble("", name, _("there is no option “{name}”.", name=name), remedy)
+            self.trouble(_("there is no option “{name}”.", name=name), remedy, ("", name))
             return
         parsed, problems = option.parse(value)
         if parsed is not None:
             self.values[name] = parsed
         for each in problems:
-            self.take_problem(name, each)
-
-    def take_problem(self, name: str, problem: Problem) -> None:
-        line = line_of(self.text, name, problem.key) if problem.key else None
-        line = line or line_of(self.text, "", name)
-        self.troubles.append(Trouble(line, problem.text, problem.remedy))
+            self.trouble(each.text, each.remedy, (name, each.key), ("", name))
 
     def take_hosts(self, value: object) -> None:
         hosts: dict[str, Host] = {}
         for index, each in enumerate(value if isinstance(value, list) else [value]):
+            beginning = ("", _HOSTS, index), ("", _HOSTS)
             if not isinstance(each, Mapping) or not all(
                 isinstance(text, str) for text in each.values()
             ):
                 text = _("“hosts” is written as [[hosts]], with texts below it: name, ssh.")
-                self.host_trouble(index, "", text)
+                self.trouble(text, "", *beginning)
                 continue
             for unknown in [key for key in each if key not in Host._fields]:
                 text = _("a host has no “{name}”.", name=one_line(unknown, 60))
-                self.host_trouble(index, unknown, text, similar(unknown, Host._fields))
-            host = Host(
-                **{"name": "", "ssh": "", **{key: each[key] for key in each if key in Host._fields}}
-            )
+                remedy = similar(unknown, Host._fields)
+                self.trouble(text, remedy, (_HOSTS, unknown, index), *beginning)
+            known = {key: text for key, text in each.items() if key in Host._fields}
+            host = Host(**{"name": "", "ssh": ""} | known)
             key, problem = host.problem()
             if not problem and host.name in hosts:
                 key, problem = "name", _("there are two hosts of this name.")
             if problem:
                 text = _("the host {name}: {problem}", name=shown(host.name), problem=problem)
-                self.host_trouble(index, key, text)
+                self.trouble(text, "", (_HOSTS, key, index), *beginning)
             else:
                 hosts[host.name] = host
         self.values[_HOSTS] = tuple(hosts.values())
 
-    def host_trouble(self, index: int, key: str, text: str, remedy: str = "") -> None:
-        """Note a trouble at the line of a key of a host, or at the beginning of that host."""
-        line = line_of(self.text, _HOSTS, key, index) or line_of(self.text, "", _HOSTS, index)
-        self.troubles.append(Trouble(line or line_of(self.text, "", _HOSTS), text, remedy))
-
     def take_keys(self, value: object) -> None:
         if not isinstance(value, Mapping):
-            self.trouble(
-                "", _KEYS, _("“keys” is a table: a line [keys], and below it action = key.")
-            )
+            text = _("“keys” is a table: a line [keys], and below it action = key.")
+            self.trouble(text, "", ("", _KEYS))
             return
         keys: dict[str, str] = {}
         for action, key in value.items():
             names = [key] if isinstance(key, str) else key
-            if (
-                not isinstance(names, list)
-                or not names
-                or not all(isinstance(each, str) for each in names)
-            ):
-                self.trouble(
-                    _KEYS,
-                    action,
-                    _(
-                        "“{action}” takes a key, or a list of keys, not {value}.",
-                        action=action,
-                        value=shown(key),
-                    ),
-                )
+            if isinstance(names, list) and names and all(isinstance(each, str) for each in names):
+                keys[action] = ",".join("comma" if each == "," else each for each in names)
                 continue
-            keys[action] = ",".join("comma" if each == "," else each for each in names)
+            text = _(
+                "“{action}” takes a key, or a list of keys, not {value}.",
+                action=action,
+                value=shown(key),
+            )
+            self.trouble(text, "", (_KEYS, action))
         self.values[_KEYS] = keys
 
 
@@ -205,21 +192,19 @@ def parse_config(text: str, path: Path) -> Configuration:
 
 def read_config(path: Path) -> Configuration:
     """Read a configuration; a missing file sets nothing."""
+    line = None
     try:
         raw = read_regular(path, MOST_CONFIGURED)
+        text = raw.decode("utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return Configuration(path)
     except FileTooLargeError:
-        return _nothing_of(path, Trouble(None, _("it is too large for a configuration.")))
+        problem = _("it is too large for a configuration.")
     except OSError as error:
-        return _nothing_of(
-            path, Trouble(None, _("it cannot be read: {reason}.", reason=error.strerror))
-        )
-    try:
-        text = raw.decode("utf-8-sig")
+        problem = _("it cannot be read: {reason}.", reason=error.strerror)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        return _nothing_of(
-            path, Trouble(line, _("this is not UTF-8, so the whole file is ignored."))
-        )
-    return parse_config(text.replace("\r\n", "\n"), path)
+        problem = _("this is not UTF-8, so the whole file is ignored.")
+    else:
+        return parse_config(text.replace("\r\n", "\n"), path)
+    return _nothing_of(path, Trouble(line, problem))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from hermes_browse.store.files import read_regular
 from hermes_browse.store.sessions.models import Sort, View
@@ -16,10 +16,7 @@ from hermes_browse.store.sessions.models import Sort, View
 from .folders import config_path, memory_path, write_private
 from .options import DEFAULT_THEME, Options
 from .pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
-
-if TYPE_CHECKING:
-    from .read_config import Configuration
-
+from .read_config import Configuration, read_config
 
 Choice = TypeVar("Choice", View, Sort)
 _MAX_BYTES = 10_000
@@ -112,9 +109,7 @@ def read_start() -> Start:
     """Read the configuration and the memory."""
     memory, is_first = read_memory(memory_path()), not memory_path().exists()
     path = config_path()
-    if not path.exists():  # the usual case: the TOML parser is not imported
+    if not path.exists():
         return Start(memory=memory, is_first=is_first)
-    from .read_config import read_config  # start: only with a configuration
-
     configuration = read_config(path)
     return Start(configuration.options, memory, configuration, is_first)

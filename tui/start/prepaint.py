@@ -30,7 +30,7 @@ from ..browser.list.row_details import RowDetails
 from ..browser.list.views import order_name, shown_line, view_labels
 from ..settings.pane_sizes import has_head
 from ..terminal.handover import ENDING, Handover
-from ..text.formats import clip, fit
+from ..text.formats import clip
 from ..text.glyphs import is_unicode
 from ..widgets.list_rows import NoteRow
 
@@ -44,34 +44,14 @@ if TYPE_CHECKING:
 Colour = tuple[int, int, int]
 
 
-class Palette(NamedTuple):
-    """The colours of a theme as Textual computes them; a test compares the two."""
-
-    background: Colour
-    foreground: Colour
-    panel: Colour
-    accent: Colour
-    success: Colour
-    cursor: Colour
-
-
-PALETTES = {
-    "hermes-dark": Palette(
-        (22, 23, 26), (213, 211, 205), (36, 38, 43), (215, 166, 87), (143, 181, 115), (80, 65, 44)
-    ),
-    "hermes-light": Palette(
-        (250, 249, 246), (38, 40, 44), (234, 232, 226), (137, 90, 0), (60, 107, 33), (216, 201, 172)
-    ),
-}
-"""Themes that can be painted ahead."""
 _ABOVE = 3
 """Lines above the list and its header row."""
 DIM = 0.66
 """The share of the foreground in the colour of dim text."""
 
-_LOOKS: dict[str, tuple[str, bool, str]] = {
-    "title": ("foreground", False, ""),
+_LOOKS = {
     "plain": ("foreground", False, ""),
+    "title": ("foreground", False, ""),
     "dim": ("foreground", True, ""),
     "note": ("foreground", True, "3"),
     "accent": ("accent", False, ""),
@@ -84,33 +64,57 @@ _LOOKS: dict[str, tuple[str, bool, str]] = {
 """By look: field of the palette, whether it is dim, SGR attributes."""
 
 
-def _dimmed(colour: Colour, background: Colour) -> Colour:
-    red, green, blue = (int(b + (c - b) * DIM) for c, b in zip(colour, background, strict=True))
-    return red, green, blue
+class Palette(NamedTuple):
+    """The colours of a theme as Textual computes them; a test compares the two."""
+
+    background: Colour
+    foreground: Colour
+    panel: Colour
+    accent: Colour
+    success: Colour
+    cursor: Colour
+
+    def text(
+        self, text: str, look: str = "plain", *, on: str = "background", attributes: str = ""
+    ) -> str:
+        """Return a text as escape sequences.
+
+        Args:
+            look: A key of `_LOOKS`.
+            on: The field of the background.
+            attributes: Of SGR, beside those of the look.
+        """
+        name, is_dim, own = _LOOKS[look]
+        front, back = getattr(self, name), getattr(self, on)
+        if is_dim:
+            front = [int(b + (f - b) * DIM) for f, b in zip(front, back, strict=True)]
+        both = {code: None for code in f"{attributes};{own}".split(";") if code}
+        codes = map(str, (0, *both, 38, 2, *front, 48, 2, *back))
+        return f"\x1b[{';'.join(codes)}m{printable(text)}"
 
 
-def _sgr(text: str, colour: Colour, background: Colour, attributes: str = "") -> str:
-    front, back = ";".join(map(str, colour)), ";".join(map(str, background))
-    return (
-        f"\x1b[0;{attributes + ';' if attributes else ''}38;2;{front};48;2;{back}m{printable(text)}"
-    )
+PALETTES = {
+    "hermes-dark": Palette(
+        (22, 23, 26), (213, 211, 205), (36, 38, 43), (215, 166, 87), (143, 181, 115), (80, 65, 44)
+    ),
+    "hermes-light": Palette(
+        (250, 249, 246), (38, 40, 44), (234, 232, 226), (137, 90, 0), (60, 107, 33), (216, 201, 172)
+    ),
+}
+"""Themes that can be painted ahead."""
 
 
 def is_possible() -> bool:
     """Whether this terminal has true colours and UTF-8, and no variable changes Textual's look or
     driver."""
     env = os.environ
-    if sys.platform == "win32" or env.get("COLORTERM", "").lower() not in ("truecolor", "24bit"):
-        return False
-    if not is_unicode(getattr(sys.__stderr__, "encoding", None)):
-        return False
-    if any(name in env for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_DRIVER")):
-        return False
     return (
-        env.get("TERM", "dumb") != "dumb"
-        and sys.stdin.isatty()
-        and sys.stdout.isatty()
-        and sys.stderr.isatty()
+        sys.platform != "win32"
+        and env.get("COLORTERM", "").lower() in ("truecolor", "24bit")
+        and is_unicode(getattr(sys.__stderr__, "encoding", None))
+        and env.keys().isdisjoint(("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_DRIVER"))
+        and env.get("TERM", "dumb") != "dumb"
+        and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
     )
 
 
@@ -133,19 +137,16 @@ def terminal_size() -> tuple[int, int]:
 
 
 def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
-    background, foreground = palette.background, palette.foreground
-    muted = _dimmed(foreground, background)
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
-    line = _sgr(" ", foreground, background)
+    line = palette.text(" ")
     for label, is_current in view_labels(catalog, View.CHATS, suffix, width):
-        line += _sgr(
-            f" {label} ",
-            foreground if is_current else muted,
-            background,
-            "1;7" if is_current else "",
+        line += (
+            palette.text(f" {label} ", attributes="1;7")
+            if is_current
+            else palette.text(f" {label} ", "dim")
         )
-        line += _sgr(" ", foreground, background)
-    return line + _sgr(f"  {suffix}", muted, background)
+        line += palette.text(" ")
+    return line + palette.text(f"  {suffix}", "dim")
 
 
 class _PaintedRows:
@@ -181,39 +182,25 @@ class _PaintedRows:
         """The names of the columns as escape sequences; none where there is no room for them."""
         if self.above == _ABOVE:
             return []
-        plain, foreground = self.palette.background, self.palette.foreground
-        muted = _dimmed(foreground, plain)
         extra = family_heading(map(self._rows.row, range(self.shown)))
         names = self._columns.head(self._width - 1, extra)
-        return [
-            "".join(
-                _sgr(text, muted if look == "dim" else foreground, plain)
-                for text, look, _sort in names
-            )
-        ]
+        looks = ((text, "dim" if look == "dim" else "plain") for text, look, _sort in names)
+        return ["".join(self.palette.text(text, look) for text, look in looks)]
 
     def line(self, index: int, *, is_current: bool) -> str:
         """Return a row as escape sequences."""
-        plain = self.palette.background
-        background = self.palette.cursor if is_current else plain
         row, width = self._rows.row(index), self._width - 1
         spans = (
             row.spans(width, self._now, self._columns)
             if isinstance(row, ConversationRow | JobRow)
             else row.spans(width, self._now)
         )
-        if is_current:
-            spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
-        line = ""
-        for text, look in spans:
-            name, is_dim, attributes = _LOOKS[look]
-            colour: Colour = getattr(self.palette, name)
-            if is_current:
-                attributes = "1" if attributes in ("", "1") else f"1;{attributes}"
-            line += _sgr(
-                text, _dimmed(colour, background) if is_dim else colour, background, attributes
-            )
-        return line
+        if not is_current:
+            return "".join(self.palette.text(text, look) for text, look in spans)
+        spans[0] = ("▌" + spans[0][0][1:], spans[0][1])
+        return "".join(
+            self.palette.text(text, look, on="cursor", attributes="1") for text, look in spans
+        )
 
     def moved(self, before: int, after: int) -> str:
         """Return escape sequences that move the cursor from one row to another."""
@@ -225,29 +212,26 @@ class _PaintedRows:
 
 def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     """Return the first screen as escape sequences."""
-    (width, height), palette = rows.size, rows.palette
-    plain, foreground, panel = palette.background, palette.foreground, palette.panel
-    muted = _dimmed(foreground, plain)
+    (width, height), text = rows.size, rows.palette.text
     summary = shown_line(catalog, View.CHATS)
     name = one_line(location.name, 30)
     title = f" hermes-browse  {name}"
     space = " " * max(width - cell_len(title) - cell_len(summary) - 1, 2)
     lines = [
-        _sgr(" hermes-browse  ", foreground, plain, "1")
-        + _sgr(name, palette.accent, plain)
-        + _sgr(space, foreground, plain)
-        + _sgr(clip(summary, max(width - cell_len(title) - len(space), 0)), muted, plain),
-        _sgr(fit("", width), foreground, panel),
-        _view_line(catalog, palette, width),
+        text(" hermes-browse  ", attributes="1")
+        + text(name, "accent")
+        + text(space)
+        + text(clip(summary, max(width - cell_len(title) - len(space), 0)), "dim"),
+        text(" " * width, on="panel"),
+        _view_line(catalog, rows.palette, width),
         *rows.head(),
+        *(rows.line(index, is_current=index == 0) for index in range(rows.shown)),
     ]
-    lines += (rows.line(index, is_current=index == 0) for index in range(rows.shown))
-    blank = _sgr("", foreground, plain) + "\x1b[2J"
     placed = "".join(f"\x1b[{number};1H{line}" for number, line in enumerate(lines, 1))
     note = clip(f" {one_line(location.note, 400)}", width)
-    status = f"\x1b[{height - 1};1H{_sgr(note, muted, plain)}"
-    keys = f"\x1b[{height};1H{_sgr(' ' * width, foreground, panel)}"
-    return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
+    status = f"\x1b[{height - 1};1H{text(note, 'dim')}"
+    keys = f"\x1b[{height};1H{text(' ' * width, on='panel')}"
+    return f"\x1b[?1049h\x1b[?25l{text('')}\x1b[2J{placed}{status}{keys}\x1b[0m"
 
 
 def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:

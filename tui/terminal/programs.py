@@ -43,8 +43,7 @@ def open_outside(target: str) -> tuple[bool, str]:
     except subprocess.TimeoutExpired:
         code = 0  # some openers run as long as the program that they start
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        return False, _("{program} could not be started: {reason}", program=name, reason=reason)
+        return False, _not_started(name, error)
     if code and sys.platform != "win32":  # the explorer of Windows always ends with 1
         return False, _("{program} did not take it", program=name)
     return True, _("handed to {program}", program=name)
@@ -99,16 +98,17 @@ def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
     Returns:
         The error as a printable sentence; empty on success.
     """
+    name = printable(command[0])
     with private_file(text, suffix) as path:
         try:
             ended = subprocess.run([*command, str(path)])
         except OSError as error:
-            reason = error.strerror or type(error).__name__
-            return _(
-                "{program} could not be started: {reason}",
-                program=printable(command[0]),
-                reason=reason,
-            )
+            return _not_started(name, error)
     if not ended.returncode:
         return ""
-    return _("{program} ended with {code}", program=printable(command[0]), code=ended.returncode)
+    return _("{program} ended with {code}", program=name, code=ended.returncode)
+
+
+def _not_started(program: str, error: OSError) -> str:
+    reason = error.strerror or type(error).__name__
+    return _("{program} could not be started: {reason}", program=program, reason=reason)

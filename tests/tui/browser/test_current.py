@@ -73,7 +73,7 @@ INSIDE = ("down", "down", "up", "enter", "enter", "7", "tab", "escape")
 """Keys on the screens over the main one; they change nothing."""
 
 
-CALLS = {command.id: command.does for command in MAIN}
+CALLS = {command.id: command.call for command in MAIN}
 
 
 def _roots(conversations):

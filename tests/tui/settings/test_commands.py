@@ -98,13 +98,13 @@ OF_WIDGETS = [
 def _is_there(kind, command):
     """Whether a class has the action a command names."""
     name = re.split(r"[(.]", command.action, maxsplit=1)[0]
-    return bool(command.does) or hasattr(kind, f"action_{name}")
+    return command.is_method or hasattr(kind, f"action_{name}")
 
 
 async def test_every_command_names_a_method(browser):
-    assert all(each.does and not each.call for each in MAIN)
+    assert all(each.is_method and each.call for each in MAIN)
     for each in (*MAIN, *TRANSCRIPT):
-        part, name, given = parse(each.does) if each.does else ("", "focus_list", ())
+        part, name, given = parse(each.call) if each.is_method else ("", "focus_list", ())
         owner = getattr(browser.screen, part) if part else browser.screen
         inspect.signature(getattr(owner, name)).bind(*given)
 
@@ -186,7 +186,7 @@ async def test_the_palette_offers_every_command(browser):
     """Everything that has a key can be found by name; what does the same is there once."""
     titles = [each.choice.title for each in entries(browser.app, browser.screen, {})]
     offered = {each.action: each for each in reversed(MAIN)} | {
-        each.action: each for each in TRANSCRIPT if each.does
+        each.action: each for each in TRANSCRIPT if each.is_method
     }
     assert [each.title for each in offered.values() if each.title.capitalize() not in titles] == []
     assert "Theme" in titles

@@ -60,7 +60,7 @@ class OldScreen(MainScreen):
     closed with the screen; `first` and `shown` are as of `MainScreen`.
     """
 
-    KEYS = changed({"view-old": {"does": "show_header"}}, _REFUSED)
+    KEYS = changed({"view-old": {"call": "show_header"}}, _REFUSED)
     RESUMES = False
 
     def __init__(

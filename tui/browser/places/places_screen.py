@@ -49,7 +49,7 @@ _CHANGED: Mapping[str, dict[str, Any]] = {
         "title": N_("open there"),
         "tooltip": N_("Open it in its own profile or host"),
         "footer": True,
-        "does": "open_there",
+        "call": "open_there",
     },
     "back": {"footer": True},
 }

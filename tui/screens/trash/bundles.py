@@ -52,7 +52,7 @@ _CHANGED: Mapping[str, Mapping[str, Any]] = {
     "reasoning": {
         "title": N_("restore"),
         "tooltip": N_("Restore this conversation, or the marked ones"),
-        "does": "put_back",
+        "call": "put_back",
         "footer": True,
         "priority": True,  # in the transcript too
     },

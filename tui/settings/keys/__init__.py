@@ -20,10 +20,11 @@ class Command(NamedTuple):
     """Default keys by their Textual names, separated by commas; empty if a keymap removed them."""
     title: str
     """One or two words for the footer and the palette."""
+    call: str
+    """Textual action; with `is_method` a method of the main screen, by its path from there, with
+    what it is given."""
     tooltip: str = ""
     """A sentence for the help, the palette and the sample configuration."""
-    call: str = ""
-    """Textual action; if empty, what `does` says."""
     footer: bool = False
     """Whether the footer shows it."""
     priority: bool = False
@@ -34,13 +35,13 @@ class Command(NamedTuple):
     """The table it belongs to: `app`, `main`, a pane, a screen or a card."""
     task: str = ""
     """Its heading in the help; empty for the main purpose of its screen."""
-    does: str = ""
-    """The method that the main screen calls, by its path from there, with what it is given."""
+    is_method: bool = False
+    """Whether the main screen calls it."""
 
     @property
     def action(self) -> str:
         """The Textual action."""
-        return self.call or f"screen.do({self.does!r})"
+        return f"screen.do({self.call!r})" if self.is_method else self.call
 
     @property
     def help(self) -> str:
@@ -55,6 +56,9 @@ class Command(NamedTuple):
 
 Shown = partial(Command, footer=True)
 """A command shown in the footer."""
+Does = partial(Command, is_method=True)
+ShownDoes = partial(Does, footer=True)
+"""The same, of methods of the main screen."""
 
 
 def at(place: str, *entries: Command | str) -> tuple[Command, ...]:

@@ -8,297 +8,257 @@ from . import Command, Shown, at, by_place
 
 _EVERY = (
     N_("The screen"),
-    Shown("back", "escape,q", N_("back"), N_("Back to the list"), "back"),
-    Command("undo", "u", N_("undo"), N_("Undo what was done last"), "undo"),
-    Shown("help", "question_mark", N_("help"), N_("Keys, signs and words of this screen"), "help"),
+    Shown("back", "escape,q", "back", "back", "Back to the list"),
+    Command("undo", "u", "undo", "undo", "Undo what was done last"),
+    Shown("help", "question_mark", "help", "help", "Keys, signs and words of this screen"),
 )
 """Commands of every screen except the main one."""
 PRUNE = at(
     "prune",
-    Shown("rules", "slash", N_("rules"), N_("Edit the rules"), "rules", priority=True),
-    Shown(
-        "take-leave",
-        "space",
-        N_("take/leave"),
-        N_("Take this one along, or leave it"),
-        "take",
-    ),
+    Shown("rules", "slash", "rules", "rules", "Edit the rules", priority=True),
+    Shown("take-leave", "space", "take/leave", "take", "Take this one along, or leave it"),
     Shown(
         "archive",
         "a",
-        N_("archive"),
-        N_("Archive the whole plan; no question, u undoes"),
+        "archive",
         "carry_out('archive')",
+        "Archive the whole plan; no question, u undoes",
     ),
     Shown(
         "delete",
         "D",
-        N_("delete"),
-        N_("Move the whole plan to the trash, after a question"),
+        "delete",
         "carry_out('delete')",
+        "Move the whole plan to the trash, after a question",
     ),
-    Command("map", "tab,right", N_("map"), N_("To the map, and back"), "other_pane"),
-    Command("plan", "left", N_("plan"), N_("Back to the plan"), "plan_pane"),
-    Command("read", "o", N_("read"), N_("Read this conversation"), "read"),
+    Command("map", "tab,right", "map", "other_pane", "To the map, and back"),
+    Command("plan", "left", "plan", "plan_pane", "Back to the plan"),
+    Command("read", "o", "read", "read", "Read this conversation"),
     Shown(
         "less",
         "left_square_bracket",
-        N_("cutoff"),
-        N_("Move the cutoff back in time by a week"),
+        "cutoff",
         "cut(7)",
+        "Move the cutoff back in time by a week",
         printed="[ ]",
     ),
     Command(
         "more",
         "right_square_bracket",
-        N_("more"),
-        N_("Move the cutoff forward in time by a week"),
+        "more",
         "cut(-7)",
+        "Move the cutoff forward in time by a week",
     ),
     Command(
         "less-month",
         "left_curly_bracket",
-        N_("less"),
-        N_("Move the cutoff back in time by a month"),
+        "less",
         "cut(30)",
+        "Move the cutoff back in time by a month",
         printed="{",
     ),
     Command(
         "more-month",
         "right_curly_bracket",
-        N_("more"),
-        N_("Move the cutoff forward in time by a month"),
+        "more",
         "cut(-30)",
+        "Move the cutoff forward in time by a month",
         printed="}",
     ),
-    Command("measure", "m", N_("measure"), N_("Bytes, conversations, messages or cost"), "measure"),
-    Shown(
-        "sort",
-        "s",
-        N_("sort"),
-        N_("Sort the plan by idle time, size, cost, messages or title"),
-        "sort",
-    ),
-    Shown("reclaim", "v", N_("reclaim"), N_("Shrink the file with Hermes' own command"), "reclaim"),
-    Command("", "1", N_("older 30d"), N_("Rule on or off: idle for 30 days"), "switch(0)"),
-    Command("", "2", N_("90d"), N_("Rule on or off: idle for 90 days"), "switch(1)"),
-    Command("", "3", N_("1y"), N_("Rule on or off: idle for a year"), "switch(2)"),
-    Command("", "4", N_("automation"), N_("Rule on or off: automation"), "switch(3)"),
-    Command("", "5", N_("empty"), N_("Rule on or off: no messages"), "switch(4)"),
-    Command("", "6", N_("stale"), N_("Rule on or off: open ones too, if stale"), "switch(5)"),
-    Command("", "7", N_("archived"), N_("Rule on or off: archived ones, too"), "switch(6)"),
-    Command(
-        "", "8", N_("free 50%"), N_("Rule on or off: until half of the store is free"), "switch(7)"
-    ),
+    Command("measure", "m", "measure", "measure", "Bytes, conversations, messages or cost"),
+    Shown("sort", "s", "sort", "sort", "Sort the plan by idle time, size, cost, messages or title"),
+    Shown("reclaim", "v", "reclaim", "reclaim", "Shrink the file with Hermes' own command"),
+    Command("", "1", "older 30d", "switch(0)", "Rule on or off: idle for 30 days"),
+    Command("", "2", "90d", "switch(1)", "Rule on or off: idle for 90 days"),
+    Command("", "3", "1y", "switch(2)", "Rule on or off: idle for a year"),
+    Command("", "4", "automation", "switch(3)", "Rule on or off: automation"),
+    Command("", "5", "empty", "switch(4)", "Rule on or off: no messages"),
+    Command("", "6", "stale", "switch(5)", "Rule on or off: open ones too, if stale"),
+    Command("", "7", "archived", "switch(6)", "Rule on or off: archived ones, too"),
+    Command("", "8", "free 50%", "switch(7)", "Rule on or off: until half of the store is free"),
     *_EVERY,
 )
 TRASH = at(
     "trash",
-    Shown(
-        "restore",
-        "r",
-        N_("restore"),
-        N_("Restore the marked deletions, or the current one"),
-        "restore",
-    ),
-    Shown("mark", "space", N_("mark"), N_("Mark this deletion, or unmark it"), "mark"),
-    Shown("check", "c", N_("check"), N_("Check the whole deletion against its checksum"), "check"),
-    Shown("drop", "D", N_("delete for good"), N_("Remove for good, after a question"), "drop"),
+    Shown("restore", "r", "restore", "restore", "Restore the marked deletions, or the current one"),
+    Shown("mark", "space", "mark", "mark", "Mark this deletion, or unmark it"),
+    Shown("check", "c", "check", "check", "Check the whole deletion against its checksum"),
+    Shown("drop", "D", "delete for good", "drop", "Remove for good, after a question"),
     *_EVERY,
 )
 RETENTION = at(
     "retention",
-    Shown("pin", "f", N_("pin"), N_("Pin it: Hermes never deletes pinned conversations"), "pin"),
+    Shown("pin", "f", "pin", "pin", "Pin it: Hermes never deletes pinned conversations"),
     Shown(
         "bundle",
         "b",
-        N_("back up"),
-        N_("Put a copy into the trash, from where it can be restored"),
+        "back up",
         "bundle",
+        "Put a copy into the trash, from where it can be restored",
     ),
     *_EVERY,
 )
 COMPACTIONS = at(
     "compactions",
     Shown(
-        "next-lost",
-        "n",
-        N_("next lost"),
-        N_("To the next thing that nothing mentions any more"),
-        "lost(1)",
+        "next-lost", "n", "next lost", "lost(1)", "To the next thing that nothing mentions any more"
     ),
-    Shown("previous-lost", "N", N_("lost before"), N_("To the one before"), "lost(-1)"),
+    Shown("previous-lost", "N", "lost before", "lost(-1)", "To the one before"),
     Shown(
         "copy",
         "c",
-        N_("copy"),
-        N_("Copy what was replaced, as Markdown to paste into the conversation"),
         "copy",
+        "copy",
+        "Copy what was replaced, as Markdown to paste into the conversation",
     ),
-    Shown(
-        "copy-lost", "C", N_("copy lost"), N_("Copy only what was lost, as Markdown"), "copy_lost"
-    ),
-    Shown("export", "e", N_("export"), N_("Save what was replaced as Markdown or HTML"), "export"),
-    Shown("pane", "tab,right", N_("pane"), N_("To the next pane"), "pane(1)"),
-    Command(
-        "previous-pane", "shift+tab,left", N_("pane back"), N_("To the previous pane"), "pane(-1)"
-    ),
-    Shown("resume", "R", N_("resume"), N_("Resume this conversation in Hermes"), "resume"),
-    Command(
-        "read", "o", N_("read"), N_("Read the conversation where it was compressed"), "read_there"
-    ),
+    Shown("copy-lost", "C", "copy lost", "copy_lost", "Copy only what was lost, as Markdown"),
+    Shown("export", "e", "export", "export", "Save what was replaced as Markdown or HTML"),
+    Shown("pane", "tab,right", "pane", "pane(1)", "To the next pane"),
+    Command("previous-pane", "shift+tab,left", "pane back", "pane(-1)", "To the previous pane"),
+    Shown("resume", "R", "resume", "resume", "Resume this conversation in Hermes"),
+    Command("read", "o", "read", "read_there", "Read the conversation where it was compressed"),
     *_EVERY,
 )
 FILE_CHANGES = at(
     "changes",
-    Shown("export", "e", N_("save diff"), N_("Save one diff of all files"), "export"),
-    Shown("pane", "tab,shift+tab,right,left", N_("pane"), N_("To the diff, and back"), "pane"),
+    Shown("export", "e", "save diff", "export", "Save one diff of all files"),
+    Shown("pane", "tab,shift+tab,right,left", "pane", "pane", "To the diff, and back"),
     *_EVERY,
 )
 RUN = at("run", *_EVERY)
 SINCE = at(
     "since",
-    Shown("all-read", "a", N_("all read"), N_("Mark everything as read; u undoes"), "all_read"),
-    Command("refresh", "f5", N_("refresh"), N_("Look again, on all machines"), "refresh"),
+    Shown("all-read", "a", "all read", "all_read", "Mark everything as read; u undoes"),
+    Command("refresh", "f5", "refresh", "refresh", "Look again, on all machines"),
     *_EVERY,
 )
 INSIGHTS = at(
     "insights",
-    Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)"),
-    Shown("longer", "right_square_bracket", N_("longer"), N_("A longer period"), "period(1)"),
+    Shown("shorter", "left_square_bracket", "shorter", "period(-1)", "A shorter period"),
+    Shown("longer", "right_square_bracket", "longer", "period(1)", "A longer period"),
     Shown(
-        "measure",
-        "m",
-        N_("measure"),
-        N_("What is measured: cost, tokens, messages, sessions"),
-        "metric",
+        "measure", "m", "measure", "metric", "What is measured: cost, tokens, messages, sessions"
     ),
-    Shown(
-        "day-week-month", "b", N_("day/week/month"), N_("Columns of days, weeks or months"), "unit"
-    ),
-    Shown(
-        "stack", "s", N_("stack"), N_("Stack columns by model, by source, or not at all"), "stack"
-    ),
-    Shown("next", "tab", N_("next"), N_("Next grouping"), "tab(1)"),
-    Command("previous", "shift+tab", N_("previous"), N_("Previous grouping"), "tab(-1)"),
-    Command("", "1", N_("time"), N_("Group by time"), "choose(0)"),
-    Command("", "2", N_("model"), N_("Group by model"), "choose(1)"),
-    Command("", "3", N_("source"), N_("Group by source"), "choose(2)"),
-    Command("", "4", N_("tool"), N_("Group by tool"), "choose(3)"),
-    Command("", "5", N_("directory"), N_("Group by directory"), "choose(4)"),
-    Command("", "6", N_("hours"), N_("Group by hours"), "choose(5)"),
-    Command("", "7", N_("biggest"), N_("Group by conversation"), "choose(6)"),
-    Shown("search", "slash", N_("search"), N_("The search for this line, in the list"), "search"),
-    Command("reload", "f5", N_("reload"), N_("Read the store again"), "reload"),
+    Shown("day-week-month", "b", "day/week/month", "unit", "Columns of days, weeks or months"),
+    Shown("stack", "s", "stack", "stack", "Stack columns by model, by source, or not at all"),
+    Shown("next", "tab", "next", "tab(1)", "Next grouping"),
+    Command("previous", "shift+tab", "previous", "tab(-1)", "Previous grouping"),
+    Command("", "1", "time", "choose(0)", "Group by time"),
+    Command("", "2", "model", "choose(1)", "Group by model"),
+    Command("", "3", "source", "choose(2)", "Group by source"),
+    Command("", "4", "tool", "choose(3)", "Group by tool"),
+    Command("", "5", "directory", "choose(4)", "Group by directory"),
+    Command("", "6", "hours", "choose(5)", "Group by hours"),
+    Command("", "7", "biggest", "choose(6)", "Group by conversation"),
+    Shown("search", "slash", "search", "search", "The search for this line, in the list"),
+    Command("reload", "f5", "reload", "reload", "Read the store again"),
     *_EVERY,
 )
 DOCTOR = at(
     "doctor",
-    Shown("look-again", "f5", N_("look again"), N_("Check everything again"), "again"),
-    Shown("copy", "y", N_("copy"), N_("Copy the report, to ask someone with it"), "copy"),
+    Shown("look-again", "f5", "look again", "again", "Check everything again"),
+    Shown("copy", "y", "copy", "copy", "Copy the report, to ask someone with it"),
     *_EVERY,
 )
 HELP = at(
     "help",
-    Shown("filter", "slash", N_("filter"), N_("Type to narrow what is listed"), "filter"),
-    Shown("back", "escape,q,question_mark", N_("back"), N_("Show all again, then back"), "back"),
-    Command("down", "down,j", N_("down"), call="scroll(1)"),
-    Command("up", "up,k", N_("up"), call="scroll(-1)"),
-    Command("page-down", "pagedown,space,ctrl+f", N_("page down"), call="page(1)"),
-    Command("page-up", "pageup,ctrl+b", N_("page up"), call="page(-1)"),
-    Command("half-a-page-down", "ctrl+d", N_("half a page down"), call="page(0.5)"),
-    Command("half-a-page-up", "ctrl+u", N_("half a page up"), call="page(-0.5)"),
-    Command("start", "home,g", N_("start"), call="to(0)"),
-    Command("end", "end,G", N_("end"), call="to(1)"),
+    Shown("filter", "slash", "filter", "filter", "Type to narrow what is listed"),
+    Shown("back", "escape,q,question_mark", "back", "back", "Show all again, then back"),
+    Command("down", "down,j", "down", "scroll(1)"),
+    Command("up", "up,k", "up", "scroll(-1)"),
+    Command("page-down", "pagedown,space,ctrl+f", "page down", "page(1)"),
+    Command("page-up", "pageup,ctrl+b", "page up", "page(-1)"),
+    Command("half-a-page-down", "ctrl+d", "half a page down", "page(0.5)"),
+    Command("half-a-page-up", "ctrl+u", "half a page up", "page(-0.5)"),
+    Command("start", "home,g", "start", "to(0)"),
+    Command("end", "end,G", "end", "to(1)"),
 )
 RAW = at(
     "raw",
-    Shown("copy", "c", N_("copy"), call="copy"),
-    Shown("back", "escape,q,ampersand", N_("back"), call="dismiss(None)"),
+    Shown("copy", "c", "copy", "copy"),
+    Shown("back", "escape,q,ampersand", "back", "dismiss(None)"),
 )
 REFERENCES = at(
     "references",
-    Command("down", "j", N_("down"), call="move(1)"),
-    Command("up", "k", N_("up"), call="move(-1)"),
-    Shown("copy", "c,y", N_("copy"), call="copy"),
-    Shown("back", "escape,q,L", N_("back"), call="dismiss(None)"),
+    Command("down", "j", "down", "move(1)"),
+    Command("up", "k", "up", "move(-1)"),
+    Shown("copy", "c,y", "copy", "copy"),
+    Shown("back", "escape,q,L", "back", "dismiss(None)"),
 )
 PROFILES = at(
     "profiles",
-    Command("down", "j", N_("down"), call="move('down')"),
-    Command("up", "k", N_("up"), call="move('up')"),
-    Shown("all", "a", N_("all profiles as one list"), call="all"),
-    Shown("back", "escape,q,0", N_("back"), call="dismiss(None)"),
+    Command("down", "j", "down", "move('down')"),
+    Command("up", "k", "up", "move('up')"),
+    Shown("all", "a", "all profiles as one list", "all"),
+    Shown("back", "escape,q,0", "back", "dismiss(None)"),
 )
 SEARCHES = at(
     "searches",
-    Command("down", "down", N_("down"), call="move('down')"),
-    Command("up", "up", N_("up"), call="move('up')"),
-    Shown("keep", "ctrl+s", N_("keep ★"), call="keep"),
-    Shown("rename", "f2", N_("rename tag"), call="rename"),
-    Shown("forget", "delete", N_("forget"), call="forget", priority=True),
-    Shown("back", "escape,ctrl+r", N_("back"), call="dismiss(None)"),
+    Command("down", "down", "down", "move('down')"),
+    Command("up", "up", "up", "move('up')"),
+    Shown("keep", "ctrl+s", "keep ★", "keep"),
+    Shown("rename", "f2", "rename tag", "rename"),
+    Shown("forget", "delete", "forget", "forget", priority=True),
+    Shown("back", "escape,ctrl+r", "back", "dismiss(None)"),
 )
 CHOICES = at(
     "choices",
-    Command("down", "down,ctrl+n", N_("down"), call="move(1)"),
-    Command("up", "up,ctrl+p", N_("up"), call="move(-1)"),
-    Shown("back", "escape", N_("back"), call="back"),
+    Command("down", "down,ctrl+n", "down", "move(1)"),
+    Command("up", "up,ctrl+p", "up", "move(-1)"),
+    Shown("back", "escape", "back", "back"),
 )
 DETAILS = at(
     "details",
-    Shown("copy", "c,y", N_("copy"), call="copy"),
-    Shown("changes", "F", N_("changes"), call="dismiss('changes')"),
-    Shown("run", "B", N_("run"), call="dismiss('run')"),
-    Shown("back", "escape,q,i", N_("back"), call="dismiss(None)"),
+    Shown("copy", "c,y", "copy", "copy"),
+    Shown("changes", "F", "changes", "dismiss('changes')"),
+    Shown("run", "B", "run", "dismiss('run')"),
+    Shown("back", "escape,q,i", "back", "dismiss(None)"),
 )
 EXPORTING = at(
     "exporting",
-    Shown("format", "down,ctrl+f", N_("format"), N_("The next format"), "format(1)", priority=True),
-    Shown(
-        "format-before", "up", N_("format"), N_("The format before"), "format(-1)", priority=True
-    ),
-    Shown("secrets", "ctrl+r", N_("secrets"), call="redact", priority=True),
+    Shown("format", "down,ctrl+f", "format", "format(1)", "The next format", priority=True),
+    Shown("format-before", "up", "format", "format(-1)", "The format before", priority=True),
+    Shown("secrets", "ctrl+r", "secrets", "redact", priority=True),
     Shown(
         "everything",
         "ctrl+l",
-        N_("everything"),
-        N_("Rewound and hidden messages too, and in JSONL compacted ones"),
         "everything",
+        "everything",
+        "Rewound and hidden messages too, and in JSONL compacted ones",
         priority=True,
     ),
-    Command("replace", "ctrl+o", N_("replace"), call="replace", priority=True),
-    Shown("back", "escape", N_("back"), call="dismiss(None)"),
+    Command("replace", "ctrl+o", "replace", "replace", priority=True),
+    Shown("back", "escape", "back", "dismiss(None)"),
 )
 RECLAIM = at(
     "reclaim",
-    Shown("run", "y", N_("run it here"), call="go"),
-    Shown("copy-the-command", "c", N_("copy the command"), call="copy"),
-    Shown("back", "escape,q,n", N_("back"), call="dismiss(False)"),
+    Shown("run", "y", "run it here", "go"),
+    Shown("copy-the-command", "c", "copy the command", "copy"),
+    Shown("back", "escape,q,n", "back", "dismiss(False)"),
 )
 PREFLIGHT = at(
     "preflight",
-    Shown("resume", "y", N_("resume"), call="go"),
-    Shown("copy-the-command", "c", N_("copy the command"), call="copy"),
-    Command("down", "down,j", N_("down"), call="scroll(1)"),
-    Command("up", "up,k", N_("up"), call="scroll(-1)"),
-    Shown("back", "escape,q,n", N_("back"), call="dismiss(False)"),
+    Shown("resume", "y", "resume", "go"),
+    Shown("copy-the-command", "c", "copy the command", "copy"),
+    Command("down", "down,j", "down", "scroll(1)"),
+    Command("up", "up,k", "up", "scroll(-1)"),
+    Shown("back", "escape,q,n", "back", "dismiss(False)"),
 )
 TAGGING = at(
     "tagging",
-    Shown("complete", "tab", N_("complete"), call="complete", priority=True),
-    Shown("back", "escape", N_("back"), call="dismiss(None)"),
+    Shown("complete", "tab", "complete", "complete", priority=True),
+    Shown("back", "escape", "back", "dismiss(None)"),
 )
-RENAMING = at("renaming", Shown("back", "escape", N_("back"), call="dismiss(None)"))
-PROGRESS = at("progress", Shown("stop", "escape,c", N_("stop"), call="stop"))
+RENAMING = at("renaming", Shown("back", "escape", "back", "dismiss(None)"))
+PROGRESS = at("progress", Shown("stop", "escape,c", "stop", "stop"))
 DELETING = at(
     "deleting",
-    Shown("delete", "y", N_("delete"), call="go"),
-    Command("down", "down", N_("down"), call="scroll(1)"),
-    Command("up", "up", N_("up"), call="scroll(-1)"),
-    Shown("back", "escape", N_("back"), call="dismiss(False)"),
+    Shown("delete", "y", "delete", "go"),
+    Command("down", "down", "down", "scroll(1)"),
+    Command("up", "up", "up", "scroll(-1)"),
+    Shown("back", "escape", "back", "dismiss(False)"),
 )
-DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(False)"))
+DROPPING = at("dropping", Shown("back", "escape", "back", "dismiss(False)"))
 
 SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, FILE_CHANGES, RUN, SINCE, INSIGHTS, DOCTOR)
 """Screens except the main one, by the prefix of their command ids."""
