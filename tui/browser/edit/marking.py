@@ -1,0 +1,128 @@
+"""What edits act on, the marked conversations or the current ones, and the undo of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hermes_browse.store.api import OpenStore
+from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import N_, _
+
+from ...widgets.list_rows import ListRow
+from ..current import CurrentPanes
+from ..list.marks import conversations_of
+from .undo import Undoable
+
+_RANGE = N_("a range begins here · V again where it ends")
+
+
+class Marking:
+    """Marks conversations, and keeps a journal of what was done with them."""
+
+    def __init__(self, main: CurrentPanes) -> None:
+        self._main = main
+        self.journal: list[Undoable] = []
+        """Changes of this run that can be undone."""
+        self._anchor: str | None = None
+
+    # Marks and targets
+
+    @property
+    def targets(self) -> tuple[Conversation, ...]:
+        """The marked conversations, else the current ones; says so if there are none."""
+        conversations = self._main.marks.conversations or self._main.targets
+        if not conversations:
+            self._main.say(_("no conversation here"))
+        return conversations
+
+    def mark(self) -> None:
+        """Mark or unmark the current conversations; in the list, move to the next row."""
+        main = self._main
+        if not main.targets:
+            main.say(_("nothing to mark here"))
+            return
+        main.marks.toggle(main.targets)
+        if main.rows.has_focus:
+            main.rows.action_move(1)
+        main.redraw_marks()
+
+    def mark_range(self) -> None:
+        """Begin a range, or end it and mark its rows."""
+        main, rows, current = self._main, self._main.rows, self._main.rows.current
+        if current is None or not main.is_row_current:
+            main.say(_("nothing to mark here"))
+            return
+        start = rows.source.index_of(self._anchor) if self._anchor is not None else None
+        if start is None:
+            self._anchor = current.key
+            main.say(_(_RANGE))
+            return
+        self._forget_range()
+        first, last = sorted((start, rows.cursor))
+        main.start("marks", self._mark_rows, first, last)
+
+    def mark_all(self) -> None:
+        """Mark every row of the list, or remove all marks if there are any."""
+        if self._main.marks:
+            self.clear()
+        else:
+            self._main.start("marks", self._mark_rows, 0, len(self._main.rows) - 1)
+
+    async def _mark_rows(self, first: int, last: int) -> None:
+        source, details = self._main.rows.source, self._main.details
+
+        def conversations(store: OpenStore) -> list[Conversation]:
+            rows: Iterable[ListRow] = map(source.row, range(first, last + 1))
+            found = (each for row in rows for each in conversations_of(row))
+            return [details.complete(conversation)[0] for conversation in found]
+
+        self._main.marks.add(await self._main.read(conversations))
+        self._main.redraw_marks()
+
+    def clear(self) -> None:
+        """Remove all marks."""
+        self._main.marks.clear()
+        self._forget_range()
+        self._main.redraw_marks()
+
+    def _forget_range(self) -> None:
+        self._anchor = None
+        self._main.retract(_(_RANGE))
+
+    # Undo
+
+    def done(self, entry: Undoable, touched: Sequence[str]) -> None:
+        """Add a change to the undo journal, report it, and update the list.
+
+        `touched` has the ids of the sessions that were changed, deleted or restored.
+        """
+        self.journal.append(entry)
+        if touched:
+            self.clear()
+        self._main.say(_("{done} · u undoes", done=entry.sentence))
+        self._main.touched = tuple(touched)
+
+    def undo(self) -> None:
+        """Undo the last change, also one that is still being made."""
+        self._main.start_write(self._undo)
+
+    async def _undo(self) -> None:
+        main = self._main
+        if main.writes.is_busy:
+            await main.write(lambda: None)  # its turn comes when those before it are in the journal
+        if not self.journal:
+            main.say(_("nothing to undo"))
+            return
+        entry = self.journal.pop()
+        main.say(_("undoing: {done} …", done=entry.sentence))
+        try:
+            sentence, touched = await main.write(entry.undo)
+        except BrowseError as error:
+            if not isinstance(error, RefusedError):  # it would be refused again
+                self.journal.append(entry)
+            raise
+        if self.journal:
+            sentence += " · " + _("u undoes {count:,} more", count=len(self.journal))
+        main.say(sentence)
+        main.touched = touched
