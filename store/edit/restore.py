@@ -151,7 +151,7 @@ def restore(
     with opened(path) as bundle:
         files = put_back(bundle, sessions_folder, restored | comparison.file_owners)
         tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
-    keep_restored(store, tags, restored)
+    tag_notes = keep_restored(store, tags, restored)
     if not restored and not files.written:
         raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
     index_notes = check_index(store) if check and restored else ()
@@ -163,7 +163,7 @@ def restore(
         sum(comparison.messages[session] for session in restored),
         files.there,
         bool(restored) and not (index_notes or files.notes),
-        (*notes, *index_notes, *files.notes),
+        (*notes, *index_notes, *files.notes, *tag_notes),
         comparison.there,
     )
 

@@ -15,7 +15,7 @@ from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation
 from ..text import printable, text_of
 from ..wording import _, ngettext
-from .notes_file import need_notes
+from .notes_file import NotesError, need_notes
 from .tags import read_tags
 
 _LONGEST = 40
@@ -135,14 +135,23 @@ def undo_tags(store: Store, done: TagChange) -> TagChange:
     return back._replace(sentence=_("undone: {done}", done=done.sentence))
 
 
-def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str]) -> None:
-    """Set the tags of restored sessions, as their deletion has them, unless others are set."""
+def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str]) -> tuple[str, ...]:
+    """Set the tags of restored sessions, as their deletion has them, unless others are set.
+
+    Returns:
+        A sentence if they cannot be written: the sessions themselves are restored then.
+    """
     wanted = [(text_of(session), text_of(tag)) for session, tag in pairs]
     with store.reader() as reader:
         known = read_tags(reader)
         missing = [each for each in wanted if each[0] in restored and each[0] not in known]
-        if missing and reader.notes is not None:
+        if not missing or reader.notes is None:
+            return ()
+        try:
             _write(reader, missing, ())
+        except NotesError as error:
+            return (error.sentence,)
+    return ()
 
 
 def _write(reader: Reader, added: Iterable[Pair], removed: Iterable[Pair]) -> TagChange:

@@ -108,6 +108,17 @@ def test_through_archive_delete_and_restore(store):
     assert tags(store) == {"second": ("deploy",)}
 
 
+def test_restored_without_its_tags(store, tmp_path):
+    """If the file of tags cannot be written, the conversation is restored, and that is told."""
+    store.tag(["first"], ["deploy"])
+    deleted = store.delete(["second"])
+    store.close()
+    (tmp_path / "notes.db").write_bytes(b"no database" * 100)
+    restored = store.restore(deleted.bundle.name)
+    assert set(restored.sessions) == set(CHAIN) and "cannot be used" in restored.notes[-1]
+    assert {each.id for each in store.conversations()} == {"second", "other"}
+
+
 def test_of_one_store(store, tmp_path):
     """Another store with the same ids has tags of its own; one that was moved keeps its own, if
     Hermes gave it an id (0.22)."""
