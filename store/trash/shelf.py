@@ -306,11 +306,12 @@ def discard(path: Path) -> None:
         ) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(path.parent)
-    with contextlib.suppress(OSError):  # `sweep` removes what is left; no word of a chat is in it
-        path.with_suffix(SUM).unlink(missing_ok=True)
-        path.with_suffix(MARKS).unlink(missing_ok=True)
-        if not _paths(path.parent):
-            (path.parent / LINKS).unlink(missing_ok=True)
+    beside = [path.with_suffix(SUM), path.with_suffix(MARKS)]
+    if not _paths(path.parent):
+        beside.append(path.parent / LINKS)
+    for each in beside:
+        with contextlib.suppress(OSError):  # `sweep` removes it later; no word of a chat is in it
+            each.unlink(missing_ok=True)
 
 
 def sweep(trash: Path, now: float) -> None:
