@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, chunks
 from ..connection.stored_values import as_int, first_texts
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
@@ -32,6 +32,8 @@ _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")
 """Text that stands in stored JSON as it is."""
 _PROMPTS = 800
 """Messages of a user that are looked at, to find one that is no summary."""
+_BATCH = 8
+"""As many of them are read at a time."""
 _TELLING = 12
 """Characters: a shorter line may well stand among the unknown ones too, unless the lines around it
 are those of the edit."""
@@ -125,8 +127,8 @@ def _owner(line: Line) -> Edit | None:
     return None if line.is_copied else line.added_by
 
 
-def _owners_by_text(file: TrackedFile, texts: Sequence[str]) -> Mapping[str, list[Edit | None]]:
-    """Return who wrote the lines with a text that were left, as far as that is sure."""
+def _owners_by_text(file: TrackedFile, texts: Sequence[str]) -> defaultdict[str, list[Edit | None]]:
+    """Return who wrote the lines with each text that were left; nobody where that is not sure."""
     around_there = _neighbours(texts)
     left: defaultdict[str, list[Edit | None]] = defaultdict(list)
     unsure: set[str] = set()
@@ -171,8 +173,9 @@ def prompt_before(reader: Reader, session_id: str, message_id: int) -> ChatMessa
         f"SELECT m.id FROM above CROSS JOIN messages m ON m.session_id = above.id "
         f"WHERE {role} = 'user' AND m.id < ? ORDER BY depth, m.id DESC LIMIT {_PROMPTS}"
     )
-    for (found,) in reader.rows(sql, [session_id, message_id]):
-        for message in read_messages_of(reader, [as_int(found)]):
+    ids = [as_int(id) for (id,) in reader.rows(sql, [session_id, message_id])]
+    for some in chunks(ids, _BATCH):
+        for message in read_messages_of(reader, some):
             if message.said and not message.is_hidden:
                 return message
     return None

@@ -207,7 +207,7 @@ def _read_disk(path: str, left: EditedFile) -> str | None:
         return "gone" if left.exists else "same"
     except (OSError, ValueError):
         return None
-    known = left.text()
+    known = left.text()  # before `read`, which takes the text over
     if not left.read(text):
         return "changed"
     return "same" if known == text else None

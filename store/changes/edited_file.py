@@ -176,6 +176,9 @@ class EditedFile:
 
     def delete(self, hunks: Sequence[Hunk], edit: Edit) -> bool:
         """The file was deleted; without hunks it was empty."""
+        removed = sum(line.startswith("-") for hunk in hunks for line in hunk.lines)
+        if removed < len(self.lines):
+            return False
         is_done = self.patch(hunks, edit) if hunks else self.read("")
         if not is_done or self.lines:
             return False

@@ -116,7 +116,10 @@ class _FileCall:
 
     def read(self) -> None:
         """Take over what `read_file` showed."""
-        where = self._resolve(str(self._arguments.get("path")))
+        path = self._arguments.get("path")
+        if not isinstance(path, str):
+            return
+        where = self._resolve(path)
         content, error = self._result.get("content"), self._result.get("error")
         if str(error).startswith(_NOT_FOUND):
             self._replay.take(where, EditedFile.miss)
@@ -174,9 +177,9 @@ class _FileCall:
 
     def _change(self, path: object, step: Step, *facts: object, is_certain: bool = True) -> None:
         """Do a step of this edit; the warning in its result tells of edits by others."""
-        if not path:
+        if not isinstance(path, str) or not path:
             return
-        where = self._resolve(str(path))
+        where = self._resolve(path)
         warning = str(self._result.get("_warning"))
         if _SIBLING in warning:  # is the edit of the other agent known?
             sessions = {edit.session_id for edit in self._replay.file(where).edits}

@@ -70,7 +70,9 @@ def _file(before: str, after: str, lines: deque[str]) -> FileDiff:
     while before and lines[0].startswith("@@ "):
         hunks.append(_hunk(lines))
     told = hunks[-1].lines if hunks else []
-    if told and lines[0] not in ("", "\n"):  # the last line end only separates two files
+    # The last line end only separates two files; a new file has none, so any separates.
+    ends = ("", "\n") if before else ("",)
+    if told and lines[0] not in ends:
         told.append(told.pop().removesuffix("\n"))
     return FileDiff(before, after, hunks)
 

@@ -16,9 +16,6 @@ from test_random_edits import PATH, patch, read, write
 from hermes_browse.store.changes.blame import read_blame
 from hermes_browse.store.connection.connect import Store
 
-Owned = tuple[str, int | None]
-"""A line, and the call that wrote it; None for a line that was written by hand."""
-
 
 def blame_of(document, folder, path, text):
     """The blame of a file of a play."""

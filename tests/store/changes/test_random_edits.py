@@ -137,3 +137,34 @@ def test_a_change_by_hand_is_noticed():
         change = change_by([*calls, *more])
         assert change is not None
         assert change.is_exact is is_exact
+
+
+def text_by(diff, text=None):
+    """What a patch with some diff leaves of the file as it was known first."""
+    calls = [read(text)] if text is not None else []
+    result = {"success": True, "diff": diff, "resolved_path": PATH}
+    replay = Replay()
+    for number, (name, arguments, told) in enumerate([*calls, ("patch", {"path": PATH}, result)]):
+        use = ToolUse(number, "s", name, json.dumps(arguments), None, number)
+        replay_call(replay, use, json.dumps(told), "/w")
+    return replay.files[PATH].versions[0].text()
+
+
+def test_a_new_file_before_an_edit_without_a_diff():
+    """Its last line has no end: what separates it from nothing is the tool's own."""
+    assert text_by(f"--- /dev/null\n+++ b/{PATH}\n+a\n\n") == "a"
+
+
+def test_a_deletion_of_other_lines_changes_nothing():
+    """It says that lines went which are not all of those that are known."""
+    diff = f"--- a/{PATH}\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-b\n"
+    assert text_by(diff, "a\nb\n") == "a\nb\n"
+
+
+def test_a_path_that_is_no_text():
+    """No file is meant."""
+    for call in (
+        ("patch", {"path": ["a"]}, {"success": True}),
+        ("read_file", {}, {"content": "1|a", "file_size": 1}),
+    ):
+        assert change_by([call]) is None
