@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import stat
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
+from typing import Any
 
 from .wording import _
+
+_LARGEST_LIST = 4_000_000
+"""Bytes of a JSON file of Hermes, at most."""
 
 
 class WriteError(OSError):
@@ -143,6 +148,21 @@ def read_regular(path: Path, most: int) -> bytes:
             errno.EFBIG, _("it is larger than {most:,} bytes", most=most), str(path)
         )
     return raw
+
+
+def read_objects(path: Path, key: str = "") -> Sequence[Mapping[str, Any]]:
+    """Read a list of objects from a JSON file of Hermes: the document itself, or, where the
+    document is an object, what it has under a key.
+
+    A file that is missing or damaged has none: Hermes writes it without asking us.
+    """
+    try:
+        text = read_regular(path, _LARGEST_LIST).decode("utf-8-sig", "replace")
+        document = json.loads(text, strict=False)
+    except (OSError, ValueError, RecursionError):
+        return []
+    listed = document.get(key) if isinstance(document, dict) else document
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
 def make_folder(path: Path) -> None:

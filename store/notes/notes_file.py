@@ -21,10 +21,11 @@ from ..wording import _
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS tags "
-    "(store, instance, session, tag, PRIMARY KEY (store, session, tag))",
+    "(store, instance, session, tag, PRIMARY KEY (store, instance, session, tag))",
     "CREATE TABLE IF NOT EXISTS marks "
-    "(store, instance, session, message, PRIMARY KEY (store, session))",
-    "CREATE TABLE IF NOT EXISTS floors (store PRIMARY KEY, instance, message, at)",
+    "(store, instance, session, message, PRIMARY KEY (store, instance, session))",
+    "CREATE TABLE IF NOT EXISTS floors "
+    "(store, instance, message, at, PRIMARY KEY (store, instance))",
 )
 _PATIENCE = 10.0
 """Seconds to wait for another browser, which holds the file for milliseconds."""
@@ -52,10 +53,11 @@ class Notes:
         Raises:
             NotesError: The file cannot be read.
         """
-        if not self._path.exists() or not self._path.stat().st_size:
-            return []
-        with self._opened() as connection:
-            return connection.execute(sql, [*self._origin, *values]).fetchall()
+        with self._refusals():
+            if not self._path.exists() or not self._path.stat().st_size:
+                return []
+            with self._opened() as connection:
+                return connection.execute(sql, [*self._origin, *values]).fetchall()
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[NotesWriter]:
@@ -64,32 +66,37 @@ class Notes:
         Raises:
             NotesError: It cannot be written.
         """
-        with self._opened(is_created=True) as connection:
-            connection.execute("BEGIN IMMEDIATE")
-            for statement in _TABLES:
-                connection.execute(statement)
-            yield NotesWriter(connection, self._origin)
-            connection.execute("COMMIT")
+        with self._refusals():
+            if not self._path.exists():
+                make_folder(self._path.parent)
+                os.close(os.open(self._path, os.O_CREAT | os.O_WRONLY, 0o600))
+            with self._opened() as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in _TABLES:
+                    connection.execute(statement)
+                yield NotesWriter(connection, self._origin)
+                connection.execute("COMMIT")
 
     @contextlib.contextmanager
-    def _opened(self, *, is_created: bool = False) -> Iterator[sqlite3.Connection]:
-        path = self._path
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        with open_regular(self._path):  # no pipe, which SQLite would wait for
+            pass
+        uri = f"{self._path.absolute().as_uri()}?mode=rw"
+        opened = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+        with contextlib.closing(opened) as connection:
+            connection.text_factory = decode
+            yield connection
+
+    @contextlib.contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """Report what keeps the file from being used."""
         try:
-            if is_created and not path.exists():
-                make_folder(path.parent)
-                os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-            with open_regular(path):  # no pipe, which SQLite would wait for
-                pass
-            uri = f"{path.absolute().as_uri()}?mode=rw"
-            opened = sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
-            with contextlib.closing(opened) as connection:
-                connection.text_factory = decode
-                yield connection
+            yield
         except (OSError, *SQLITE_ERRORS) as error:
             raise NotesError(
                 _(
                     "The file of tags and read marks, {path}, cannot be used ({reason}).",
-                    path=path,
+                    path=self._path,
                     reason=error,
                 ),
                 remedy=_("Check its permissions; if it is damaged, move it away."),

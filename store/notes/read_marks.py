@@ -46,8 +46,8 @@ class AllRead(NamedTuple):
 
     sentence: str
     before: Mapping[str, tuple[int, float]]
-    """The floor before, and when it was set, by the name of the place; of a single store it is
-    empty."""
+    """The floor before, and when it was set, by the name of the place, which is `""` for a single
+    store."""
 
 
 def _newest(reader: Reader) -> int:
@@ -60,19 +60,24 @@ def _newest(reader: Reader) -> int:
     )
 
 
+def no_marks(reader: Reader, now: float) -> ReadMarks:
+    """Return the marks of a store that has none yet."""
+    return ReadMarks(_newest(reader), now, have_begun=False)
+
+
 def read_marks(reader: Reader, now: float) -> ReadMarks:
     """Read the marks of a store.
 
     Raises:
         NotesError: The file cannot be used.
     """
-    notes, newest = notes_of(reader), _newest(reader)
+    notes, none = notes_of(reader), no_marks(reader, now)
     if notes is None:
-        return ReadMarks(newest, now)
+        return none._replace(have_begun=True)
     found = notes.rows(_FLOOR)
-    if not found or as_int(found[0][0]) > newest:  # the file is another one, whose ids start over
-        return ReadMarks(newest, now, have_begun=False)
-    rows = notes.rows(f"SELECT session, message FROM marks WHERE {OWN}")
+    if not found or as_int(found[0][0]) > none.floor:  # another file, whose ids start over
+        return none
+    rows = notes.rows(f"SELECT session, max(message) FROM marks WHERE {OWN} GROUP BY session")
     floor, at = found[0]
     marks = {text_of(session): as_int(message) for session, message in rows}
     return ReadMarks(as_int(floor), as_time(at) or now, marks)
@@ -92,20 +97,24 @@ def _set_floor(reader: Reader, floor: int, at: float) -> None:
         notes.rows("INSERT INTO floors VALUES (?1, ?2, ?3, ?4)", floor, at)
 
 
-def mark_read(store: Store, session_ids: Sequence[str], message_id: int) -> None:
-    """Mark a conversation, given all its sessions, as read up to a message; a mark never falls.
+def mark_read(store: Store, session_ids: Sequence[str], message_id: int | None) -> None:
+    """Mark a conversation as read; a mark never falls.
+
+    Args:
+        store: The store.
+        session_ids: All its sessions.
+        message_id: Up to this message; None for all that it has.
 
     Raises:
         NotesError: It cannot be written.
     """
+    mine = f"FROM marks WHERE {OWN} AND session = ?3"
     with store.reader() as reader, need_notes(reader).changing() as notes:
+        read_to = message_id if message_id is not None else _newest(reader)
         for session in session_ids:
-            notes.rows(
-                "INSERT INTO marks VALUES (?1, ?2, ?3, ?4) ON CONFLICT (store, session) "
-                "DO UPDATE SET message = max(message, excluded.message)",
-                session,
-                message_id,
-            )
+            before = as_int(notes.rows(f"SELECT max(message) {mine}", session)[0][0])
+            notes.rows(f"DELETE {mine}", session)
+            notes.rows("INSERT INTO marks VALUES (?1, ?2, ?3, ?4)", session, max(before, read_to))
 
 
 def mark_all_read(store: Store, now: float) -> AllRead:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..connection.connect import Store
 from ..connection.origin import OWN
 from ..connection.reader import Reader, Row
-from ..errors import NotFoundError, RefusedError
+from ..errors import NotFoundError, RefusedError, no_session
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation
 from ..text import printable, text_of
@@ -66,6 +66,13 @@ def clean_tag(typed: str) -> str:
     return name
 
 
+def _is_tag(name: str) -> bool:
+    try:
+        return clean_tag(name) == name
+    except RefusedError:
+        return False
+
+
 def tags_of(conversations: Iterable[Conversation]) -> tuple[TagCount, ...]:
     """Count conversations by tag, the most frequent tag first."""
     counts = Counter(tag for each in conversations for tag in each.tags)
@@ -95,8 +102,7 @@ def change_tags(
         catalog = read_neighbourhood(reader, session_ids, time.time())
         missing = [id for id in session_ids if id not in catalog.sessions]
         if missing:
-            sentence = _("There is no session {session} in this store.")
-            raise NotFoundError(sentence.format(session=missing[0]))
+            raise no_session(missing[0], is_unchanged=True)
         chosen = {catalog.root_of(id): catalog.conversation(id) for id in session_ids}
         sessions = [segment.id for each in chosen.values() for segment in each.segments]
         done = _write(
@@ -118,14 +124,17 @@ def change_tags(
 def rename_tag(store: Store, tag: str, name: str | None) -> TagChange:
     """Give a tag another name wherever it is set, or remove it; errors as of `change_tags`."""
     before, after = clean_tag(tag), clean_tag(name) if name is not None else None
+    if before == after:
+        return TagChange("", (), ())
     with store.reader() as reader:
         sessions = [id for id, tags in read_tags(reader).items() if before in tags]
         if not sessions:
             raise NotFoundError(_("There is no tag #{tag}.", tag=before))
         added = [(session, after) for session in sessions if after is not None]
         done = _write(reader, added, [(session, before) for session in sessions])
-    sentence = _("tag #{old} is now #{new}") if after else _("tag #{old} removed")
-    return done._replace(sentence=sentence.format(old=before, new=after))
+    removed = _("tag #{old} removed", old=before)
+    renamed = _("tag #{old} is now #{new}", old=before, new=after)
+    return done._replace(sentence=renamed if after else removed)
 
 
 def undo_tags(store: Store, done: TagChange) -> TagChange:
@@ -141,7 +150,7 @@ def keep_restored(store: Store, pairs: Iterable[Row], restored: Collection[str])
     Returns:
         A sentence if they cannot be written: the sessions themselves are restored then.
     """
-    wanted = [(text_of(session), text_of(tag)) for session, tag in pairs]
+    wanted = [(text_of(session), text_of(tag)) for session, tag in pairs if _is_tag(text_of(tag))]
     with store.reader() as reader:
         known = read_tags(reader)
         missing = [each for each in wanted if each[0] in restored and each[0] not in known]

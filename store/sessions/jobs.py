@@ -7,12 +7,11 @@ the store, one file per profile (`cron/jobs.py`, 0.19).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..files import read_regular
+from ..files import read_objects
 from .session import Session
 
 # `cron_<job>_20241206_175337`; a suffix distinguishes runs that began in the same second, and a
@@ -20,8 +19,6 @@ from .session import Session
 _RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:[_ ].*)?")
 # `Morning paper · Nov 22 07:00`, followed by ` #2` if another run has that title.
 _TITLE = re.compile(r"(.+) · \S+ \d\d \d\d:\d\d(?: #\d+)?", re.DOTALL)
-_MAX_BYTES = 4_000_000
-"""Largest file of jobs that is read, in bytes."""
 
 
 def job_of(root: Session) -> str | None:
@@ -41,17 +38,9 @@ def name_in_title(title: str | None) -> str:
 def read_job_names(home: Path) -> Mapping[str, str]:
     """Read the names of the jobs in the folder of a store by id, as stored; none if the file is
     missing or damaged."""
-    path = home / "cron" / "jobs.json"
-    try:
-        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig", "replace")
-        document = json.loads(text, strict=False)
-    except (OSError, ValueError, RecursionError):
-        return {}
-    jobs = document.get("jobs") if isinstance(document, dict) else document
-    entries = [each for each in jobs if isinstance(each, dict)] if isinstance(jobs, list) else []
     return {
         each["id"]: each["name"]
-        for each in entries
+        for each in read_objects(home / "cron" / "jobs.json", "jobs")
         if isinstance(each.get("id"), str)
         and isinstance(each.get("name"), str)
         and each["name"].strip()

@@ -16,12 +16,11 @@ from typing import NamedTuple
 from ..connection.failures import SQLITE_ERRORS, decode
 from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_time
-from ..files import read_regular
+from ..files import FileTooLargeError, read_objects, read_regular
 from ..sessions.catalog import Catalog
 from ..sessions.jobs import job_of, read_job_names
 from ..sessions.models import FAR_PAST, Conversation
 from ..text import text_of
-from .waiting import read_objects
 
 _RUNNING = ("claimed", "running")
 _FAILED = ("failed", "unknown")
@@ -77,10 +76,10 @@ def _last_runs(home: Path, names: Mapping[str, str]) -> Iterator[CronRun]:
 
 def _executions(path: Path) -> list[Row] | None:
     """Return the newest rows of Hermes' ledger; None if there is none that can be read."""
-    if not path.is_file():
-        return None
     uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
+        if not path.is_file():
+            return None
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as connection:
             connection.text_factory = decode
             connection.execute("PRAGMA query_only=1")
@@ -88,7 +87,7 @@ def _executions(path: Path) -> list[Row] | None:
                 "SELECT job_id, status, COALESCE(started_at, claimed_at), finished_at, error "
                 "FROM executions ORDER BY claimed_at DESC LIMIT 1000"
             ).fetchall()
-    except SQLITE_ERRORS:  # what is left of it is told by the jobs
+    except (OSError, *SQLITE_ERRORS):  # what is left of it is told by the jobs
         return None
 
 
@@ -112,6 +111,8 @@ def read_output(reader: Reader, job: str, at: float) -> str | None:
         if distance >= _NEAR:
             return None
         return read_regular(near[distance], _MOST_BYTES).decode("utf-8", "replace")
+    except FileTooLargeError as error:
+        return str(error.strerror)
     except OSError:  # Hermes removes the oldest ones
         return None
 

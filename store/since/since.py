@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..messages.preview import with_names
-from ..notes.read_marks import read_marks
+from ..notes.notes_file import NotesError
+from ..notes.read_marks import no_marks, read_marks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Status, View
 from ..sessions.relations import STALE_AFTER, is_ended
@@ -17,7 +18,7 @@ from ..wording import _, ngettext
 from .attention import Attention, Unread
 from .cron_runs import CronRun, CronSessions, read_cron_runs
 from .last_turn import read_turn
-from .unread import find_unread
+from .unread import find_unread, find_written
 from .waiting import find_waiting
 from .wrong import find_wrong, is_error
 
@@ -54,10 +55,17 @@ class Since(NamedTuple):
     """Unix seconds: when all was read, when the marks began, or as asked."""
     items: tuple[SinceItem, ...]
     """Lane by lane, the newest first in each."""
+    notes: tuple[str, ...] = ()
+    """Why some places did not answer."""
 
     def lane(self, name: str) -> tuple[SinceItem, ...]:
         """Return the items of a lane."""
         return tuple(item for item in self.items if item.lane == name)
+
+
+def order(item: SinceItem) -> tuple[int, float]:
+    """Sort items lane by lane, the newest first in each."""
+    return LANES.index(item.lane), -(FAR_PAST if item.at is None else item.at)
 
 
 def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
@@ -67,9 +75,12 @@ def read_attention(reader: Reader, catalog: Catalog, now: float) -> Attention:
     used = takewhile(lambda each: (each.last_active or FAR_PAST) > now - STALE_AFTER, newest_first)
     recent = [each for each in used if _is_shown(each)]
     waiting = (catalog.root_of(each.session_id) for each in find_waiting(reader, recent, now))
-    marks = read_marks(reader, now)
+    try:
+        marks = read_marks(reader, now)
+    except NotesError:  # whoever begins them then is told, and the health check tells too
+        marks = no_marks(reader, now)
     return Attention(
-        find_unread(reader, catalog, now),
+        find_unread(reader, catalog, marks),
         frozenset(root for root in waiting if root is not None),
         sum(1 for _run in _failed_runs(reader, marks.at)),
         marks.have_begun,
@@ -85,8 +96,11 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
         now: Unix seconds.
         after: Take this time instead of the marks.
     """
-    unread = find_unread(reader, catalog, now, after)
-    since = after if after is not None else read_marks(reader, now).at
+    if after is None:
+        marks = read_marks(reader, now)
+        since, unread = marks.at, find_unread(reader, catalog, marks)
+    else:
+        since, unread = after, find_written(reader, catalog, after)
     fresh = [catalog.conversation(root) for root in unread]
     opened = _open(catalog)
     found = [
@@ -98,8 +112,7 @@ def read_since(reader: Reader, catalog: Catalog, now: float, after: float | None
     found += [
         item for item in _running(reader, catalog, opened) if item.conversation_id not in asked
     ]
-    order = {lane: number for number, lane in enumerate(LANES)}
-    found.sort(key=lambda item: (order[item.lane], -(FAR_PAST if item.at is None else item.at)))
+    found.sort(key=order)
     return Since(since, tuple(_named(reader, catalog, found)))
 
 

@@ -12,7 +12,7 @@ from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
 from ..messages.copies import read_identities
 from ..messages.decode import is_hidden, state_of
-from ..notes.read_marks import ReadMarks, read_marks
+from ..notes.read_marks import ReadMarks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation
 from ..text import as_text, text_of
@@ -22,23 +22,17 @@ _Rows = dict[str, dict[int, float | None]]
 """By root id: the ids of messages, with their times."""
 
 
-def find_unread(
-    reader: Reader, catalog: Catalog, now: float, after: float | None = None
-) -> Mapping[str, Unread]:
-    """Find the new messages of all listed conversations.
+def find_written(reader: Reader, catalog: Catalog, after: float) -> Mapping[str, Unread]:
+    """Find the messages since a time, in Unix seconds; returns as `find_unread`."""
+    return _count(reader, catalog, _rows_after(reader, catalog, after))
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        now: Unix seconds.
-        after: Messages since this time are new; None for those behind the read marks.
+
+def find_unread(reader: Reader, catalog: Catalog, marks: ReadMarks) -> Mapping[str, Unread]:
+    """Find the messages behind the read marks, of all listed conversations.
 
     Returns:
         By root id; conversations without new messages are left out.
     """
-    if after is not None:
-        return _count(reader, catalog, _rows_after(reader, catalog, after))
-    marks = read_marks(reader, now)
     newest: dict[str, int] = {}
     for session, id in _newest_ids(reader, marks.floor).items():
         root = catalog.root_of(session)

@@ -7,14 +7,12 @@ restart of the gateway cut off (0.19 to 0.22). A conversation that was ended wai
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_mapping, as_time
-from ..files import read_regular
+from ..files import read_objects
 from ..sessions.models import Conversation
 from ..sessions.relations import is_ended, is_stale
 from ..text import as_text, one_line, text_of
@@ -30,8 +28,6 @@ _PROMISE = re.compile(
 """What an assistant says that means to go on by itself."""
 _SHOWN = 120
 """Code points of what was said that a reason quotes."""
-_MOST_BYTES = 4_000_000
-"""Largest file of Hermes that is read."""
 
 
 def find_waiting(
@@ -136,16 +132,3 @@ def _armed(reader: Reader) -> frozenset[str]:
         f"SELECT s.id FROM sessions s WHERE {reader.schema.session('session_key')} IN ({{keys}})"
     )
     return frozenset(keys | {text_of(row[0]) for row in reader.rows_in(by_key, sorted(keys))})
-
-
-def read_objects(path: Path, key: str = "") -> Sequence[Mapping[str, object]]:
-    """Read a list of objects from a JSON file of Hermes, under a key if one is given; none if the
-    file is missing or damaged: Hermes writes it without asking us."""
-    try:
-        document = json.loads(
-            read_regular(path, _MOST_BYTES).decode("utf-8-sig", "replace"), strict=False
-        )
-    except (OSError, ValueError, RecursionError):
-        return []
-    listed = document.get(key) if key and isinstance(document, dict) else document
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []

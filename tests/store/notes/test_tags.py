@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +15,8 @@ from hermes_browse.store import open_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.notes.notes_file import NotesError
-from hermes_browse.store.notes.tagging import TagCount, clean_tag
+from hermes_browse.store.notes.notes_file import Notes, NotesError
+from hermes_browse.store.notes.tagging import TagCount, clean_tag, keep_restored
 
 CHAIN = ("first", "second")
 
@@ -171,3 +173,32 @@ def test_failures(store, tmp_path):
     assert len(store.conversations()) == 2
     with pytest.raises(NotesError, match="move it away"):
         store.tag(["other"], ["x"])
+
+
+@pytest.mark.parametrize("tag", ["two words", "\x1b[31m", "UPPER"])
+def test_what_is_no_tag_is_not_restored(store, tag):
+    """A deletion is a file that anybody may have changed."""
+    assert keep_restored(store.store, [("other", "deploy"), ("other", tag)], {"other"}) == ()
+    assert tags(store) == {"other": ("deploy",)}
+
+
+def test_a_name_that_it_has_already(store):
+    """Nothing has to be changed."""
+    store.tag(["first"], ["deploy"])
+    done = store.rename_tag("deploy", "#Deploy")
+    assert not done.session_ids and not done.sentence
+    assert tags(store) == {"second": ("deploy",)}
+
+
+def test_a_folder_that_cannot_be_entered(store, tmp_path):
+    """Reading goes on without tags, and a change says why it cannot be made."""
+    folder = tmp_path / "closed"
+    folder.mkdir(0o000)
+    try:
+        if os.access(folder, os.X_OK):
+            pytest.skip("this user may enter every folder")
+        notes = Notes(folder / "notes.db", [str(tmp_path), None])
+        with pytest.raises(NotesError, match="cannot be used"):
+            notes.rows("SELECT 1")
+    finally:
+        folder.chmod(0o700)

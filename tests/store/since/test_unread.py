@@ -216,3 +216,58 @@ def test_another_file(tmp_path):
     history.chains, history.new = {"other": ["other"]}, {"other": 0}
     history.say("other")
     assert history.unread() == {"other": 2}
+
+
+def _identify(history, name):
+    """Give the store an id, as Hermes 0.22 does."""
+    history.change(
+        ("CREATE TABLE IF NOT EXISTS state_meta (key TEXT PRIMARY KEY, value TEXT)", []),
+        ("INSERT OR REPLACE INTO state_meta VALUES ('store_instance_id', ?)", [name]),
+    )
+
+
+def test_another_store_at_the_path(tmp_path):
+    """Each has its own marks and tags, also when the first one comes back."""
+    history = History(tmp_path / "state.db")
+    _identify(history, "one")
+    history.store.mark_all_read(T0)
+    history.say("s0")
+    history.read("s0")
+    history.store.tag(["s0"], ["deploy"])
+    _identify(history, "two")
+    assert history.store.tags() == ()
+    history.store.begin_marks(T0)
+    history.say("s0")
+    assert history.unread() == {"s0": 2}
+    history.store.mark_read(["s0"], 1)
+    history.store.tag(["s0"], ["deploy"])
+    _identify(history, "one")
+    assert history.unread() == {"s0": 2} and history.store.tags()[0].conversations == 1
+    history.store.mark_read(["s0"], None)
+    assert history.unread() == {}
+
+
+def test_an_id_that_comes_later(tmp_path):
+    """A store that Hermes 0.22 has given an id keeps its marks, and its path may change."""
+    history = History(tmp_path / "state.db")
+    history.say("s0")
+    history.store.mark_read(["s0"], None)
+    _identify(history, "one")
+    assert history.unread() == {}
+    history.store.mark_read(["s0"], 1)
+    assert history.unread() == {}
+
+
+def test_a_damaged_file_of_marks(tmp_path):
+    """What waits is told all the same."""
+    history = History(tmp_path / "state.db")
+    asks = '[{"id": "c", "function": {"name": "clarify", "arguments": "{}"}}]'
+    history.change(
+        (
+            "INSERT INTO messages (session_id, role, tool_calls, timestamp) VALUES (?, ?, ?, ?)",
+            ["s0", "assistant", asks, T0],
+        )
+    )
+    (tmp_path / "notes.db").write_bytes(b"no database" * 100)
+    attention = history.store.attention(history.store.catalog(T0), T0)
+    assert attention.waiting == {"s0"} and not attention.have_marks and not attention.unread
