@@ -137,6 +137,14 @@ class NotFoundError(BrowseError):
     code = "not-found"
 
 
+def no_session(session_id: str, *, is_unchanged: bool = False) -> NotFoundError:
+    """Return the error for an id that no session has."""
+    return NotFoundError(
+        _("There is no session {session} in this store.", session=session_id),
+        is_unchanged=is_unchanged,
+    )
+
+
 class AmbiguousError(NotFoundError):
     """Several sessions match the given prefix."""
 

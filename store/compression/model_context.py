@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from itertools import dropwhile
 from typing import NamedTuple
 
 from ..connection.reader import Reader
@@ -204,9 +203,8 @@ class Contexts:
             yield CompactionNote.EDGE
         if any(row.id in self.history.gaps for row in stored[1:]):
             yield CompactionNote.GAP
-        ahead = dropwhile(lambda part: part is not generation, self.history.generations)
-        later = (part for part in ahead if part is not generation)
-        if any(part.segment == generation.segment for part in later):
+        own = [part for part in self.history.generations if part.segment == generation.segment]
+        if own[-1] is not generation:
             yield CompactionNote.PROMPT
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader
-from ..errors import NotFoundError, RefusedError
+from ..errors import RefusedError, no_session
 from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import Conversation, Relation
@@ -92,7 +92,7 @@ def affected_by_delete(catalog: Catalog, session_id: str) -> DeletePlan:
         NotFoundError: There is no such session.
     """
     if session_id not in catalog.sessions:
-        raise NotFoundError(_("There is no session {session} in this store.", session=session_id))
+        raise no_session(session_id)
     children = _children_by_session(catalog)
     found = [catalog.conversation(session_id)]
     deleted: set[str | None] = {segment.id for segment in found[0].segments}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..errors import NotFoundError, RefusedError, WriteUnverifiedError
+from ..errors import RefusedError, WriteUnverifiedError, no_session
 from ..text import as_text, one_line
 from ..wording import N_, _, ngettext
 from .guards import Needs
@@ -192,13 +192,6 @@ def _check_title_is_free(tx: Writer, row: RowChange) -> None:
         )
 
 
-def no_session(session_id: str) -> NotFoundError:
-    """Return the error for an id that no session has."""
-    return NotFoundError(
-        _("There is no session {session} in this store.", session=session_id), is_unchanged=True
-    )
-
-
 def lineage(tx: Writer, session_id: str) -> list[str]:
     """Return the ids of all sessions linked with one, up and down, by a compressed parent.
 
@@ -208,7 +201,7 @@ def lineage(tx: Writer, session_id: str) -> list[str]:
         NotFoundError: There is no such session.
     """
     if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
-        raise no_session(session_id)
+        raise no_session(session_id, is_unchanged=True)
     rows = tx.rows(
         f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
         "down(id) AS (SELECT ?1 UNION SELECT c.id FROM down "

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Generic, TypeVar
 
+from ..connection.reader import Stopped
 from ..errors import (
     QueryInterruptedError,
     RefusedError,
@@ -44,7 +45,7 @@ class Portions(Generic[T]):
 
     items: Sequence[T]
     rows_of: Callable[[T], int]
-    stop: Callable[[], bool] = never
+    stop: Stopped = never
     tell: Callable[[bool], object] = lambda is_waiting: None
     """Receives a report after each portion; True: another program holds the store."""
     spares: bool = False

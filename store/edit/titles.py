@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..errors import BrowseError, RefusedError
+from ..errors import BrowseError, RefusedError, no_session
 from ..text import as_text, one_line
 from ..wording import _
 from .flags import (
@@ -17,7 +17,6 @@ from .flags import (
     RowChange,
     Value,
     change_rows,
-    no_session,
     set_columns,
 )
 from .transaction import Writer
@@ -120,7 +119,7 @@ def _check_session(tx: Writer, session_id: str) -> None:
     hidden = tx.schema.session("hidden", default="0")
     rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not rows:
-        raise no_session(session_id)
+        raise no_session(session_id, is_unchanged=True)
     if rows[0][1] and rows[0][0] == _RESERVED:
         raise RefusedError(
             _("The hidden “{title}” keeps its name: Hermes finds it by that.", title=_RESERVED),

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..connection.reader import Reader
-from ..errors import NotFoundError
+from ..errors import no_session
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import predict_resume, resume_target
 from ..sessions.models import Conversation, ConversationKind, Relation, ResumeTarget, Status
@@ -122,7 +122,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
-        raise NotFoundError(_("There is no session {session} in this store.", session=session_id))
+        raise no_session(session_id)
     target = resume_target(conversation)
     predicted = predict_resume(catalog, target.id, reader.schema.version)
     executable = None if location.demo else find_hermes()

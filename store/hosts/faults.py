@@ -48,6 +48,12 @@ class HostError(StoreError):
         """The remedy alone, without the command that says more; may be empty."""
 
 
+class HostRefusedError(HostError, RefusedError):
+    """A host answers, and refuses."""
+
+    exit_code = RefusedError.exit_code
+
+
 _SAID = (
     ("REMOTE HOST IDENTIFICATION HAS CHANGED", "host-key"),
     ("Host key verification failed", "host-new"),
@@ -170,10 +176,8 @@ def fault(
     found = _FAULTS[kind]
     own = _(found.remedy, **fields)
     sentence = _(found.sentence, **fields)
-    error = HostError(host, found.code or kind, sentence, remedy=remedy or own)
-    if kind == "host-rights":  # it answers, and refuses
-        error.exit_code = RefusedError.exit_code
-    return error
+    error = HostRefusedError if kind == "host-rights" else HostError
+    return error(host, found.code or kind, sentence, remedy=remedy or own)
 
 
 def cannot_start(host: Host, error: OSError | ValueError) -> HostError:

@@ -73,14 +73,14 @@ def _cache_falls(run: Run) -> Iterator[RunMark]:
 
 def _reason(before: Stretch, after: Stretch) -> str:
     """Say what changed from one stretch to the next."""
-    changes = {
-        _(
-            "the model changed from {before} to {after}", before=before.model, after=after.model
-        ): before.model != after.model,
-        _("the system prompt changed"): before.prompt != after.prompt,
-        _("the tools changed"): before.tools != after.tools,
-    }
-    found = [sentence for sentence, has_changed in changes.items() if has_changed]
+    found = []
+    if before.model != after.model:
+        names = {"before": before.model, "after": after.model}
+        found.append(_("the model changed from {before} to {after}", **names))
+    if before.prompt != after.prompt:
+        found.append(_("the system prompt changed"))
+    if before.tools != after.tools:
+        found.append(_("the tools changed"))
     return ", ".join(found) or _("nothing that is stored explains it")
 
 

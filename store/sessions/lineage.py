@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..connection.reader import Reader
-from ..errors import NotFoundError
+from ..errors import no_session
 from ..messages.preview import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
@@ -99,7 +99,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     """
     catalog = read_neighbourhood(reader, [session_id], now)
     if session_id not in catalog.sessions:
-        raise NotFoundError(_("There is no session {session} in this store.", session=session_id))
+        raise no_session(session_id)
     focus = catalog.conversation(session_id)
     target = resume_target(focus)
     predicted = predict_resume(catalog, target.id, reader.schema.version)
