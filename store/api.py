@@ -10,7 +10,7 @@ with open_store() as store:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +19,12 @@ from .call import call, read
 from .changeable import Changeable
 from .connection.connect import Store
 from .connection.reader import chunks
-from .errors import NotFoundError
+from .errors import no_session
 from .hermes.homes import Location, locate, locate_file, notes_file
 from .measurable import Measurable
 from .messages.chat_message import ChatMessage, Reading
 from .sessions.models import Conversation, View
 from .sessions.session import Session
-from .wording import _
 
 if TYPE_CHECKING:
     from .compression.model_context import Memory, ModelContext
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from .sessions.increment import StoreState
     from .sessions.models import Lineage
 
-Stopped = Callable[[], bool]
 _WINDOW = 500
 """Messages of a transcript that are read at once."""
 
@@ -124,9 +122,7 @@ class OpenStore(Measurable, Changeable):
         """
         catalog = self.neighbourhood([session_id], time.time())
         if session_id not in catalog.sessions:
-            raise NotFoundError(
-                _("There is no session {session} in this store.", session=session_id)
-            )
+            raise no_session(session_id)
         rows = self.outline(catalog.conversation(session_id).segments, reading).rows
         for some in chunks([row.id for row in rows], _WINDOW):
             yield from self.messages(some)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from . import later
 from .call import Leased, call, change, changing
 from .connection.connect import Store
+from .connection.reader import Stopped
 from .hermes.homes import sessions_folder, trash_folder
 from .trash.progress import Progress, Tell, never, quiet
 from .wording import _
@@ -76,7 +77,7 @@ class Changeable(Leased):
         self,
         session_ids: Sequence[str],
         *,
-        stopped: Callable[[], bool] = never,
+        stopped: Stopped = never,
         tell: Tell = quiet,
     ) -> Deleted:
         """Move conversations to the trash, all of them or none."""
@@ -92,7 +93,7 @@ class Changeable(Leased):
         only: Sequence[str] | None = None,
         *,
         check: bool = True,
-        stopped: Callable[[], bool] = never,
+        stopped: Stopped = never,
         tell: Tell = quiet,
     ) -> Restored:
         """Restore a deletion, or some of its sessions, from the trash; `check` compares the search
@@ -139,7 +140,7 @@ class Changeable(Leased):
         catalog: Catalog,
         *,
         tell: Callable[[Step], object] = quiet,
-        stop: Callable[[], bool] = never,
+        stop: Stopped = never,
     ) -> Outcome[Deleted]:
         """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
         if self.far is None:

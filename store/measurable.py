@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import later
 from .call import Leased, call, read
+from .connection.reader import Stopped
 from .sessions.session import Session
 from .trash.progress import never
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from .insights.facts import Facts
     from .sessions.catalog import Catalog
 
-Stopped = Callable[[], bool]
 _PIECE = 20_000
 """Messages that are measured at once."""
 

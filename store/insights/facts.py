@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
 from ..cleanup.sizes import REASONING, batches
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader, Row, Stopped
 from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
@@ -81,7 +81,6 @@ _BY_MODEL = f"""
 """What each session used of each model. What the rows of its models leave of its counters goes to
 the model that the session names."""
 
-Stopped = Callable[[], bool]
 Tell = Callable[[float], None]
 """Receives the share done, 0 to 1."""
 

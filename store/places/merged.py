@@ -14,9 +14,9 @@ from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..api import OpenStore, Stopped
+from ..api import OpenStore
 from ..connection.connect import Fingerprint, Store
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Stopped
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
 from ..hermes.homes import Location
 from ..hermes.resume_command import ResumePlan
@@ -35,7 +35,7 @@ from ..sessions.models import Conversation, View
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion
 from ..since.attention import Attention
-from ..since.since import LANES, Since
+from ..since.since import Since, order
 from ..trash.progress import never
 from ..wording import _
 from .hits import merged
@@ -227,17 +227,20 @@ class MergedLease:
         self._ask_all(lambda place, store: store.begin_marks(now))
 
     def _mark_all_read(self, now: float) -> AllRead:
-        answers, _notes = self._ask_all(lambda place, store: store.mark_all_read(now))
+        answers, notes = self._ask_all(lambda place, store: store.mark_all_read(now))
+        if not answers and notes:
+            raise RefusedError(" · ".join(notes))
         before = {place.name: done.before[""] for place, done in answers}
-        return AllRead(_("everything is marked as read"), before)
+        return AllRead(" · ".join([_("everything is marked as read"), *notes]), before)
 
     def _undo_all_read(self, done: AllRead) -> AllRead:
         def undo(place: Place, store: OpenStore) -> None:
             if (before := done.before.get(place.name)) is not None:
                 store.undo_all_read(done._replace(before={"": before}))
 
-        self._ask_all(undo)
-        return done._replace(sentence=_("undone: {done}", done=done.sentence))
+        _answers, notes = self._ask_all(undo)
+        sentence = _("undone: {done}", done=done.sentence)
+        return done._replace(sentence=" · ".join([sentence, *notes]))
 
     # The catalog
 
@@ -416,14 +419,20 @@ def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
 
 
 def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
-    """Return what happened in all places; a place that did not answer has no items."""
+    """Return what happened in all places.
+
+    Raises:
+        RefusedError: None of them answered.
+    """
+    if not answers:
+        raise RefusedError(" · ".join(notes))
     items = [
         item._replace(place=place.name)
-        for lane in LANES
         for place, each in answers
-        for item in place.keys.here(each).lane(lane)
+        for item in place.keys.here(each).items
     ]
-    return Since(min((each.since for _place, each in answers), default=0.0), tuple(items))
+    since = min(each.since for _place, each in answers)
+    return Since(since, tuple(sorted(items, key=order)), tuple(notes))
 
 
 MERGED: Mapping[str, Callable[..., object]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..connection.reader import Stopped
 from ..errors import QueryInterruptedError
 from ..wording import N_, _, ngettext
 
@@ -48,7 +49,7 @@ def never() -> bool:
 class Progress:
     """How far one piece of work is, and whether it is to stop."""
 
-    def __init__(self, stop: Callable[[], bool] = never, tell: Tell = quiet) -> None:
+    def __init__(self, stop: Stopped = never, tell: Tell = quiet) -> None:
         self.stop = stop
         self._tell, self._stage = tell, Stage("saving", 0, 0)
 

@@ -9,12 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 from asking import ASKING, HELLO, asked, failure, remote, until
 from effort import slow_but
-from server import ThrowAwayServer
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
@@ -24,9 +22,6 @@ from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import Hello, Link
 from hermes_browse.store.hosts.remote import Lease
-
-Started = Callable[..., ThrowAwayServer]
-
 
 # Not reached
 

@@ -3,6 +3,7 @@
 import pytest
 from builders import make_store
 from store_builder import T0
+from trashing import run
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.call import CALLS
@@ -172,3 +173,33 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
             assert several.stored_messages([each for each, _state in stored.messages]) == (
                 one.stored_messages([each for each, _state in direct.messages])
             )
+
+
+def test_marks_of_a_place(root, tmp_path):
+    """All of a conversation is read in its own place, in no other one."""
+    with OpenStore(merged_store(root)) as several:
+        several.catalog(NOW)
+        several.begin_marks(NOW)
+        for place in (tmp_path, tmp_path / "profiles" / "work"):
+            run(
+                place / "state.db",
+                "INSERT INTO messages (session_id, role, content, timestamp) "
+                f"VALUES ('s1', 'user', 'again', {NOW})",
+            )
+        catalog = several.catalog(NOW)
+        assert len(several.attention(catalog, NOW).unread) == 2
+        several.mark_read(["s1 work"], None)
+        left = several.attention(several.catalog(NOW), NOW).unread
+        assert list(left) == ["s1 default"]
+
+
+def test_marks_that_no_place_can_keep(root, tmp_path, monkeypatch):
+    """Nothing is said to be done, and nothing to be new since 1970."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "hermes-browse").mkdir()
+    (tmp_path / "hermes-browse" / "notes.db").write_bytes(b"no database" * 100)
+    with OpenStore(merged_store(root)) as several:
+        catalog = several.catalog(NOW)
+        for ask in (lambda: several.mark_all_read(NOW), lambda: several.since(catalog, NOW)):
+            with pytest.raises(RefusedError, match=r"default: .*cannot be used.* · work: "):
+                ask()
