@@ -87,6 +87,15 @@ def test_without_hosts_it_is_this_machine():
     assert call("list --all-hosts").code == 3
 
 
+def test_nobody_answers(machines, tmp_path):
+    """Without a store here: since when is not known, and who did not answer is named."""
+    configure(machines, "down")
+    ended = call("since --all-hosts --json --home", str(tmp_path))
+    assert ended.code == 6 and ended.document["since"] is None and ended.document["new"] == []
+    ended = call("since --all-hosts --home", str(tmp_path))
+    assert ended.code == 6 and "down" in ended.err and "since" not in ended.err
+
+
 def test_one_search_over_everything(machines, tmp_path):
     """Newest first; incomplete as long as one did not answer. A machine without a store of its own
     is no failure."""

@@ -60,6 +60,7 @@ def test_commands_with_a_restricted_key(unchanged, key, tmp_path):
     if key == "read":
         ended = call("--host vps archive", newest)
         assert ended.code == 5 and "--allow-changes" in ended.err
+        assert call("--host vps since --json").document["new"] == [], "it keeps no marks"
 
 
 def test_a_key_whose_program_does_not_know_what_was_asked(unchanged):

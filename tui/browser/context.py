@@ -211,10 +211,12 @@ class Context(StoreScreen[object]):
             store, now = self.opened(), self.clock()
             await self.call(lambda: store.begin_marks(now))
 
-    async def mark_read(self, session_ids: Sequence[str], message_id: int) -> None:
-        """Mark a conversation, given all its sessions, as read up to a message."""
+    async def mark_read(self, session_ids: Sequence[str], message_id: int | None) -> None:
+        """Mark a conversation, given all its sessions, as read up to a message, or all of it; a
+        machine that may only be read keeps no marks."""
         store = self.opened()
-        await self.call(lambda: store.mark_read(session_ids, message_id))
+        with suppress(RefusedError):
+            await self.call(lambda: store.mark_read(session_ids, message_id))
         self.marks_set += 1
 
     def failed(self, error: BrowseError) -> None:

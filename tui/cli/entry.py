@@ -37,9 +37,10 @@ _FLAGS = {
     "--print-command": "print_command",
     "--plain": "plain",
 }
+_NOT_NAMED = ("version", "old", "debug", "json", "all_profiles", "all_hosts")
 _NOTHING_GIVEN = {
     **dict.fromkeys(("command", "home", "profile", "db", "host")),
-    **dict.fromkeys((*_FLAGS.values(), "version", "old", "debug"), False),
+    **dict.fromkeys((*_FLAGS.values(), *_NOT_NAMED), False),
 }
 
 

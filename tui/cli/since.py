@@ -10,7 +10,7 @@ from hermes_browse.store.ages import parse_when
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.since.since import LANES, Since, SinceItem
+from hermes_browse.store.since.since import LANES, Since, SinceItem, order
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -54,14 +54,15 @@ class SinceCommand(ManyStoresCommand[Since]):
         rows = [
             _PlacedItem(place, item) for place, found in answers.answers for item in found.items
         ]
-        since = min(found.since for _place, found in answers.answers)
+        since = min((found.since for _place, found in answers.answers), default=None)
         if arguments.json:
             lanes = {lane: [_json(row) for row in rows if row.item.lane == lane] for lane in LANES}
             print_json({"since": since, **lanes, **answers.facts})
             return
-        rows.sort(key=lambda row: LANES.index(row.item.lane))
+        rows.sort(key=lambda row: order(row.item))
         print_table([*place_columns(answers), *_COLUMNS], rows)
-        note(_("since {time}", time=formats.timestamp(since)))
+        if since is not None:
+            note(_("since {time}", time=formats.timestamp(since)))
 
 
 def _after(arguments: SimpleNamespace, now: float) -> float | None:

@@ -10,7 +10,7 @@ from hermes_browse.store.wording import _
 
 from ..text.formats import hashtags
 from .command_context import CommandContext, Subcommand
-from .output import TableColumn, fields, note, print_json, print_table, print_text
+from .output import TableColumn, fields, note, print_table, print_text
 from .parser import ID, Parser, Valued, add_all
 
 _CHANGES = (
@@ -54,10 +54,10 @@ class TagsCommand(Subcommand):
         counts = context.store.tags()
         context.store.close()
         if context.json:
-            print_json({"tags": [fields(each, "name", "conversations") for each in counts]})
+            context.print_json({"tags": [fields(each, "name", "conversations") for each in counts]})
             return 0
         if done is not None:
-            note(done.sentence)
+            note(done.sentence or _("Nothing had to be changed."))
         print_table(_COLUMNS, list(counts))
         if not counts:
             note(context.advice(_("No tags yet: `hermes-browse tag ID NAME` sets one.")))

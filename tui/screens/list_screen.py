@@ -16,7 +16,7 @@ class ListScreen(SubScreen):
 
     TITLE: ClassVar[str]
     about = ""
-    """What the title stands before: printable."""
+    """Stands behind the title; printable."""
 
     def on_mount(self) -> None:
         self.show_title(_(self.TITLE), self.about)

@@ -10,6 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.notes.read_marks import AllRead
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.names import id_of
 from hermes_browse.store.places.place import Place
@@ -77,7 +78,8 @@ def since_rows(found: Since) -> Iterator[ListRow]:
         if items:
             yield HeadRow(f"{LANE_NAMES[lane]()} · {len(items):,}")
             yield from map(SinceRow, items)
-    if not found.items:
+    yield from map(NoteRow, map(one_line, found.notes))
+    if not found.items and not found.notes:
         yield NoteRow(_("nothing waits for you, nothing went wrong, and nothing is new"))
 
 
@@ -103,7 +105,7 @@ class SinceScreen(ListScreen):
         return OpenStore(self._everywhere or self.main.store, self.main.location)
 
     def content(self) -> ComposeResult:
-        yield ConversationList(id="marks")
+        yield ConversationList(id="items")
 
     def on_unmount(self) -> None:
         super().on_unmount()
@@ -143,29 +145,28 @@ class SinceScreen(ListScreen):
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Show the whole reason, which its line may cut off."""
-        event.stop()
         if isinstance(event.row, SinceRow):
             self.describe(why(event.row.item), by_hand=event.by_hand)
 
     @on(ConversationList.Selected)
     def selected(self, event: ConversationList.Selected) -> None:
         """Read it, in its own profile or on its own machine."""
-        event.stop()
         if not isinstance(event.row, SinceRow):
             return
         item = event.row.item
         place = self._place(item)
         if item.session_id is None:
             self.start("message", self._show_output, place, item)
-        elif place is None:
+        elif place is None or self._everywhere is None:
             self.read_message(item.session_id, item.message_id)
         else:
             own = id_of(item.session_id)
             self.start("message", self._read_there, place, own, place.keys.there(item.message_id))
 
     def _place(self, item: SinceItem) -> Place | None:
-        """Return the place of an item; None for the store of the main screen."""
-        places = self._everywhere.places if self._everywhere is not None else ()
+        """Return the place of an item among several; None in a single store."""
+        store = self._everywhere or self.main.store
+        places = store.places if isinstance(store, MergedStore) else ()
         return next((place for place in places if place.name == item.place), None)
 
     async def _show_output(self, place: Place | None, item: SinceItem) -> None:
@@ -204,8 +205,12 @@ class SinceScreen(ListScreen):
 
     async def _all_read(self) -> None:
         now = self.main.clock()
-        with self._opened() as store:
-            done = await self.main.write(lambda: store.mark_all_read(now))
+
+        def mark() -> AllRead:
+            with self._opened() as store:
+                return store.mark_all_read(now)
+
+        done = await self.main.write(mark)
 
         def undo() -> Undone:
             with self._opened() as again:

@@ -1,6 +1,8 @@
 """What lists know of a conversation beyond its sessions is kept by its root, and put together
 once."""
 
+from browsing import on_demo
+
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.sessions.session import Session
@@ -39,3 +41,19 @@ def test_an_empty_preview_is_read_once():
     assert details.nameless([conversation]) == [conversation]
     details.add([conversation._replace(preview="", rows=0)])
     assert details.nameless([conversation]) == []
+
+
+async def test_an_old_count_is_not_taken_for_a_new_one(tmp_path, monkeypatch):
+    """Opening a conversation counts it, whatever was known of it before."""
+    async with on_demo(tmp_path) as browser:
+        monkeypatch.setattr(browser.screen.listing, "complete", lambda first, last: None)
+        row = browser.screen.rows.source.row(1)
+        conversation, details = row.conversation, browser.screen.details
+        known = details.complete(conversation)[0].rows
+        earlier = [part._replace(last_active=1.0) for part in conversation.segments]
+        old = Catalog(earlier).conversation(conversation.root_id)
+        details.add([old._replace(preview="hello", rows=1000)])
+        assert details.complete(conversation)[0].rows == 1000
+        await browser.press("down")
+        await browser.settle()
+        assert details.complete(conversation)[0].rows == known

@@ -163,3 +163,17 @@ async def test_escape_keeps_what_was_found(bare, monkeypatch):
         assert isinstance(browser.row, HitRow)
         await browser.press("end")
         assert _hits(browser) == found, "what was stopped is not begun again"
+
+
+async def test_a_scan_that_was_stopped_without_a_hit(bare, monkeypatch):
+    """It says that nothing was found until then, not that there is nothing."""
+    gate = _Gate(monkeypatch)
+    async with on_store(bare) as browser:
+        await browser.press("slash")
+        browser.screen.box.value = "zzqq "
+        gate.let(1)
+        await browser.wait_until(lambda: "Esc stops" in browser.status)
+        await browser.pilot.press("escape")
+        gate.let(100)
+        await browser.settle()
+        assert "Nothing found until it was stopped." in browser.text("#list")

@@ -70,3 +70,14 @@ async def test_a_search_and_its_tag(tmp_path):
         assert tagged(browser) == {}
         await browser.press("u")
         assert {tags for tags in tagged(browser).values()} == {("water",)}
+
+
+async def test_another_name(tmp_path):
+    """The card names the tags there are; words become one name."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("T", *"deploy", "enter")
+        browser.screen.edits.rename_tag("deploy")
+        await browser.settle()
+        assert "#deploy 1" in browser.text("#verdict")
+        await browser.press("ctrl+u", *"in", "space", *"review", "enter")
+        assert tagged(browser) == {0: ("in-review",)}

@@ -108,6 +108,15 @@ async def test_all_read_and_back(browser):
     await browser.wait_until(lambda: len(browser.screen.attention.unread) == 3)
 
 
+async def test_in_the_rows_of_hits(browser):
+    """The sign of what is new goes from the results of a search too."""
+    await browser.search("tokens ")
+    assert signs(browser)["Fix"] == ("?", True)
+    browser.screen.rows.focus()
+    await browser.press("A", "a", "escape")
+    await browser.wait_until(lambda: signs(browser)["Fix"] == ("?", False))
+
+
 async def test_reading_marks_what_is_in_sight(browser):
     """The cursor of the list alone reads nothing; in the transcript what is in sight is read."""
     await browser.press("down", "up")

@@ -125,3 +125,14 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path):
         assert "1 session is in the store already" in browser.status
         await browser.press("u")
         assert "old" in session_ids(path)
+
+
+async def test_a_damaged_bundle_is_named(path):
+    """It is shown, with what is wrong, and not restored."""
+    async with on_store(path, NOW) as browser:
+        trash = trash_folder(browser.screen.location)
+        delete(Store(path), ["old"], trash, now=NOW)
+        (bundle,) = trash.glob("*-*.db")
+        bundle.write_bytes(bundle.read_bytes()[:-20])
+        await browser.press("X", "r")
+        assert "damaged" in browser.status.lower() and "old" not in session_ids(path)

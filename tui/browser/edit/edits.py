@@ -20,7 +20,7 @@ from ...text import formats
 from ..current import CurrentPanes
 from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, planning, protected, spared_words
 from .change_cards import RenameCard
-from .tagging import NAME, Tagging
+from .tagging import NAME_CELLS, Tagging
 from .undo import Undoable, Undone, restore_deleted, undo_changes
 
 _AT_ONCE = 200
@@ -194,5 +194,5 @@ def _by_name(change: Change, conversation: Conversation | None) -> Change:
     only."""
     if conversation is None or conversation.title or not conversation.preview:
         return change
-    name = one_line(formats.name(conversation), NAME)
+    name = one_line(formats.name(conversation), NAME_CELLS)
     return change._replace(sentence=change.sentence.replace(conversation.id, f"“{name}”"))

@@ -16,6 +16,7 @@ from hermes_browse.store.notes.tagging import TagCount, clean_tag
 from hermes_browse.store.wording import _
 
 from ...settings.keys.screen_commands import TAGGING
+from ...text import formats
 from ...widgets.card import Card, keys_line
 from ...widgets.text_box import TextBox
 
@@ -79,7 +80,8 @@ class TagCard(Card[None]):
     def _known_line(self) -> Content:
         if not self._known:
             return Content.styled(_("tags are words with spaces between; none yet"), "dim")
-        names = [f"#{each.name} {each.conversations:,}" for each in self._known[:_SHOWN]]
+        most_used = self._known[:_SHOWN]
+        names = [f"{formats.hashtags([each.name])} {each.conversations:,}" for each in most_used]
         return Content.styled("  ".join(names), "dim")
 
     def action_complete(self) -> None:
@@ -92,7 +94,6 @@ class TagCard(Card[None]):
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
         """Hand over the tags, unless one of them is none."""
-        event.stop()
         try:
             tags = [clean_tag(word) for word in event.value.split()]
         except RefusedError as error:

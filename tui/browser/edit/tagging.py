@@ -14,7 +14,7 @@ from .marking import Marking
 from .tag_cards import TagCard
 from .undo import Undoable, Undone
 
-NAME = 60
+NAME_CELLS = 60
 """Cells of the name of a conversation in a sentence."""
 
 
@@ -29,7 +29,7 @@ class Tagging(Marking):
         common = set(conversations[0].tags).intersection(*(each.tags for each in conversations))
         about = formats.counted(len(conversations), "conversation")
         if len(conversations) == 1:
-            about = one_line(formats.name(conversations[0]), NAME)
+            about = one_line(formats.name(conversations[0]), NAME_CELLS)
 
         def submit(tags: list[str]) -> None:
             ids = [conversation.id for conversation in conversations]
@@ -43,9 +43,11 @@ class Tagging(Marking):
 
         def submit(names: list[str]) -> None:
             if names:
-                self.change_tags(OpenStore.rename_tag, tag, names[0])
+                self.change_tags(OpenStore.rename_tag, tag, "-".join(names))
 
-        self._main.app.push_screen(TagCard(_("Rename the tag"), f"#{tag}", [tag], (), submit))
+        known = tags_of(self._main.catalog.chains())
+        about = formats.hashtags([tag])
+        self._main.app.push_screen(TagCard(_("Rename the tag"), about, [tag], known, submit))
 
     def change_tags(self, work: Callable[..., TagChange], *given: object) -> None:
         """Change tags by `work`, called with the store and what is given."""

@@ -156,6 +156,4 @@ class Resuming:
 
     async def _mark_read(self, conversation: Conversation) -> None:
         """Mark as read what the user has just seen in Hermes."""
-        state = await self._main.read(lambda store: store.state())
-        ids = [segment.id for segment in conversation.segments]
-        await self._main.mark_read(ids, state.message)
+        await self._main.mark_read([segment.id for segment in conversation.segments], None)

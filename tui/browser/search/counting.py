@@ -7,10 +7,10 @@ in other profiles. Each suggestion has been counted. Profiles that cannot be sea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 
 from hermes_browse.store.api import OpenStore, open_store
+from hermes_browse.store.connection.reader import Stopped
 from hermes_browse.store.errors import (
     BrowseError,
     QueryInterruptedError,
@@ -97,7 +97,7 @@ def _suggest_here(
     catalog: Catalog,
     view: View,
     now: float,
-    cancelled: Callable[[], bool],
+    cancelled: Stopped,
 ) -> list[SuggestionRow]:
     """Try the query in other views, then other queries in this one."""
     rows: list[SuggestionRow] = []
@@ -124,7 +124,7 @@ def _row(found: Suggestion, where: str, view: View, profile: str = "") -> Sugges
 
 
 def _suggest_profiles(
-    query: Query, location: Location, now: float, cancelled: Callable[[], bool]
+    query: Query, location: Location, now: float, cancelled: Stopped
 ) -> tuple[list[SuggestionRow], tuple[str, ...]]:
     """Count the hits in the stores of the other profiles, opening and closing one after the
     other."""

@@ -279,6 +279,11 @@ class LiveSearch:
         self._main.results = found
         self._main.rows.show(found.rows(self._folds, self._main.details), key=key, top=top)
 
+    def show_attention(self) -> None:
+        """Show in the rows of hits what is new, and what waits."""
+        if self._main.results is not None:
+            self._show(self._main.results)
+
     def fold(self, by: int) -> None:
         """Show more hits of the conversation of the current row (1), or fewer (-1)."""
         main, row = self._main, self._main.rows.current

@@ -164,7 +164,9 @@ class TranscriptLoader:
 
     def _open(self, opening: _Opening) -> None:
         self._is_opening = True
-        detailed = self._main.details.complete(opening.conversation)[0]
+        detailed, is_fresh = self._main.details.complete(opening.conversation)
+        if not is_fresh:
+            detailed = detailed._replace(rows=None)  # counted again with the opening
         self._main.start("transcript", self._read, opening._replace(conversation=detailed))
 
     async def _read(self, opening: _Opening) -> None:
