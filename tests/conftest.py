@@ -125,7 +125,7 @@ def hermes_home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ssh_server(tmp_path: Path) -> Iterator[Callable[..., ThrowAwayServer]]:
-    """Starts SSH servers (tests/hosts/server.py), as `ssh_server(home, "vps", latency=0.05)`, and
+    """Starts SSH servers (tests/helpers/server.py), as `ssh_server(home, "vps", latency=0.05)`, and
     stops them."""
     if shutil.which("ssh") is None:
         pytest.skip("needs the ssh client of OpenSSH")
