@@ -16,8 +16,8 @@ from .trash.progress import Progress, Tell, never, quiet
 from .wording import _
 
 if TYPE_CHECKING:
-    from .cleanup.bulk import Outcome, Step
-    from .cleanup.plan import Plan
+    from .cleanup.bulk import CleanedUp, Outcome, Step
+    from .cleanup.plan import Expected, Plan
     from .edit.delete import Deleted
     from .edit.delete_plan import DeletePlan
     from .edit.flags import Change
@@ -129,12 +129,22 @@ class Changeable(Leased):
         with Store(later.shelf.find(self.trash, name)).reader() as reader:
             return later.delete_plan.sessions_with(reader, texts, time.time())
 
-    def archive_planned(self, plan: Plan) -> Outcome[Change]:
-        """Archive the conversations of a plan; those that it spares stay, even members of a
-        lineage."""
-        return later.bulk.archive_planned(plan, self.archive)
-
+    @changing
     def clean_up(
+        self,
+        expected: Sequence[Expected],
+        catalog: Catalog,
+        *,
+        tell: Callable[[Step], object] = quiet,
+        stopped: Stopped = never,
+    ) -> CleanedUp:
+        """Move the conversations of a plan to the trash, those that are still as expected."""
+        folder = sessions_folder(self.location)
+        return later.bulk.clean_up(
+            self.store, expected, catalog, self.trash, folder, tell=tell, stop=stopped
+        )
+
+    def delete_planned(
         self,
         plan: Plan,
         catalog: Catalog,
@@ -143,9 +153,11 @@ class Changeable(Leased):
         stop: Stopped = never,
     ) -> Outcome[Deleted]:
         """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
-        if self.far is None:
-            folder = sessions_folder(self.location)
-            return later.bulk.delete_planned(
-                self.store, plan, catalog, self.trash, folder, tell=tell, stop=stop
-            )
-        return later.bulk.delete_elsewhere(self.far, plan, self.delete, tell=tell, stop=stop)
+        expected = [planned.expected for planned in plan.selected]
+        cleaned = self.clean_up(expected, catalog, tell=tell, stopped=stop)
+        return later.bulk.outcome_of(plan, cleaned)
+
+    def archive_planned(self, plan: Plan) -> Outcome[Change]:
+        """Archive the conversations of a plan; those that it spares stay, even members of a
+        lineage."""
+        return later.bulk.archive_planned(plan, self.archive)

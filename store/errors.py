@@ -165,8 +165,15 @@ class StoreRefusedError(RefusedError):
     The transaction has not begun, or is rolled back.
     """
 
-    def __init__(self, sentence: str, *, remedy: str = "") -> None:
-        super().__init__(sentence, remedy=remedy, is_unchanged=True)
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        remedy: str = "",
+        advice: Advice = Advice.NONE,
+        is_unchanged: bool = True,
+    ) -> None:
+        super().__init__(sentence, remedy=remedy, advice=advice, is_unchanged=is_unchanged)
 
 
 class WriteFailedError(BrowseError):

@@ -28,8 +28,6 @@ _PIECE = 20_000
 class Measurable(Leased):
     """What is measured and added up in an `OpenStore`; times are Unix seconds."""
 
-    why_changed = read(later.plan.first_change)
-
     def measure(
         self, sessions: Sequence[Session], known: MutableMapping[str, Sizes] | None = None
     ) -> Mapping[str, Sizes]:

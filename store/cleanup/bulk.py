@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from ..connection.connect import Far, Store
+from ..connection.connect import Store
 from ..connection.reader import Reader, Stopped
 from ..edit.delete import Deleted, deleting
 from ..edit.delete_plan import DeletePlan, sort_deletes
@@ -18,7 +18,7 @@ from ..sessions.catalog import Catalog
 from ..sessions.protection import SpareReason
 from ..trash.progress import EVERY, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
-from .plan import Plan, Planned, Spared, first_change
+from .plan import Expected, Plan, Spared, why_changed
 
 Result = TypeVar("Result")
 _STAGES = {"saving": (0.0, 0.25), "deleting": (0.25, 1.0)}
@@ -79,7 +79,7 @@ class Outcome(NamedTuple, Generic[Result]):
     plan: Plan
     """What was done, and what was spared before and meanwhile."""
     results: tuple[Result, ...]
-    """Of each portion elsewhere, else of the whole."""
+    """What was done: one, or none."""
     refused: int
     """Spared meanwhile."""
     left: int = 0
@@ -105,52 +105,33 @@ class Outcome(NamedTuple, Generic[Result]):
         return _("{words}.", words=pgettext("between what was done", "; ").join(parts))
 
 
-class _Run:
-    """A plan that is carried out in portions, with reports."""
+class CleanedUp(NamedTuple):
+    """What became of the conversations of a clean-up, by their ids."""
 
-    def __init__(self, plan: Plan, tell: Tell, stop: Stopped) -> None:
-        self._plan, self._tell, self._stop = plan, tell, stop
-        self._began = time.monotonic()
-        self._stage: Stage | None = None
-        self.progress = Progress(stop, self._tell_stage)
-        self.portions: Portions[Planned] = Portions(
-            plan.selected, lambda planned: planned.rows, stop, self._report, spares=True
-        )
+    deleted: Deleted | None = None
+    """None if nothing was."""
+    done: tuple[str, ...] = ()
+    spared: tuple[tuple[str, str], ...] = ()
+    """Those that have changed, or are protected by now, each with the reason."""
+    left: int = 0
+    doubtful: int = 0
+    error: BrowseError | None = None
 
-    def _tell_stage(self, stage: Stage) -> None:
-        if stage.total >= EVERY:  # too fast to read for fewer messages
-            self._stage = stage
-            self._report(is_waiting=False)
 
-    def _report(self, is_waiting: bool) -> None:
-        done = len(self.portions.done) + len(self.portions.spared)
-        seconds = time.monotonic() - self._began
-        inside = None if is_waiting else self._stage
-        self._tell(Step(done, len(self._plan.selected), seconds, inside, is_waiting))
-
-    def outcome(self, act: Callable[[], None], results: Sequence[Result]) -> Outcome[Result]:
-        """Carry out the plan by `act`, which adds to `results`."""
-        error: BrowseError | None = None
-        try:
-            act()
-        except BrowseError as failed:
-            was_stopped = isinstance(failed, QueryInterruptedError) and self._stop()
-            error = None if was_stopped else failed
-        done, plan = self.portions.done, self._plan
-        if error is not None and done:
-            error.is_unchanged = False  # it speaks of its own portion alone
-        spared = list(plan.spared)
-        for planned, why in self.portions.spared:
-            reason = SpareReason("changed", why.sentence)
-            spared.append(Spared(planned.conversation, reason))
-        return Outcome(
-            plan._replace(selected=tuple(done), spared=tuple(spared)),
-            tuple(results),
-            len(self.portions.spared),
-            self.portions.left,
-            error,
-            self.portions.doubtful,
-        )
+def outcome_of(plan: Plan, cleaned: CleanedUp) -> Outcome[Deleted]:
+    """Return what was done of a plan."""
+    by_id = {planned.conversation.id: planned for planned in plan.selected}
+    changed = (
+        Spared(by_id[id].conversation, SpareReason("changed", why)) for id, why in cleaned.spared
+    )
+    return Outcome(
+        Plan(tuple(by_id[id] for id in cleaned.done), (*plan.spared, *changed)),
+        (cleaned.deleted,) if cleaned.deleted is not None else (),
+        len(cleaned.spared),
+        cleaned.left,
+        cleaned.error,
+        cleaned.doubtful,
+    )
 
 
 def archive_planned(plan: Plan, archive: Callable[..., Change]) -> Outcome[Change]:
@@ -161,41 +142,41 @@ def archive_planned(plan: Plan, archive: Callable[..., Change]) -> Outcome[Chang
     return Outcome(plan, (archive(tips, spared=spared),), 0)
 
 
-def delete_elsewhere(
-    far: Far,
-    plan: Plan,
-    delete: Callable[[list[str]], Deleted],
-    *,
-    tell: Tell = quiet,
-    stop: Stopped = never,
-) -> Outcome[Deleted]:
-    """Delete the conversations of a plan on another machine, by `delete` of its store in portions.
+class _Run:
+    """A clean-up that is carried out in portions, with reports."""
 
-    After each portion, pause for as long as that took, so that a gateway can write. A store that is
-    busy is tried many times, since a clean-up is not urgent. Reports and stops are as of
-    `delete_planned`.
-    """
-    run = _Run(plan, tell, stop)
-    results: list[Deleted] = []
+    def __init__(self, expected: Sequence[Expected], tell: Tell, stop: Stopped) -> None:
+        self._tell = tell
+        self._began = time.monotonic()
+        self._stage: Stage | None = None
+        self.progress = Progress(stop, self._tell_stage)
+        self.portions: Portions[Expected] = Portions(
+            expected, lambda each: each.rows, stop, self._report, spares=True
+        )
+        self.deleted: Deleted | None = None
 
-    def work(conversations: list[Planned]) -> None:
-        if (why := far.call("why_changed", (conversations,), {})) is not None:
-            raise RefusedError(str(why))
-        results.append(delete([planned.conversation.id for planned in conversations]))
+    def _tell_stage(self, stage: Stage) -> None:
+        if stage.total >= EVERY:  # too fast to read for fewer messages
+            self._stage = stage
+            self._report(is_waiting=False)
 
-    return run.outcome(lambda: run.portions.run(work, object), results)
+    def _report(self, is_waiting: bool) -> None:
+        done = len(self.portions.done) + len(self.portions.spared)
+        seconds = time.monotonic() - self._began
+        inside = None if is_waiting else self._stage
+        self._tell(Step(done, len(self.portions.items), seconds, inside, is_waiting))
 
 
-def delete_planned(
+def clean_up(
     store: Store,
-    plan: Plan,
+    expected: Sequence[Expected],
     catalog: Catalog,
     trash: Path,
     sessions_folder: Path | None,
     *,
     tell: Tell = quiet,
     stop: Stopped = never,
-) -> Outcome[Deleted]:
+) -> CleanedUp:
     """Move the conversations of a plan to the trash, into one bundle, and in portions out of the
     store.
 
@@ -204,53 +185,68 @@ def delete_planned(
 
     Args:
         store: That of the plan.
-        plan: What is to be done.
-        catalog: The one that the plan was made from.
+        expected: The conversations of the plan.
+        catalog: Of the whole store.
         trash: The folder of the bundles.
         sessions_folder: As of `delete`.
         tell: Receives a report after each portion.
         stop: Polled between portions.
     """
-    run = _Run(plan, tell, stop)
-    portions, results = run.portions, list[Deleted]()
+    run = _Run(expected, tell, stop)
+    error: BrowseError | None = None
+    try:
+        _delete(store, run, catalog, trash, sessions_folder)
+    except BrowseError as failed:
+        was_stopped = isinstance(failed, QueryInterruptedError) and stop()
+        error = None if was_stopped else failed
+    portions = run.portions
+    if error is not None and portions.done:
+        error.is_unchanged = False  # it speaks of its own portion alone
+    return CleanedUp(
+        run.deleted,
+        tuple(each.id for each in portions.done),
+        tuple((each.id, why.sentence) for each, why in portions.spared),
+        portions.left,
+        portions.doubtful,
+        error,
+    )
 
-    def act() -> None:
-        with store.reader() as reader:
-            plans = _plan_deletes(reader, catalog, portions)
-            if not plans:
-                return
-            planned, now = list(plans.values()), time.time()
-            begun = deleting(store, reader, planned, trash, now, sessions_folder, run.progress)
-            try:
-                with begun as work:
-                    portions.run(
-                        lambda some: work.delete([plans[each.conversation.id] for each in some]),
-                        work.writer.version,
-                    )
-            finally:
-                if portions.done:
-                    results.append(work.finish())
 
-    return run.outcome(act, results)
+def _delete(
+    store: Store, run: _Run, catalog: Catalog, trash: Path, sessions_folder: Path | None
+) -> None:
+    portions = run.portions
+    with store.reader() as reader:
+        plans = _plan_deletes(reader, catalog, portions)
+        if not plans:
+            return
+        planned, now = list(plans.values()), time.time()
+        begun = deleting(store, reader, planned, trash, now, sessions_folder, run.progress)
+        try:
+            with begun as work:
+                portions.run(
+                    lambda some: work.delete([plans[each.id] for each in some]),
+                    work.writer.version,
+                )
+        finally:
+            if portions.done:
+                run.deleted = work.finish()
 
 
 def _plan_deletes(
-    reader: Reader, catalog: Catalog, portions: Portions[Planned]
+    reader: Reader, catalog: Catalog, portions: Portions[Expected]
 ) -> dict[str, DeletePlan]:
     """Plan the delete of each conversation that may still be touched, by its id; spare the
     others."""
-    changed = {
-        planned.conversation.id: RefusedError(why)
-        for planned in portions.items
-        if (why := first_change(reader, [planned])) is not None
+    reasons = {
+        each.id: RefusedError(why)
+        for each in portions.items
+        if (why := why_changed(reader, each)) is not None
     }
-    ids = [planned.conversation.id for planned in portions.items]
-    unchanged = [id for id in ids if id not in changed]
+    unchanged = [each.id for each in portions.items if each.id not in reasons]
     plans, refused = sort_deletes(reader, catalog, unchanged, time.time())
-    reasons = changed | refused
-    for planned in portions.items:
-        if planned.conversation.id in reasons:
-            portions.spared.append((planned, reasons[planned.conversation.id]))
+    reasons |= refused
+    portions.spared += [(each, reasons[each.id]) for each in portions.items if each.id in reasons]
     return {plan.conversation.id: plan for plan in plans}
 
 

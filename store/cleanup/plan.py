@@ -7,7 +7,7 @@ parents, and branches stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
@@ -30,6 +30,18 @@ from .spared import Standing, last_use, standing, why_spared
 PIECE = 20_000
 """Messages that a screen measures at a time: some 30 ms, a delay acceptable for a rule typed
 meanwhile."""
+
+
+class Expected(NamedTuple):
+    """A conversation as a plan knows it: one that is different by now stays."""
+
+    id: str
+    sessions: tuple[str, ...]
+    """Its segments and subagents."""
+    are_open: frozenset[str]
+    """Those of them that have not ended."""
+    rows: int
+    """Their stored messages."""
 
 
 class Planned(NamedTuple):
@@ -81,6 +93,12 @@ class Planned(NamedTuple):
     def cost_usd(self) -> float | None:
         """Cost of its segments and subagents; None if none is known."""
         return known_sum(session.cost_usd for session in self.sessions)
+
+    @property
+    def expected(self) -> Expected:
+        """What must still be so when it goes."""
+        are_open = frozenset(session.id for session in self.sessions if session.ended_at is None)
+        return Expected(self.conversation.id, self.session_ids, are_open, self.rows)
 
     def alone(self) -> Planned:
         """Return it without its subagents."""
@@ -313,24 +331,21 @@ def _planned(delete: DeletePlan, now: float, counts: Mapping[str, int]) -> Plann
     )
 
 
-def first_change(reader: Reader, conversations: Sequence[Planned]) -> str | None:
-    """Return why one of some planned conversations must not be touched any more; None if none has
-    changed.
+def why_changed(reader: Reader, expected: Expected) -> str | None:
+    """Return why a planned conversation must not be touched any more; None if it has not changed.
 
     Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
     """
+    ids = list(expected.sessions)
+    if sum(count_stored_rows(reader, ids).values()) != expected.rows:
+        return _("written to after the plan was made")
     ended = reader.schema.session("ended_at")
     are_open = f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})"
-    for planned in conversations:
-        ids = list(planned.session_ids)
-        if sum(count_stored_rows(reader, ids).values()) != planned.rows:
-            return _("written to after the plan was made")
-        rows = reader.rows_in(are_open, ids)
-        if len(rows) != len(ids):
-            return _("changed after the plan was made: sessions are gone")
-        was_open = {session.id for session in planned.sessions if session.ended_at is None}
-        if any(is_open and id not in was_open for id, is_open in rows):
-            return _("resumed after the plan was made")
+    rows = reader.rows_in(are_open, ids)
+    if len(rows) != len(ids):
+        return _("changed after the plan was made: sessions are gone")
+    if any(is_open and id not in expected.are_open for id, is_open in rows):
+        return _("resumed after the plan was made")
     return None
 
 

@@ -16,7 +16,8 @@ import msgspec
 
 from .. import errors
 from ..call import CALLS
-from ..cleanup.plan import Plan
+from ..cleanup.bulk import CleanedUp, Step
+from ..cleanup.plan import Expected, Plan
 from ..cleanup.retention import RetentionRules
 from ..cleanup.selection import Selection, parse_line
 from ..cleanup.sizes import KnownSizes, Sizes
@@ -48,7 +49,7 @@ from .host import Host
 
 Arguments = Mapping[str, object]
 """Of a call, by name; or types by name."""
-PROTOCOL = 4
+PROTOCOL = 5
 """Changes with the types that travel; both sides must have the same."""
 STRINGS = 400_000
 """Most texts in an answer: a line of many short ones takes far more memory than its bytes."""
@@ -64,7 +65,8 @@ _STAYS = (Catalog, Catalog | None, KnownSizes | None)
 _TYPES = {
     kind.__name__: kind
     for kind in (
-        *(Bundle, Catalog, Change, Deleted, DeletePlan, Facts, FileSpace, Lineage, Memory),
+        *(Bundle, Catalog, Change, CleanedUp, Deleted, DeletePlan, Expected, Facts, FileSpace),
+        *(Lineage, Memory),
         *(
             ModelContext,
             Plan,
@@ -78,6 +80,7 @@ _TYPES = {
             Selection,
             Sizes,
             SpaceMap,
+            Step,
         ),
         *(StoreSummary, Suggestion),
     )
@@ -190,6 +193,8 @@ def _reported(kind: object) -> object:
 
 
 def _encode_hook(value: object) -> object:
+    if isinstance(value, BrowseError):
+        return failure_of(value)
     if isinstance(value, Catalog):
         sessions = list(value.sessions.values())
         return SentCatalog(sessions, value.now, value.exact)
@@ -209,6 +214,9 @@ def _decode_hook(kind: type, value: object) -> object:
     if kind is Facts:
         tables = msgspec.convert(value, dict[str, list[list[str | int | float | None]]])
         return Facts.load(tables, Catalog(()))
+    if kind is BrowseError:
+        failure = msgspec.convert(value, Failure)
+        return _raised(failure, failure.sentence, failure.remedy)
     if kind is Path:
         return Path(str(value))
     if kind is object:  # a value as it is stored
@@ -346,20 +354,32 @@ def failure_of(error: BrowseError) -> Failure:
     return Failure(kind.__name__, error.sentence, error.remedy, error.advice, code)
 
 
+def _raised(said: Failure, sentence: str, remedy: str) -> BrowseError:
+    """Return an error of the program there; its sentence says by itself what was changed."""
+    kind = _KINDS.get(said.kind, BrowseError)
+    error = kind(sentence, remedy=remedy, advice=said.advice, is_unchanged=False)
+    error.exit_code = said.exit_code
+    return error
+
+
 def raised_there(host: Host, line: bytes) -> BrowseError:
     """Return the error of the program there, with its sentence as of here."""
     try:
         said = msgspec.json.decode(line, type=Failure)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return fault(host, "host-noise", said=line[:80].decode("utf-8", "replace"))
+    return error_there(host, said)
+
+
+def error_there(host: Host, said: Failure) -> BrowseError:
+    """Return an error of the program there, with its sentence as of here."""
     kind = _KINDS.get(said.kind, BrowseError)
     if kind is errors.QueryInterruptedError:
         return kind(_("The query was interrupted."))
     text = one_line(f"{said.sentence} {said.remedy}", 800).strip()
     if kind in _OF_THE_HOST:
         error: BrowseError = refused(host, text)
-    else:
-        sentence, remedy = advised(host, text)
-        error = kind(f"{host.name}: {sentence}", remedy=remedy, advice=said.advice)
-    error.exit_code = said.exit_code
-    return error
+        error.exit_code = said.exit_code
+        return error
+    sentence, remedy = advised(host, text)
+    return _raised(said, f"{host.name}: {sentence}", remedy)

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from ..cleanup.bulk import CleanedUp
+from ..cleanup.plan import Expected
 from ..edit.delete import Deleted
 from ..edit.flags import Change, RowChange
 from ..edit.restore import Restored
@@ -16,7 +18,9 @@ from ..edit.titles import Renamed
 from ..errors import BrowseError, WriteInDoubtError
 from ..sessions.session import Session
 from ..text import one_line
+from ..trash.shelf import Bundle
 from ..wording import N_, _
+from .codec import error_there, failure_of
 from .faults import HostError
 from .link import Link
 
@@ -29,6 +33,8 @@ _FLAGS = {
     "unpin": ("pinned", 0, N_("unpinned {conversation}")),
 }
 """Calls that set a flag: its column, its value, and what was done."""
+_FOUND = {*_FLAGS, "rename", "restore", "delete", "clean_up"}
+"""Calls of which the store shows whether they are done."""
 
 
 class Asked(Protocol):
@@ -53,6 +59,9 @@ def carry_out(lease: Asked, name: str, values: Mapping[str, Any]) -> object:
     waiting.start()
     try:
         answer = lease.ask(name, values)
+        if isinstance(answer, CleanedUp) and answer.error is not None:
+            error = error_there(lease.link.host, failure_of(answer.error))
+            answer = answer._replace(error=error)
     except HostError as lost:
         if lost.code not in ("host-lost", "host-silent"):
             raise
@@ -67,19 +76,26 @@ def _recovered(
 ) -> object:
     """Return what was done before the connection was lost."""
     name = lease.link.host.name
+    in_doubt = WriteInDoubtError(
+        _(
+            "{name}: the connection was lost while it changed the store, so nobody knows whether it was done.",
+            name=name,
+        ),
+        remedy=_("Look at the list once {name} is back: nothing is sent again.", name=name),
+    )
+    if call not in _FOUND:
+        raise in_doubt from lost
     try:
         lease.link.reconnect()
         answer = _found(lease, call, values, title)
-    except BrowseError:
-        text = _(
-            "{name}: the connection was lost while it changed the store, so nobody knows whether it was done."
-        )
-        remedy = _("Look at the list once {name} is back: nothing is sent again.")
-        raise WriteInDoubtError(text.format(name=name), remedy=remedy.format(name=name)) from lost
+    except (BrowseError, LookupError):
+        raise in_doubt from lost
     if answer is None:
-        sentence = _("{name}: the connection was lost. So far nothing is changed there.")
+        sentence = _("{name}: the connection was lost. So far nothing is changed there.", name=name)
         remedy = _("Look at the list before you do it again.")
-        raise WriteInDoubtError(sentence.format(name=name), remedy=remedy) from lost
+        raise WriteInDoubtError(sentence, remedy=remedy) from lost
+    if isinstance(answer, CleanedUp) and answer.doubtful:
+        return answer._replace(error=in_doubt)
     return answer
 
 
@@ -117,11 +133,33 @@ def _found(lease: Asked, name: str, values: Mapping[str, Any], title: str | None
         sessions = values.get("only") or (bundle.sessions if bundle is not None else ())
         is_done = sessions and len(_sessions(lease, sessions)) == len(sessions)
         return Restored(values["name"], tuple(sessions), 0, 0, False, ()) if is_done else None
+    if name == "clean_up":
+        return _cleaned_up(lease, values["expected"], bundles)
     ids = values["session_ids"]
-    bundle = next((each for each in bundles if set(ids) <= set(each.sessions)), None)
-    if bundle is None or _sessions(lease, ids):
+    if _sessions(lease, ids):
         return None
-    return Deleted(bundle, (), (), ())
+    return Deleted(_bundle_with(bundles, ids), (), (), ())
+
+
+def _cleaned_up(
+    lease: Asked, expected: Sequence[Expected], bundles: Sequence[Bundle]
+) -> CleanedUp | None:
+    """Return which conversations are gone; nobody knows what becomes of the others."""
+    there = _sessions(lease, [session for each in expected for session in each.sessions])
+    gone = [each for each in expected if there.keys().isdisjoint(each.sessions)]
+    if not gone:
+        return None
+    done = tuple(each.id for each in gone)
+    deleted = Deleted(_bundle_with(bundles, gone[0].sessions), (), (), ())
+    return CleanedUp(deleted, done, doubtful=len(expected) - len(gone))
+
+
+def _bundle_with(bundles: Sequence[Bundle], ids: Sequence[str]) -> Bundle:
+    """Return the newest bundle that has all of some sessions; LookupError if there is none."""
+    for bundle in bundles:
+        if set(ids) <= set(bundle.sessions):
+            return bundle
+    raise LookupError(ids)
 
 
 def _named(host: str, answer: Any) -> Any:

@@ -36,7 +36,7 @@ SERVE = ("serve", "--stdio")
 ANSWER_SECONDS = 90.0
 """How long an answer may take; more than the limit of a question there."""
 CHANGE_SECONDS = 660.0
-"""How long a change may take; more than its limit there."""
+"""How long a change may take without a report; more than its limit there."""
 RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
@@ -119,10 +119,18 @@ class AskedQuestion:
         self._connection.tell({"stop": self._number})
 
     def lines(
-        self, seconds: float = ANSWER_SECONDS, poll: Callable[[], object] = lambda: None
+        self,
+        seconds: float = ANSWER_SECONDS,
+        poll: Callable[[], object] = lambda: None,
+        *,
+        changes: bool = False,
     ) -> Iterator[AnswerLine]:
-        """Yield the lines about it; the last one is its answer. `poll` is called several times a
-        second.
+        """Yield the lines about it; the last one is its answer.
+
+        Args:
+            seconds: How long it may take; a change that reports has its time again.
+            poll: Called several times a second.
+            changes: Whether it changes the store.
 
         Raises:
             HostError: The answer does not come.
@@ -143,6 +151,8 @@ class AskedQuestion:
                 yield line
                 if line.kind not in ("tell", "portion"):
                     return
+                if changes:
+                    until = time.monotonic() + seconds
         finally:
             self._connection.asked.pop(self._number, None)
 

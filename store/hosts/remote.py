@@ -100,7 +100,7 @@ class Lease:
                 question.stop()
 
         seconds = CHANGE_SECONDS if types.changes else ANSWER_SECONDS
-        for line in question.lines(seconds, poll):
+        for line in question.lines(seconds, poll, changes=types.changes):
             if line.kind in types.reports:
                 if callable(report := values.get(line.kind)):
                     report(self._decoded(name, line.value, types.reports[line.kind]))

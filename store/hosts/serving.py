@@ -61,13 +61,15 @@ _END_SECONDS = 5.0
 QUESTION_SECONDS = 60.0
 """How long a question that reads may take."""
 CHANGE_SECONDS = 600.0
-"""How long a change may take; then it is stopped where that is possible, and says what is done."""
+"""How long a change may take without a report; then it is stopped where that is possible, and says
+what is done."""
 _SQLITE_BYTES = 512_000_000
 """Of memory that SQLite may have for all statements together."""
 _PROCESS_BYTES = 2_000_000_000
 """Of memory that the program may have, the stacks of its threads included; macOS does not keep to
 it."""
-_QUESTION_BYTES = 4_000_000
+_QUESTION_BYTES = 8_000_000
+"""Of a line; a clean-up of 100,000 conversations is one."""
 _PROGRESS_BYTES = 1_000_000
 """Of a line about what is done so far; a longer one is not sent."""
 _WAITING_BYTES = 16_000_000
@@ -232,7 +234,7 @@ class _LeaseThread:
         for own in types.own:
             values[own] = server.sizes if own == "known" else server.catalog(self._store, now)
         for kind in types.reports:
-            values[kind] = partial(server.report, asked.id, kind)
+            values[kind] = partial(server.report, asked, kind)
         if types.stops:
             values["stopped"] = lambda: (
                 asked.is_stopped or asked.is_late or (server.has_ended and not asked.changes)
@@ -316,10 +318,12 @@ class Server:
             line = _failed(asked.id, error)
         self._write(line)
 
-    def report(self, number: int | None, kind: str, value: object) -> None:
-        """Send what a call has done so far."""
-        line = _line(number, kind, codec.encode(value))
-        if number is not None and len(line) < _PROGRESS_BYTES:
+    def report(self, asked: _Asked, kind: str, value: object) -> None:
+        """Send what a call has done so far. A change that goes on has its time again."""
+        if asked.changes:
+            asked.until = time.monotonic() + asked.seconds
+        line = _line(asked.id, kind, codec.encode(value))
+        if asked.id is not None and len(line) < _PROGRESS_BYTES:
             self._write(line)
 
     def catalog(self, store: OpenStore, now: float) -> Catalog:

@@ -13,9 +13,12 @@ from builders import DAY, make_store
 from paths import DATA
 
 from hermes_browse.store.cleanup import sizes
+from hermes_browse.store.cleanup.bulk import Outcome, clean_up, outcome_of
+from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
@@ -35,6 +38,14 @@ def opened(path: Path, now: float = NOW) -> Iterator[tuple[Reader, Catalog]]:
     """A reader and the catalog of a store."""
     with Store(path).reader() as reader:
         yield reader, read_catalog(reader, now)
+
+
+def delete_planned(
+    store: Store, plan: Plan, catalog: Catalog, trash: Path, **how: Any
+) -> Outcome[Deleted]:
+    """Carry out a plan."""
+    expected = [planned.expected for planned in plan.selected]
+    return outcome_of(plan, clean_up(store, expected, catalog, trash, None, **how))
 
 
 def chosen(line: str = "", *marks: str) -> Selection:

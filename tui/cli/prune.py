@@ -207,7 +207,7 @@ def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
         return _Done(archived.plan)
     before = store.file_space().free_bytes
     store.close()
-    outcome = carry_out(plan, partial(store.clean_up, plan, catalog))
+    outcome = carry_out(plan, partial(store.delete_planned, plan, catalog))
     for deleted in outcome.results:
         for sentence in deleted.notes:
             note(sentence)

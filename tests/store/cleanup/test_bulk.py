@@ -5,10 +5,10 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from pruning import NOW, chosen, family, opened
+from pruning import NOW, chosen, delete_planned, family, opened
 from trashing import run
 
-from hermes_browse.store.cleanup.bulk import Step, archive_planned, delete_planned
+from hermes_browse.store.cleanup.bulk import Step, archive_planned
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, portions
@@ -52,7 +52,7 @@ def delete(path, plan, **how):
     with opened(path) as (_reader, catalog):
         pass
     trash = path.parent / "trash"
-    return delete_planned(Store(path), plan, catalog, trash, None, **how)
+    return delete_planned(Store(path), plan, catalog, trash, **how)
 
 
 def fail_at_the_third(monkeypatch, error):
@@ -137,7 +137,7 @@ def test_a_store_that_is_gone(path):
     with opened(path) as (_reader, catalog):
         plan = plan_of(path)
     path.rename(path.with_name("away.db"))
-    outcome = delete_planned(Store(path), plan, catalog, path.parent / "trash", None)
+    outcome = delete_planned(Store(path), plan, catalog, path.parent / "trash")
     assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.selected
 
 

@@ -7,10 +7,9 @@ below it.
 import sqlite3
 
 import pytest
-from pruning import chosen
+from pruning import chosen, delete_planned
 from trashing import NOW, dump, family, is_sound, opened, put_back, remove
 
-from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles, transaction
@@ -156,7 +155,7 @@ def test_a_clean_up_counts_what_is_in_doubt(path, tmp_path, arm):
         plan = make_plan(reader, catalog, chosen("", "other", "tip"), NOW)
     assert len(plan.selected) == 2
     arm("done")
-    outcome = bulk.delete_planned(store, plan, catalog, tmp_path / "trash", None)
+    outcome = delete_planned(store, plan, catalog, tmp_path / "trash")
     assert isinstance(outcome.error, WriteInDoubtError)
     assert (
         outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.selected) == 2

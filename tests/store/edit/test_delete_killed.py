@@ -31,8 +31,8 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import drop, list_bundles
 from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.cleanup.bulk import clean_up
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.bulk import delete_planned
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.cleanup.selection import Selection, parse_line
@@ -43,7 +43,8 @@ def prune(store, trash, names):
         catalog = read_catalog(reader, NOW)
         there = [name for name in names if name in catalog.sessions]
         plan = make_plan(reader, catalog, Selection(parse_line("", NOW), frozenset(there)), NOW)
-    error = delete_planned(store, plan, catalog, trash, None).error
+    expected = [planned.expected for planned in plan.selected]
+    error = clean_up(store, expected, catalog, trash, None).error
     if error is not None:
         raise error
 store, trash, chance = Store(Path(sys.argv[1])), Path(sys.argv[2]), random.Random(int(sys.argv[3]))

@@ -7,10 +7,9 @@ import sys
 
 import pytest
 from builders import make_store
-from pruning import NOW, aged, chosen
+from pruning import NOW, aged, chosen, delete_planned
 from trashing import as_before, dump, is_sound, put_back, remove
 
-from hermes_browse.store.cleanup.bulk import delete_planned
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 
@@ -64,7 +63,6 @@ def test_a_plan_is_stopped_within_a_conversation(path):
         plan,
         catalog,
         path.parent / "trash",
-        None,
         tell=tell,
         stop=lambda: bool(stopped),
     )

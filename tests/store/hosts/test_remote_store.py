@@ -143,7 +143,7 @@ class LongAnswers:
         self.starts.append(question.get("from"))
         return self
 
-    def lines(self, seconds, poll):
+    def lines(self, seconds, poll, **_named):
         start = self.starts[-1]
         if start is None:
             failure = Failure("ValueTooLongError", "This is too large.", "")

@@ -151,7 +151,7 @@ class Edits(Tagging):
         main.app.push_screen(card, decided)
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
-        delete = partial(self._main.opened().clean_up, catalog=planned.catalog)
+        delete = partial(self._main.opened().delete_planned, catalog=planned.catalog)
         outcome = await carry_out(self._main, planned, delete)
         deleted = list(outcome.results)
         notes = [note for done in deleted for note in done.notes]

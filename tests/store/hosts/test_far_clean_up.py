@@ -1,0 +1,142 @@
+"""A clean-up on a host: one call, with its progress, and what is known of it when the connection is
+lost."""
+
+import sqlite3
+import time
+
+import pytest
+from asking import remote
+from pruning import chosen
+from trashing import run
+
+from hermes_browse.store.api import open_store
+from hermes_browse.store.errors import StoreRefusedError, WriteInDoubtError
+from hermes_browse.store.hosts.link import AskedQuestion
+from hermes_browse.store.hosts.remote import Lease
+
+MANY = 12
+
+
+@pytest.fixture
+def path(hermes_home):
+    """The store there, with further conversations that nothing protects."""
+    found = hermes_home / "state.db"
+    long_ago = time.time() - 90 * 86_400
+    database = sqlite3.connect(found)
+    with database:
+        for number in range(MANY):
+            database.execute(
+                "INSERT INTO sessions (id, source, started_at, ended_at, end_reason) "
+                "VALUES (?, 'cli', ?, ?, 'user_exit')",
+                [f"old{number}", long_ago, long_ago + 1],
+            )
+            database.execute(
+                "INSERT INTO messages (session_id, role, content, timestamp) "
+                "VALUES (?, 'user', 'hello', ?)",
+                [f"old{number}", long_ago],
+            )
+    database.close()
+    return found
+
+
+def planned(store):
+    """The plan of all these conversations, and the catalog it was made from."""
+    now = time.time()
+    catalog = store.catalog(now)
+    marks = [f"old{number}" for number in range(MANY)]
+    return store.plan(chosen("", *marks), catalog, now), catalog
+
+
+def left(path):
+    """The conversations that are still there."""
+    database = sqlite3.connect(path)
+    rows = database.execute("SELECT id FROM sessions WHERE id LIKE 'old%'").fetchall()
+    database.close()
+    return {row[0] for row in rows}
+
+
+def test_one_call_with_reports(links, server, path, monkeypatch):
+    """One bundle there, which restores it; what has changed meanwhile stays."""
+    asked = []
+    lines = AskedQuestion.lines
+    monkeypatch.setattr(
+        AskedQuestion, "lines", lambda *args, **named: asked.append(1) or lines(*args, **named)
+    )
+    with open_store(remote(links.of(server.host))) as store:
+        plan, catalog = planned(store)
+        assert len(plan.selected) == MANY
+        run(path, "UPDATE sessions SET ended_at = NULL WHERE id = 'old3'")
+        steps = []
+        asked.clear()
+        outcome = store.delete_planned(plan, catalog, tell=steps.append)
+        assert len(asked) == 1
+        assert outcome.error is None and outcome.refused == 1 and left(path) == {"old3"}
+        assert outcome.plan.spared[-1].why.words == "resumed after the plan was made"
+        assert steps[-1].done == steps[-1].total == MANY
+        (deleted,) = outcome.results
+        assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY
+
+
+def test_it_stops_between_two_portions(links, server, path):
+    """What was not begun is as it was."""
+    with open_store(remote(links.of(server.host))) as store:
+        plan, catalog = planned(store)
+        outcome = store.delete_planned(plan, catalog, stop=lambda: True)
+    assert outcome.left + len(outcome.plan.selected) == MANY and outcome.error is None
+    assert len(left(path)) == outcome.left
+
+
+def test_a_store_that_is_not_written_to(links, server, path):
+    """Why is said as of that machine, and once."""
+    with open_store(remote(links.of(server.host))) as store:
+        plan, catalog = planned(store)
+        run(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
+        outcome = store.delete_planned(plan, catalog)
+        with pytest.raises(StoreRefusedError, match=r"^vps: .*odd"):
+            store.delete(["old1"])
+    assert isinstance(outcome.error, StoreRefusedError) and len(left(path)) == MANY
+    said = str(outcome.error)
+    assert said.startswith("vps: ") and said.count("Nothing was changed") == 1
+
+
+def test_the_connection_is_lost_behind_it(links, server, path):
+    """The store there shows that all are gone, and the bundle that has them."""
+    with open_store(remote(links.of(server.host))) as store:
+        plan, catalog = planned(store)
+        server.cut_at = b'"answer": [['
+        outcome = store.delete_planned(plan, catalog)
+        assert outcome.error is None and len(outcome.plan.selected) == MANY and not left(path)
+        (deleted,) = outcome.results
+        assert store.restore(deleted.bundle.name).verified
+
+
+def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeypatch):
+    """What is gone counts as done and can be restored; of the others nobody knows."""
+    ask = Lease.ask
+
+    def half(lease, name, values):
+        if name == "clean_up":
+            ask(lease, name, values | {"expected": values["expected"][:5]})
+            server.cut()
+            return ask(lease, "state", {})
+        return ask(lease, name, values)
+
+    with open_store(remote(links.of(server.host))) as store:
+        plan, catalog = planned(store)
+        monkeypatch.setattr(Lease, "ask", half)
+        outcome = store.delete_planned(plan, catalog)
+        assert len(outcome.plan.selected) == 5 and len(left(path)) == outcome.doubtful == MANY - 5
+        assert isinstance(outcome.error, WriteInDoubtError) and "nobody knows" in str(outcome.error)
+        (deleted,) = outcome.results
+        assert store.restore(deleted.bundle.name).verified and len(left(path)) == MANY
+
+
+@pytest.mark.parametrize("call", ["tag", "mark_all_read"])
+def test_what_no_row_shows_stays_in_doubt(links, server, path, call):
+    """A tag, a mark: nothing of the store says whether they are set."""
+    values = {"tag": (["old1"], ["work"], []), "mark_all_read": (time.time(),)}
+    with open_store(remote(links.of(server.host))) as store:
+        store.state()
+        server.cut_at = b'"answer": '
+        with pytest.raises(WriteInDoubtError, match="nobody knows"):
+            getattr(store, call)(*values[call])
