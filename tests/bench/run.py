@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "helpers"))
 
 SMALL = (300, 10_000)
 LARGE = (3000, 60_000)
-PARTS = ("screen", "store", "writer", "prune")
+PARTS = ("screen", "store", "writer", "prune", "delete")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -72,6 +72,7 @@ def _store(folder: Path, sessions: int, messages: int) -> Path:
 
 def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
     """The parts that can be measured on this system, in order."""
+    import measures_delete
     import measures_store
 
     found: dict[str, Callable[[Bench], list[Line]]] = {}
@@ -85,7 +86,7 @@ def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
             "writer": measures_writer.measure,
             "prune": measures_prune.measure,
         }
-    return found | {"store": measures_store.measure}
+    return found | {"store": measures_store.measure, "delete": measures_delete.measure}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
