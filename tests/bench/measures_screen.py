@@ -173,7 +173,7 @@ def _starting(bench: Bench, starts: _Starts) -> list[Line]:
     bare, ours = in_turns(
         bench.rounds, starts.time_bare, lambda: starts.time_browser(bench.large, row, keys)
     )
-    lines: list[Line] = [Figure("1", "exec → first row / bare Textual app", ours, bare, 0.25)]
+    lines: list[Line] = [Figure("1", "exec → first row / bare Textual app", ours, bare, 0.35)]
     name = "exec → first row / `hermes sessions browse`"
     if not Path(sys.executable).with_name("hermes").exists():
         lines.append(Skipped("1", name, "hermes is not installed beside this Python"))
@@ -196,7 +196,11 @@ def _starting(bench: Bench, starts: _Starts) -> list[Line]:
     )
     lines.append(
         Figure(
-            "2", "exec → letters in the search box / bare app's first frame", keys.typed[1:], bare
+            "2",
+            "exec → letters in the search box / bare app's first frame",
+            keys.typed[1:],
+            bare,
+            1.3,
         )
     )
     return lines

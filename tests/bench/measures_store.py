@@ -137,8 +137,8 @@ def _lists(rounds: int, small: Reader, large: Reader, hermes: Any) -> list[Line]
             )
         ),
     )
-    lines.append(Figure("3", page, ours, theirs, 1 / 100))
-    lines.append(Figure("4", exact, whole, theirs, 1 / 3))
+    lines.append(Figure("3", page, ours, theirs, 1 / 50))
+    lines.append(Figure("4", exact, whole, theirs))
     return lines
 
 
