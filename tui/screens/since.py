@@ -141,6 +141,8 @@ class SinceScreen(ListScreen):
             _("new since {time}", time=formats.timestamp(found.since)),
         )
         self.rows.show(FixedRows(list(since_rows(found))))
+        if not found.items:  # the reason of a row that was under the cursor
+            self.describe("", by_hand=False)
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:

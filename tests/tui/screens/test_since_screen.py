@@ -11,6 +11,7 @@ from store_builder import T0
 from textual.content import Content
 
 from hermes_browse.store.hermes.homes import locate_file
+from hermes_browse.store.since.since import Since
 from hermes_browse.tui.screens.since import SinceRow, SinceScreen
 
 ASKING, BOAT, PAPER = "Fix auth bug #3", "Boating licence", "Board paper"
@@ -106,6 +107,15 @@ async def test_all_read_and_back(browser):
     assert "A 2 wait" in browser.text("#header") and "3 new" not in browser.text("#header")
     await browser.press("u")
     await browser.wait_until(lambda: len(browser.screen.attention.unread) == 3)
+
+
+async def test_the_reason_goes_with_its_row(browser):
+    """The line at the bottom says nothing of what is no longer there."""
+    await browser.press("A")
+    await browser.wait_until(lambda: "(inferred)" in browser.status)
+    browser.app.screen._show(Since(NOW, ()))
+    await browser.settle()
+    assert not lanes(browser) and not browser.status.strip()
 
 
 async def test_in_the_rows_of_hits(browser):
