@@ -111,7 +111,7 @@ class OpenStore(Measurable, Changeable):
     system_prompt = read(later.transcript.read_system_prompt)
     raw_message = read(later.transcript.read_raw)
     image = read(later.decode.read_image)
-    recap = read(later.recap.read_recap)
+    recap = read(later.preview.read_recap)
     details = read(later.details.read_details)
 
     def transcript(self, session_id: str, reading: Reading = Reading.SAID) -> Iterator[ChatMessage]:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .messages import decode as decode
     from .messages import details as details
     from .messages import preview as preview
-    from .messages import recap as recap
     from .messages import transcript as transcript
     from .notes import read_marks as read_marks
     from .notes import tagging as tagging
@@ -135,7 +134,6 @@ _PACKAGES = {
             "decode",
             "details",
             "preview",
-            "recap",
             "transcript",
         ),
         "messages",
