@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from .search import snippets as snippets
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
-    from .sessions import increment as increment
     from .sessions import lineage as lineage
     from .sessions import list_page as list_page
     from .sessions import resolve as resolve
@@ -155,7 +154,6 @@ _PACKAGES = {
     **dict.fromkeys(
         (
             "catalog",
-            "increment",
             "first_page",
             "lineage",
             "list_page",
