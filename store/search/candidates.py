@@ -275,8 +275,7 @@ class Candidates:
         """
         self._block = self._block_size()
         waits_for = after if self._block else None
-        pages = self._blocks(self.pages()) if self._block else self.pages(after)
-        for page in pages:
+        for page in self._blocks(self.pages(None if self._block else after)):
             ids = [each.id for each in sorted(page, reverse=not self.oldest)]
             if waits_for is None:
                 yield ids
@@ -329,24 +328,24 @@ class Candidates:
         total = max(high - low + 1, 1)
         if after is not None:
             low, high = (after + 1, high) if self.oldest else (low, after - 1)
-        sizes = [_FIRST] * len(self.sources.all)
+        size = _FIRST
         while low <= high:
             if self.stopped():
                 self.is_stopped = True
                 return
             first, last = low, high  # the part of the rows that all sources have looked at
             found: dict[int, Candidate] = {}
-            for number, source in enumerate(self.sources.all):
+            for source in self.sources.all:
                 begin, end = max(first, source.low), min(last, source.high)
-                if begin <= end:
-                    page, reached = self._page(source, begin, end, sizes[number])
-                    first, last = (first, reached) if self.oldest else (reached, last)
-                    found |= {
-                        each.id: each for each in page if each.is_certain or each.id not in found
-                    }
-                    sizes[number] = min(sizes[number] * 2, _MOST)
+                if begin > end:
+                    continue
+                page, reached = self._page(source, begin, end, size)
+                first, last = (first, reached) if self.oldest else (reached, last)
+                for each in page:
+                    found.setdefault(each.id, each)
             yield [each for each in found.values() if first <= each.id <= last]
             low, high = (last + 1, high) if self.oldest else (low, first - 1)
+            size = min(size * 2, _MOST)
             if self._scanned:
                 self.progress(1 - max(high - low + 1, 0) / total)
 
