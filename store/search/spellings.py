@@ -164,13 +164,17 @@ def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     return " AND ".join(found) if all(found) else ""
 
 
-def substring_match(reader: Reader, index: FtsIndex, each: Matcher) -> str:
-    """Return for MATCH on the trigram index: rows with a substring, with and without accents, and
-    some more.
+def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
+    """Return for MATCH on the trigram index: rows with the substrings of a group, with and without
+    accents, and some more.
 
     Empty where there is no such expression, or it would be too long.
     """
-    text = each.spelling
+    found = [_substring(reader, index, each.spelling) for each in group if not each.words]
+    return " AND ".join(filter(None, found))
+
+
+def _substring(reader: Reader, index: FtsIndex, text: str) -> str:
     if len(text) < 3:
         return _short_match(reader, index, text)
     accented: dict[str, list[str]] = {}
