@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from .run.run import Run
     from .search.query import Query
     from .sessions.catalog import Catalog
-    from .sessions.increment import StoreState
     from .sessions.models import Lineage
+    from .sessions.session_rows import StoreState
 
 _WINDOW = 500
 """Messages of a transcript that are read at once."""
@@ -51,8 +51,8 @@ class OpenStore(Measurable, Changeable):
     first_page = read(later.first_page.read_first_page)
     neighbourhood = read(later.first_page.read_neighbourhood)
     sessions_after = read(later.session_rows.read_portion)
-    state = read(later.increment.read_state)
-    changes = read(later.increment.read_changes)
+    state = read(later.session_rows.read_state)
+    changes = read(later.session_rows.read_changes)
     with_names = read(later.preview.with_names)
     with_details = read(later.preview.with_details)
     count_rows = read(later.transcript.count_rows)
@@ -75,14 +75,9 @@ class OpenStore(Measurable, Changeable):
     def catalog(self, now: float, known: Catalog | None = None) -> Catalog:
         """Read all conversations; sessions of a `known` catalog that have not changed are used
         again."""
-        return later.increment.catalog_of(self._sessions(), now, known)
-
-    def _sessions(self) -> Iterator[Session]:
-        portion = self.sessions_after(None)
-        yield from portion.sessions
-        while portion.last is not None:
-            portion = self.sessions_after(portion.last)
-            yield from portion.sessions
+        return later.catalog.catalog_of(
+            later.session_rows.read_all(self.sessions_after), now, known
+        )
 
     def increment(
         self, catalog: Catalog, state: StoreState, now: float, touched: Collection[str] = ()
@@ -91,10 +86,10 @@ class OpenStore(Measurable, Changeable):
 
         `touched` are the ids of sessions known to have been changed, deleted or restored since.
         """
-        changes = self.changes(state, later.increment.unseen(catalog, touched))
+        changes = self.changes(state, later.catalog.unseen(catalog, touched))
         if changes is None:
             return None
-        return later.increment.updated(catalog, changes, now, touched)
+        return later.catalog.updated(catalog, changes, now, touched)
 
     @call
     def lineage(self, session_id: str, now: float | None = None) -> Lineage:
@@ -111,7 +106,7 @@ class OpenStore(Measurable, Changeable):
     system_prompt = read(later.transcript.read_system_prompt)
     raw_message = read(later.transcript.read_raw)
     image = read(later.decode.read_image)
-    recap = read(later.recap.read_recap)
+    recap = read(later.preview.read_recap)
     details = read(later.details.read_details)
 
     def transcript(self, session_id: str, reading: Reading = Reading.SAID) -> Iterator[ChatMessage]:

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from .messages import decode as decode
     from .messages import details as details
     from .messages import preview as preview
-    from .messages import recap as recap
     from .messages import transcript as transcript
     from .notes import read_marks as read_marks
     from .notes import tagging as tagging
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from .search import snippets as snippets
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
-    from .sessions import increment as increment
     from .sessions import lineage as lineage
     from .sessions import list_page as list_page
     from .sessions import resolve as resolve
@@ -135,7 +133,6 @@ _PACKAGES = {
             "decode",
             "details",
             "preview",
-            "recap",
             "transcript",
         ),
         "messages",
@@ -157,7 +154,6 @@ _PACKAGES = {
     **dict.fromkeys(
         (
             "catalog",
-            "increment",
             "first_page",
             "lineage",
             "list_page",

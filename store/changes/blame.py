@@ -89,7 +89,7 @@ def _read_uses(
 ) -> tuple[list[ToolUse], Mapping[str, Session]]:
     """Read the calls about files of a name, and the sessions of these calls and those above."""
     query = parse(f"file:{query_word(name)}")
-    scope = make_scope(reader, compile_filters(query, now), None)
+    scope = make_scope(reader, compile_filters(query, now))
     found = sorted(Search(reader, query, scope).count(0).sessions)
     naming = name if _PLAIN.fullmatch(name) else ""
     sql = (

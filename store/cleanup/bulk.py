@@ -14,8 +14,7 @@ from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
-from ..sessions.catalog import Catalog
-from ..sessions.protection import SpareReason
+from ..sessions.catalog import Catalog, SpareReason
 from ..trash.progress import EVERY, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Expected, Plan, Spared, why_changed

@@ -16,9 +16,8 @@ from ..edit.delete_plan import DeletePlan, affected_by_delete
 from ..messages.transcript import count_stored_rows
 from ..search.scope import compile_filters, roots_in
 from ..search.terms import fold
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import Catalog, SpareReason
 from ..sessions.models import Conversation, known_sum
-from ..sessions.protection import SpareReason
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..wording import _

@@ -7,9 +7,8 @@ from collections.abc import Callable, Container, Iterable, Set
 from enum import StrEnum
 
 from ..ages import age_words
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import Catalog, SpareReason, why_protected
 from ..sessions.models import FAR_PAST, Conversation
-from ..sessions.protection import SpareReason, why_protected
 from ..sessions.relations import STALE_AFTER, idle_seconds, is_ended, is_stale
 from ..wording import _, pgettext
 

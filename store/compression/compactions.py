@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..messages.copies import read_identities
+from ..messages.transcript import read_identities
 from ..sessions.session import Session
 from ..wording import N_
 from .blocks import RowBlock, find_blocks, find_merged, find_originals, sent_of

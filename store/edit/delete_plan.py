@@ -15,9 +15,8 @@ from weakref import WeakKeyDictionary
 from ..connection.reader import Reader
 from ..errors import RefusedError, no_session
 from ..messages.transcript import count_stored_rows
-from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.catalog import Catalog, read_catalog, why_protected
 from ..sessions.models import Conversation, Relation
-from ..sessions.protection import why_protected
 from ..sessions.resolve import resolve_session
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy, read_sessions

@@ -11,8 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from .block_kinds import CALL, KINDS, Block
-from .summaries import split_summary, without_injections
+from .block_kinds import CALL, KINDS, Block, split_summary, without_injections
 
 SPEAKERS = ("user", "assistant")
 """Roles whose texts may hold a compaction summary; that of a tool only looks like one, if at

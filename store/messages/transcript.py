@@ -12,17 +12,18 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Row
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.session import Session
 from ..text import as_text, text_of
 from .chat_message import ChatMessage, Reading, RowInfo, State
-from .copies import find_copies, with_repeated_head
 from .decode import is_hidden, select, state_of, to_message
 
 SLICE = 5000
 """Rows that one statement reads."""
+_IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
+"""Columns that are equal in rows for the same message."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
 
@@ -62,6 +63,57 @@ def _read_rows(reader: Reader, session_id: str, segment: int) -> list[RowInfo]:
     return infos
 
 
+def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, Row]:
+    """Read what is equal in rows for the same message, by id."""
+    columns = ", ".join(map(reader.schema.message, _IDENTITY))
+    rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", ids)
+    return {as_int(row[0]): row[1:] for row in rows}
+
+
+def _find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
+    """Find the rows of one session that repeat another, given its rows in order of id: compaction in
+    place inserts the messages it keeps again.
+
+    Rows of equal `display_order` (0.22) are one message. Without it, rows that differ only in
+    their state are, and so is a live row that repeats the compacted tail right after a summary.
+
+    Returns:
+        Copy → the row to show: the live row, else the newest (Hermes 0.22, display order).
+    """
+    if not any(row.state is State.COMPACTED for row in rows):
+        return {}
+    kept = [row for row in rows if row.state is not State.REWOUND]
+    unordered = [row for row in kept if row.order is None]
+    identities = read_identities(reader, [row.id for row in unordered])
+
+    def message_of(row: RowInfo) -> object:
+        if row.order is not None:
+            return row.order
+        return row.timestamp, identities.get(row.id, row.id)
+
+    by_rank = sorted(kept, key=lambda row: (row.state is State.LIVE, row.id))
+    shown = {message_of(row): row.id for row in by_rank}  # the last one of each message
+    copies = {row.id: shown[message_of(row)] for row in kept}
+    others = [row for row in unordered if row.id in identities and copies[row.id] == row.id]
+    copies = {copy: row for copy, row in copies.items() if copy != row}
+    return copies | _repeated_tail(others, identities)
+
+
+def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Row]) -> dict[int, int]:
+    """Find the end of the compacted rows that the live rows repeat, after at most one summary
+    row."""
+    compacted = [row.id for row in rows if row.state is State.COMPACTED]
+    last = max(compacted, default=0)
+    live = [row.id for row in rows if row.state is State.LIVE and row.id > last]
+    old, new = ([identities[id] for id in ids] for ids in (compacted, live))
+    for start in (0, 1):
+        for length in range(min(len(live) - start, len(compacted)), 0, -1):
+            is_begun = old[-length] == new[start]
+            if is_begun and old[-length:] == new[start : start + length]:
+                return dict(zip(compacted[-length:], live[start:], strict=False))
+    return {}
+
+
 def is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
     """Tell whether a row is part of a reading.
 
@@ -86,7 +138,7 @@ def read_outline(
     for index, session_id in enumerate(session_ids):
         rows = _read_rows(reader, session_id, index)
         if reading is not Reading.LIVE:
-            copies |= find_copies(reader, rows)
+            copies |= _find_copies(reader, rows)
         every += rows
     shown, gaps = _select(every, reading, copies, len(session_ids) - 1)
     return Outline(session_ids, tuple(shown), gaps, copies)
@@ -162,34 +214,21 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the chat messages that `read_outline` shows by default, by session; sessions without
     rows are left out.
 
-    SQLite counts them, but for sessions in which rows may repeat others, or need decoding.
+    SQLite counts them, but for sessions that were compacted in place, so that rows may repeat
+    others, and those with rows that need decoding.
     """
-    names = ("role", "display_kind", "display_metadata", "display_order", "timestamp")
-    role, kind, metadata, order, time = map(reader.schema.message, names)
+    names = ("role", "display_kind", "display_metadata")
+    role, kind, metadata = map(reader.schema.message, names)
     active, compacted = reader.schema.active(), reader.schema.compacted()
-    kept = f"({active} = 1 OR {compacted} = 1)"
-    key = f"COALESCE({order}, {time})"
-    by_session = (
-        "SELECT m.session_id AS session, "
-        f"sum({kept} AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden') AS shown, "
-        f"sum({metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} NOT IN (0, 1)) "
-        "AS unclear, "
-        f"max(CASE WHEN {compacted} = 1 AND {active} <> 1 THEN m.id END) AS last_compacted, "
-        f"sum({kept}) AS kept, sum({kept} AND {order} IS NOT NULL) AS ordered, "
-        f"sum({kept} AND typeof({key}) IN ('integer', 'real')) AS keyed, "
-        f"count(DISTINCT CASE WHEN {kept} THEN {key} END) AS keys "
-        "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1"
-    )
     rows = reader.rows_in(
-        "SELECT session, shown, unclear OR last_compacted IS NOT NULL AND NOT "
-        "(kept = keyed AND keyed = keys AND ordered IN (0, kept)) AS is_unclear, "
-        f"CASE WHEN NOT ordered THEN last_compacted END FROM ({by_session})",
+        f"SELECT m.session_id, "
+        f"sum({active} = 1 AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden'), "
+        f"max({metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} <> 0) "
+        "FROM messages m WHERE m.session_id IN ({keys}) GROUP BY 1",
         session_ids,
     )
-    counts = {text_of(session): as_int(shown) for session, shown, _unclear, _last in rows}
-    undecided = {text_of(session) for session, _shown, is_unclear, _last in rows if is_unclear}
-    last_compacted = {text_of(row[0]): as_int(row[3]) for row in rows if row[3] is not None}
-    for session in undecided | with_repeated_head(reader, last_compacted):
+    counts = {text_of(session): as_int(shown) for session, shown, _is_unclear in rows}
+    for session in [text_of(session) for session, _shown, is_unclear in rows if is_unclear]:
         counts[session] = len(read_outline(reader, [Session(session, "")]).rows)
     return counts
 

@@ -30,10 +30,9 @@ from ..search.filters import Vocabulary
 from ..search.found import Found, Suggestion
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
-from ..sessions.increment import StoreState
 from ..sessions.models import Conversation, View
 from ..sessions.session import Session
-from ..sessions.session_rows import SessionsPortion
+from ..sessions.session_rows import SessionsPortion, StoreState
 from ..since.attention import Attention
 from ..since.since import Since, order
 from ..trash.progress import never

@@ -35,11 +35,9 @@ from .spellings import (
 from .terms import Group, Span
 
 _NEWEST = 350
-"""Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
-ten begins so, and a prefix of few letters makes FTS5 merge a good part of the index before the
-first row."""
-_TRIED = 500
-"""Rows with the rest of a query that are read before the index is queried for such a prefix."""
+"""Rows, with the other words of a query, that are read before an index is queried for a prefix: they
+fill a page where one word in ten begins so, and a prefix of few letters makes FTS5 merge a good part
+of the index before the first row."""
 _MOST_TRUNCATED = 1000
 """Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
 _FIRST, _MOST = 64, 2000
@@ -71,7 +69,7 @@ class _Source(NamedTuple):
     """On `messages m`."""
     low: int
     high: int
-    is_certain: bool
+    is_certain: bool = False
 
 
 _ALL_ROWS = Condition("SELECT id FROM messages WHERE id")
@@ -136,8 +134,9 @@ class Sources:
         does not hold."""
         schema = self._reader.schema
         words, trigram = schema.fts, schema.trigram
+        substrings = ""
         if schema.is_index_stale:
-            words = trigram = None
+            words = None
             stale = _(
                 "Hermes has marked the search index as stale: the rows themselves are scanned."
             )
@@ -145,11 +144,10 @@ class Sources:
         elif words is None:
             none = _("There is no search index to use: the rows themselves are scanned.")
             self.notes.append(none)
-        substrings = "" if words is None or trigram is None else self._substrings(trigram, group)
-        if words is None or not (substrings or any(each.words for each in group)):
-            self._scan(may_have(group))
-            return
-        if trigram is not None and substrings:
+        elif trigram is not None and "where" not in trigram.definition.lower():
+            # In files that Hermes 0.20 and later has made, it leaves out the output of tools.
+            substrings = substring_match(self._reader, trigram, group)
+        if words is not None and trigram is not None and substrings:
             self.engines.add("trigram")
             self._add(_found_by(trigram, substrings), may_have(group))
             self._add_gaps(trigram, group)
@@ -159,21 +157,13 @@ class Sources:
                 self._add(_found_by(words, '^ "json"'), may_have(group))
             if escapes := escapes_match(self._reader, words, group):
                 self._add(_found_by(words, escapes))
-        else:
+            self._add_gaps(words, group)
+        elif words is not None and any(each.words for each in group):
             self.engines.add("fts5")
             self._add_words(group, words)
-        self._add_gaps(words, group)
-
-    def _substrings(self, trigram: FtsIndex, group: Group) -> str:
-        """Return for MATCH on the trigram index: rows with the substrings of a group.
-
-        Empty where there is no such expression, and for an index that leaves out tool output, as
-        in files that Hermes 0.20 and later has made.
-        """
-        if "where" in trigram.definition.lower():
-            return ""
-        found = [substring_match(self._reader, trigram, each) for each in group if not each.words]
-        return " AND ".join(filter(None, found))
+            self._add_gaps(words, group)
+        else:
+            self._scan(may_have(group))
 
     def _add_words(self, group: Group, index: FtsIndex) -> None:
         """Add the rows with words.
@@ -182,35 +172,22 @@ class Sources:
         with the other words are read before, or the newest rows if there are none: they may fill
         the page.
         """
-        literal = may_have([each for each in group if not each.is_plain])
         low, high = rest = self.edges
         if any(each.is_prefix for each in group):
-            match = loose_match(self._reader, index, group)
-            middle = self._middle(index, match)
+            others = loose_match(self._reader, index, group)
+            ids = _found_by(index, others) if others else _ALL_ROWS
+            order = "ASC" if self._oldest else "DESC"
+            sql = f"{ids.sql} BETWEEN ? AND ? ORDER BY 1 {order} LIMIT 1 OFFSET {_NEWEST}"
+            found = self._reader.value(sql, [*ids.values, low, high])
+            middle = self.edges[self._oldest] if found is None else as_int(found)
             first, rest = (middle, high), (low, middle - 1)
             if self._oldest:
                 first, rest = (low, middle), (middle + 1, high)
-            if match:
-                self._add(_found_by(index, match), literal, first)
-            else:
-                self._add(_ALL_ROWS, may_have(group), first)
-        plain, joined = plain_match(group), joined_match(self._reader, index, group)
-        self._add(_found_by(index, plain), literal, rest, is_certain=self._is_plain)
+            self._add(ids, may_have(group), first)
+        literal = may_have([each for each in group if not each.is_plain])
+        self._add(_found_by(index, plain_match(group)), literal, rest, is_certain=self._is_plain)
+        joined = joined_match(self._reader, index, group)
         self._add(_found_by(index, joined), may_be_joined(group), rest)
-
-    def _middle(self, index: FtsIndex, match: str) -> int:
-        """Return the last of the first rows that an index finds, or of all there are; without
-        MATCH, of the newest or oldest rows."""
-        low, high = self.edges
-        if not match:
-            return low + _NEWEST if self._oldest else high - _NEWEST
-        order = "ASC" if self._oldest else "DESC"
-        sql = (
-            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? ORDER BY rowid {order} "
-            f"LIMIT 1 OFFSET {_TRIED}"
-        )
-        last = self._reader.value(sql, [match])
-        return self.edges[self._oldest] if last is None else as_int(last)
 
     def _add_gaps(self, index: FtsIndex, group: Group) -> None:
         """Add the rows that an index lacks, and those it holds only a part of."""
@@ -275,8 +252,7 @@ class Candidates:
         """
         self._block = self._block_size()
         waits_for = after if self._block else None
-        pages = self._blocks(self.pages()) if self._block else self.pages(after)
-        for page in pages:
+        for page in self._blocks(self.pages(None if self._block else after)):
             ids = [each.id for each in sorted(page, reverse=not self.oldest)]
             if waits_for is None:
                 yield ids
@@ -329,24 +305,24 @@ class Candidates:
         total = max(high - low + 1, 1)
         if after is not None:
             low, high = (after + 1, high) if self.oldest else (low, after - 1)
-        sizes = [_FIRST] * len(self.sources.all)
+        size = _FIRST
         while low <= high:
             if self.stopped():
                 self.is_stopped = True
                 return
             first, last = low, high  # the part of the rows that all sources have looked at
             found: dict[int, Candidate] = {}
-            for number, source in enumerate(self.sources.all):
+            for source in self.sources.all:
                 begin, end = max(first, source.low), min(last, source.high)
-                if begin <= end:
-                    page, reached = self._page(source, begin, end, sizes[number])
-                    first, last = (first, reached) if self.oldest else (reached, last)
-                    found |= {
-                        each.id: each for each in page if each.is_certain or each.id not in found
-                    }
-                    sizes[number] = min(sizes[number] * 2, _MOST)
+                if begin > end:
+                    continue
+                page, reached = self._page(source, begin, end, size)
+                first, last = (first, reached) if self.oldest else (reached, last)
+                for each in page:
+                    found.setdefault(each.id, each)
             yield [each for each in found.values() if first <= each.id <= last]
             low, high = (last + 1, high) if self.oldest else (low, first - 1)
+            size = min(size * 2, _MOST)
             if self._scanned:
                 self.progress(1 - max(high - low + 1, 0) / total)
 

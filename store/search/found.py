@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Stopped
 from ..messages.chat_message import Hit
 from ..messages.preview import with_names
-from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, View
 from ..trash.progress import never
@@ -22,7 +22,7 @@ from .coverage import read_coverage
 from .engine import Answer, Search, Total, until
 from .filters import EVERYTHING, Filter
 from .query import Query, parse, query_word, unknown_filters
-from .scope import Conditions, Scope, compile_filters, make_scope, roots_in
+from .scope import Conditions, Scope, compile_filters, make_scope
 from .snippets import read_context
 from .terms import Term, TermKind
 
@@ -77,9 +77,7 @@ def find_hits(
     """
     now = time.time() if now is None else now
     query = parse(query, now=now) if isinstance(query, str) else query
-    conditions = compile_filters(query, now, view)
-    whole = _whole(reader, catalog, conditions, now)
-    scope = make_scope(reader, conditions, whole)
+    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
     search = Search(
         reader,
         query,
@@ -90,31 +88,20 @@ def find_hits(
         stopped=until(stopped, _PATIENCE),
         progress=tell,
     )
-    named = _titles(whole, search, scope, titles) if whole is not None else ()
-    shown = tuple(with_names(reader, named))
+    shown = tuple(with_names(reader, _titles(search, titles)))
 
     def found(answer: Answer) -> Found:
-        return Found(answer, shown, conversations_of(reader, whole, answer.hits, now))
+        return Found(answer, shown, conversations_of(reader, scope.catalog, answer.hits, now))
 
     return found(search.page(limit, after=after, portion=lambda so_far: portion(found(so_far))))
 
 
-def _whole(
-    reader: Reader, catalog: Catalog | None, conditions: Conditions, now: float
-) -> Catalog | None:
-    """Return the catalog, read in full if the conditions need that."""
-    if (catalog is not None and catalog.exact) or not conditions.needs_catalog:
-        return catalog
-    return read_catalog(reader, now)
-
-
-def _titles(catalog: Catalog, search: Search, scope: Scope, most: int) -> list[Conversation]:
+def _titles(search: Search, most: int) -> list[Conversation]:
     """Return the newest conversations whose titles, or else ids, contain all words."""
-    query = search.query
-    if not query.groups or query.in_reasoning or query.files or not most:
+    query, (_rows, sessions, catalog) = search.query, search.scope
+    if catalog is None or not query.groups or query.in_reasoning or query.files:
         return []
     words = [each.term.text for each in search.compiled.groups[0]]
-    sessions = scope.sessions
     roots = (root for root in catalog.named(words) if sessions is None or root in sessions)
     return [catalog.conversation(root) for root in islice(roots, most)]
 
@@ -145,8 +132,7 @@ def count(
     seconds: float = 20.0,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
-    conditions = compile_filters(query, now, view)
-    scope = make_scope(reader, conditions, _whole(reader, catalog, conditions, now))
+    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
     ends = until(stopped, seconds)
     return Search(reader, query, scope, prefix_last=True, stopped=ends).count(0)
 
@@ -165,7 +151,7 @@ class Suggestion:
     """`hits` counts conversations, not messages: the query only narrows the list."""
 
 
-def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
+def asks_for_conversations(query: Query, conditions: Conditions | Scope) -> bool:
     """Whether a query only narrows the list: it has no terms, and all its filters test
     conversations."""
     return not query.groups and bool(query.filters) and conditions.rows == EVERYTHING
@@ -182,27 +168,25 @@ def count_matches(
 ) -> Suggestion | None:
     """Count the hits of a query that is typed for a second, or its conversations if it only narrows
     the list; None for none."""
-    conditions = compile_filters(query, now, view)
-    whole = _whole(reader, catalog, conditions, now)
-    return _counted(reader, query, conditions, whole, stopped)
+    scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
+    return _counted(reader, query, scope, stopped)
 
 
 def _counted(
     reader: Reader,
     query: Query,
-    conditions: Conditions,
-    catalog: Catalog | None,
+    scope: Scope,
     stopped: Stopped,
     text: str = "",
     *,
     is_typed: bool = True,
 ) -> Suggestion | None:
     """Count what a query finds; `text` is what is different from another one."""
-    if is_typed and catalog is not None and asks_for_conversations(query, conditions):
-        number = len(roots_in(reader, conditions, catalog))
+    if is_typed and scope.catalog is not None and asks_for_conversations(query, scope):
+        number = len({scope.catalog.root_of(each) for each in scope.sessions or ()})
         return Suggestion(text, query.text, number, False, of_list=True) if number else None
-    scope, ends = make_scope(reader, conditions, catalog), until(stopped, _SECONDS)
     is_open = is_typed and not text  # what is suggested is taken with a space behind it
+    ends = until(stopped, _SECONDS)
     total = Search(reader, query, scope, prefix_last=is_open, stopped=ends).count()
     return Suggestion(text, query.text, total.count, total.at_least) if total.count else None
 
@@ -238,10 +222,9 @@ def suggest(
             break
         parsed = parse(wider, now=now)
         conditions = compile_filters(parsed, now, view, sources=sources, roles=roles)
-        catalog = _whole(reader, catalog, conditions, now)
-        found.append(
-            _counted(reader, parsed, conditions, catalog, stopped, text, is_typed=is_typed)
-        )
+        scope = make_scope(reader, conditions, catalog, now)
+        catalog = scope.catalog
+        found.append(_counted(reader, parsed, scope, stopped, text, is_typed=is_typed))
     return tuple(filter(None, found))
 
 
@@ -276,20 +259,20 @@ def read_hit_page(
 ) -> HitPage:
     """Search; `limit` is the most hits (0 for all), `context` the messages before and after each."""
     conditions = compile_filters(query, now, view, sources=sources, roles=roles)
-    catalog = _whole(reader, None, conditions, now)
-    search = Search(reader, query, make_scope(reader, conditions, catalog), sort=sort)
+    scope = make_scope(reader, conditions, now=now)
+    search = Search(reader, query, scope, sort=sort)
     answer = search.page(limit)
     suggestions: tuple[Suggestion, ...] = ()
     uncovered = ""
     if not answer.hits:
         suggestions = suggest(
-            reader, query, catalog, view, now, sources=sources, roles=roles, is_typed=False
+            reader, query, scope.catalog, view, now, sources=sources, roles=roles, is_typed=False
         )
         uncovered = read_coverage(reader).reason if query.groups else ""
     return HitPage(
         answer,
         _total(search, answer),
-        conversations_of(reader, catalog, answer.hits, now),
+        conversations_of(reader, scope.catalog, answer.hits, now),
         [read_context(reader, hit, context) if context else [] for hit in answer.hits],
         suggestions,
         uncovered,

@@ -16,12 +16,12 @@ from ..wording import _
 from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter
 from .terms import Matcher, Term, TermKind, matcher
 
-_NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
 # A quote opens only at the start of a word or of a filter's value. One dash excludes; two begin an
-# option of a command line, which is as literal as any word.
+# option of a command line, which is as literal as any word, and so is `source://`.
 _TOKEN = re.compile(
     r"(?P<negated>-(?=[^\s-]))?"
-    rf'(?:(?P<key>(?ai:{"|".join(FILTER_KEYS)})):(?="))?'
+    rf"(?:(?P<key>(?ai:{'|'.join(FILTER_KEYS)})):(?!//)"
+    rf"|(?P<number>(?ai:{'|'.join(NUMBER_KEYS)}))(?P<op>>=|<=|>|<|:|=))?"
     r'(?:"(?P<quoted>[^"]*)"(?P<star>(?(key)|\*?))|(?P<unpaired>"?)(?P<word>\S*))'
 )
 _OPERATORS = ("AND", "OR", "NOT")
@@ -83,21 +83,9 @@ class Query:
 EMPTY = Query("")
 
 
-class _Token:
-    """A part of the text between white space; a quoted one may contain some."""
-
-    def __init__(self, match: re.Match[str]) -> None:
-        self.start, self.end = match.span()
-        self.is_quoted = match["quoted"] is not None
-        self.text = match["quoted"] if self.is_quoted else match["word"]
-        self.key = (match["key"] or "").lower()
-        """Of a filter with a quoted value."""
-        self.negated, self.is_starred = bool(match["negated"]), bool(match["star"])
-
-    def is_operator(self, *, any_case: bool = False) -> bool:
-        """Whether it is AND, OR or NOT."""
-        word = self.text.upper() if any_case else self.text
-        return not (self.is_quoted or self.negated) and word in _OPERATORS
+def _is_operator(token: re.Match[str], *, any_case: bool = False) -> bool:
+    """Whether a token is AND, OR or NOT."""
+    return (token[0].upper() if any_case else token[0]) in _OPERATORS
 
 
 def _strip_grouping(word: str) -> str:
@@ -110,28 +98,24 @@ def _strip_grouping(word: str) -> str:
     return word
 
 
-def _filter(token: _Token, negated: bool) -> Filter | None:
-    key, op, value = token.key, ":", token.text
-    if token.is_quoted and not key:
+def _filter(token: re.Match[str], negated: bool) -> Filter | None:
+    key = token["key"] or token["number"]
+    if key is None:
         return None
-    if not key and (number := _NUMBER.fullmatch(value)):
-        key, op, value = number.groups()
-    elif not key:
-        key, op, value = value.partition(":")
-        if not op or key.lower() not in FILTER_KEYS or value.startswith("//"):
-            return None
-    return Filter(key.lower(), op, value, negated or token.negated, token.start, token.end)
+    value = token["word"] if token["quoted"] is None else token["quoted"]
+    is_negated = negated or bool(token["negated"])
+    return Filter(key.lower(), token["op"] or ":", value, is_negated, *token.span())
 
 
-def _term(token: _Token) -> Term | None:
-    text, kind = token.text, TermKind.PREFIX if token.is_starred else TermKind.PHRASE
-    if not token.is_quoted:
-        text = _strip_grouping(text)
+def _term(token: re.Match[str]) -> Term | None:
+    text, kind = token["quoted"], TermKind.PREFIX if token["star"] else TermKind.PHRASE
+    if text is None:
+        text = _strip_grouping(token["word"])
         kind = TermKind.PREFIX if text.endswith("*") else TermKind.WORD
         if kind is TermKind.PREFIX and text.startswith("*"):
             kind, text = TermKind.INSIDE, text.lstrip("*")
         text = text.rstrip("*")
-    return Term(text, kind, token.start, token.end) if text.strip() else None
+    return Term(text, kind, *token.span()) if text.strip() else None
 
 
 def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> Query:
@@ -145,38 +129,37 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     moment = time.time() if now is None else now
     # Lone surrogates cannot be bound to a statement, a NUL ends a MATCH expression.
     text = text[:MOST].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
-    matches = list(_TOKEN.finditer(text))
-    unpaired = [match.start("unpaired") for match in matches if match["unpaired"]]
+    tokens = [token for token in _TOKEN.finditer(text) if token[0]]
+    unpaired = [token.start("unpaired") for token in tokens if token["unpaired"]]
     ignored = _("an unpaired quotation mark: ignored")
     problems = [QueryProblem(start, start + 1, ignored) for start in unpaired]
-    tokens = [_Token(match) for match in matches if match["word"] or match["quoted"] is not None]
     # One operator at each end is dropped, in any case, as Hermes does: "hello AND", "not hello". A
     # lower-case one that is the only token is a word.
     for end in (0, -1):
-        if tokens and tokens[end].is_operator(any_case=len(tokens) > 1):
+        if tokens and _is_operator(tokens[end], any_case=len(tokens) > 1):
             del tokens[end]
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
     filters: list[Filter] = []
     negate = False
     for token in tokens:
-        if token.is_operator():
-            if token.text == "OR" and groups[-1]:
+        if _is_operator(token):
+            if token[0] == "OR" and groups[-1]:
                 groups.append([])
-            negate = token.text == "NOT"
+            negate = token[0] == "NOT"
             continue
-        typed, term = _filter(token, negate), _term(token)
+        typed = _filter(token, negate)
         if typed is not None:
             kind = BY_KEY[typed.key]
             reason = kind.reason(typed, moment)
             if kind.is_cleanup_only and not for_cleanup:
                 reason = _("{key}: works in a clean-up only", key=typed.key)
             if reason:
-                problems.append(QueryProblem(token.start, token.end, reason, kind.is_value))
+                problems.append(QueryProblem(*token.span(), reason, kind.is_value))
             else:
                 filters.append(typed)
-        elif term is not None:
-            (excluded if negate or token.negated else groups[-1]).append(term)
+        elif term := _term(token):
+            (excluded if negate or token["negated"] else groups[-1]).append(term)
         negate = False
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from ..cleanup.sizes import KnownSizes, forget_changed, measure
 from ..connection.reader import Reader, chunks
 from ..messages.transcript import count_rows
-from ..sessions.catalog import Catalog
+from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
 from ..sessions.relations import is_stale
 from ..since.since import read_attention
@@ -120,6 +120,8 @@ class Scope(NamedTuple):
     """A condition on `messages m`."""
     sessions: frozenset[str] | None = None
     """Ids of the sessions they are in; None for all."""
+    catalog: Catalog | None = None
+    """Of the whole store if `sessions` are named, else as far as it was known."""
 
     def condition(self) -> Condition:
         """Return it as one condition on `messages m`."""
@@ -130,16 +132,21 @@ class Scope(NamedTuple):
         return all_of([self.rows, inside])
 
 
-def make_scope(reader: Reader, conditions: Conditions, catalog: Catalog | None) -> Scope:
+def make_scope(
+    reader: Reader, conditions: Conditions, catalog: Catalog | None = None, now: float = 0.0
+) -> Scope:
     """Return the scope of some conditions.
 
-    The catalog is of the whole store; it may be None if the conditions need none.
+    The whole catalog is read if conversations are tested and it is not known; `now` is in Unix
+    seconds.
     """
-    if catalog is None or not conditions.needs_catalog:
-        return Scope(conditions.rows)
+    if not conditions.needs_catalog:
+        return Scope(conditions.rows, None, catalog)
+    if catalog is None or not catalog.exact:
+        catalog = read_catalog(reader, now)
     chosen = map(catalog.conversation, roots_in(reader, conditions, catalog))
     ids = frozenset(segment.id for each in chosen for segment in each.segments)
-    return Scope(conditions.rows, ids)
+    return Scope(conditions.rows, ids, catalog)
 
 
 def roots_in(
@@ -270,13 +277,9 @@ def _folder(path: str) -> str:
 
 
 _tables: WeakKeyDictionary[Catalog, ConversationTable] = WeakKeyDictionary()
-_lock = threading.Lock()
 
 
 def table_of(catalog: Catalog) -> ConversationTable:
     """Return the table of a catalog, made at the first call."""
-    with _lock:
-        table = _tables.get(catalog)
-        if table is None:
-            table = _tables[catalog] = ConversationTable(catalog)
-        return table
+    table = _tables.get(catalog)
+    return table or _tables.setdefault(catalog, ConversationTable(catalog))

@@ -103,28 +103,15 @@ def plain_match(group: Group) -> str:
 
 
 def joined_match(reader: Reader, index: FtsIndex, group: Group) -> str:
-    """Return for MATCH on the word index: rows that have a term of a group with a word behind a
-    line end, a tab or a sign in JSON, or in escapes, and the others in any spelling."""
+    """Return for MATCH on the word index: rows that have a word of a group behind a line end, a tab
+    or a sign in JSON, or a term in escapes, and the other words in any spelling."""
     starts = [*_LINES, *_escapes(reader, index, _SIGNS)]
-    terms = [each for each in group if each.words]
-    joined = [_any(_joined(each, starts)) for each in terms]
-    found = []
-    for number in range(len(terms)):
-        # Each prefix is merged for each time it is named: a rest is of whole words.
-        rest = [
-            _any([each.match, joined[other]])
-            for other, each in enumerate(terms)
-            if other != number and not each.is_prefix
-        ]
-        found.append(f"({' AND '.join([joined[number], *rest])})")
-    return _any(found)
-
-
-def _joined(each: Matcher, starts: Sequence[str]) -> Iterator[str]:
-    yield from _in_escapes(each)
-    for place in range(len(each.words)):
-        rest = [_word(each, at, ["", *starts]) for at in range(len(each.words)) if at != place]
-        yield f"({' AND '.join([_word(each, place, starts), *rest])})"
+    joined: list[str] = []
+    for each in group:
+        if each.words:
+            joined += _in_escapes(each)
+            joined += (_word(each, place, starts) for place in range(len(each.words)))
+    return " AND ".join(filter(None, [_any(joined), loose_match(reader, index, group)]))
 
 
 def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
@@ -134,9 +121,9 @@ def loose_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     found = []
     for each in group:
         whole = len(each.words) - each.is_prefix
-        if whole:
+        if whole > 0:
             words = " AND ".join(_word(each, place, starts) for place in range(whole))
-            found.append(_any(f"({expression})" for expression in (words, *_in_escapes(each))))
+            found.append(_any([f"({words})", *_in_escapes(each)]))
     return " AND ".join(found)
 
 
@@ -177,13 +164,17 @@ def escapes_match(reader: Reader, index: FtsIndex, group: Group) -> str:
     return " AND ".join(found) if all(found) else ""
 
 
-def substring_match(reader: Reader, index: FtsIndex, each: Matcher) -> str:
-    """Return for MATCH on the trigram index: rows with a substring, with and without accents, and
-    some more.
+def substring_match(reader: Reader, index: FtsIndex, group: Group) -> str:
+    """Return for MATCH on the trigram index: rows with the substrings of a group, with and without
+    accents, and some more.
 
     Empty where there is no such expression, or it would be too long.
     """
-    text = each.spelling
+    found = [_substring(reader, index, each.spelling) for each in group if not each.words]
+    return " AND ".join(filter(None, found))
+
+
+def _substring(reader: Reader, index: FtsIndex, text: str) -> str:
     if len(text) < 3:
         return _short_match(reader, index, text)
     accented: dict[str, list[str]] = {}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from heapq import merge
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..connection.reader import Reader, chunks
 from ..wording import _
@@ -15,17 +16,19 @@ from .models import (
     Hidden,
     Relation,
     Sort,
+    Status,
     View,
     known_sum,
     newest_activity,
     start_key,
 )
-from .parent_links import ParentLinks
-from .relations import AUTOMATION_SOURCES, ORPHANED, status
+from .relations import AUTOMATION_SOURCES, LIVE_SECONDS, ORPHANED, ParentLinks, status
 from .session import Session
-from .session_rows import read_all
+from .session_rows import StoreChanges, StoreState, read_all, read_portion
 
 _T = TypeVar("_T")
+_REREAD = 200
+"""Most recently used conversations whose sessions an increment always reads again."""
 _PIECE = 5000
 """Items sorted in one go: a few milliseconds."""
 
@@ -269,4 +272,83 @@ def _folded_name(conversation: Conversation) -> str:
 
 def read_catalog(reader: Reader, now: float) -> Catalog:
     """Read all conversations of a store; `now` is in Unix seconds."""
-    return Catalog(read_all(reader), now)
+    return Catalog(read_all(partial(read_portion, reader)), now)
+
+
+def catalog_of(sessions: Iterable[Session], now: float, known: Catalog | None = None) -> Catalog:
+    """Return the catalog of all sessions of a store.
+
+    Sessions of the `known` catalog that have not changed are used again, so that two catalogs need
+    not be in memory.
+    """
+    earlier = known.sessions if known is not None else {}
+    again = (before if (before := earlier.get(each.id)) == each else each for each in sessions)
+    return Catalog(again, now)
+
+
+def unseen(catalog: Catalog, touched: Collection[str]) -> list[str]:
+    """Return the ids of sessions whose changes leave no trace: the most recently used, those that
+    were touched, and their children."""
+    recent = map(catalog.conversation, catalog.listed(View.ALL)[-_REREAD:])
+    ids = [session.id for conversation in recent for session in conversation.segments]
+    for each in touched:
+        ids += [each, *(child.id for child in catalog.children_of(each))]
+    return list(dict.fromkeys(ids))
+
+
+def updated(
+    catalog: Catalog, changes: StoreChanges, now: float, touched: Collection[str]
+) -> tuple[Catalog, StoreState] | None:
+    """Return a catalog with changes, and its state; None if sessions are missing.
+
+    `touched` are the ids of sessions that are known to have been changed, deleted or restored.
+    """
+    kept = {key: each for key, each in catalog.sessions.items() if key not in touched}
+    kept |= {session.id: session for session in changes.sessions}
+    if len(kept) != changes.state.sessions:
+        return None
+    return Catalog(kept.values(), now), changes.state
+
+
+class SpareReason(NamedTuple):
+    """Why a conversation stays."""
+
+    code: str
+    """`pinned`, `live`, `leased` or `recent`; in a clean-up also `open`, `hidden`, `subagent` or
+    `changed`."""
+    words: str
+
+
+def why_protected(
+    catalog: Catalog, conversation: Conversation, busy: Set[str], now: float
+) -> SpareReason | None:
+    """Return why a conversation is protected; None if it is not.
+
+    Args:
+        catalog: Has its family.
+        conversation: One of it.
+        busy: From `read_busy`, just read: leases and locks come and go within a turn.
+        now: Unix seconds.
+    """
+    segments = conversation.segments
+    if any(segment.pinned for segment in segments):
+        return SpareReason("pinned", _("pinned"))
+    if any(segment.busy or segment.id in busy for segment in segments):
+        return SpareReason("leased", _("a turn or a compression is running in it"))
+    # Hermes keys a turn lease by the topmost session over all parent links (0.20), branches and
+    # subagents included.
+    root = catalog.top_chain(conversation).root.id if busy else ""
+    if root in busy:
+        return SpareReason(
+            "leased", _("a turn is running in its family (the lease names {root})", root=root)
+        )
+    times = [segment.last_active for segment in segments if segment.last_active is not None]
+    age = now - max(times) if times else LIVE_SECONDS
+    if age < -LIVE_SECONDS:
+        return SpareReason("recent", _("its last activity lies in the future: clocks disagree"))
+    if age < LIVE_SECONDS:
+        used = _("in use, last write {count} seconds ago", count=max(0, round(age)))
+        return SpareReason("recent", used)
+    if conversation.status is Status.LIVE:
+        return SpareReason("live", _("live"))
+    return None

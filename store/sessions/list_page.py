@@ -39,15 +39,14 @@ def read_list_page(
     are shown, since the counters of sessions may be stale.
     """
     catalog = read_catalog(reader, now)
-    counts: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     if sort in (Sort.SIZE, Sort.MESSAGES):
         read = content_bytes if sort is Sort.SIZE else count_rows
         counts = read(reader, list(catalog.sessions))
-    amounts = {
-        chain.root_id: sum(counts.get(segment.id, 0) for segment in chain.segments)
-        for chain in catalog.select(view)
-        if counts
-    }
+        amounts = {
+            chain.root_id: sum(counts.get(segment.id, 0) for segment in chain.segments)
+            for chain in catalog.select(view)
+        }
     roots = catalog.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
     roots = roots[offset : offset + limit if limit else None]
     page = with_details(reader, [catalog.conversation(root) for root in roots])

@@ -1,4 +1,4 @@
-"""Read rows of `sessions` without their large columns.
+"""Read rows of `sessions` without their large columns, and those that have changed.
 
 `system_prompt` (8 to 20 KB, in the middle of a record) is never selected. `model_config` is parsed
 in Python: in SQL, `json_extract` of one malformed value would fail the whole statement, as it does
@@ -28,6 +28,8 @@ from ..text import as_text
 from .session import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
+_MAX_MESSAGES = 20_000
+"""If there are more new messages than this (an import), everything is read again."""
 _PORTION = 2_000
 """Sessions of a portion, about."""
 _SLICE = 250
@@ -171,10 +173,65 @@ def read_portion(reader: Reader, after: int | None) -> SessionsPortion:
     return SessionsPortion(sessions, None)
 
 
-def read_all(reader: Reader) -> Iterator[Session]:
-    """Read all sessions of a store, in short statements."""
-    last: int | None = None
-    while (portion := read_portion(reader, last)).last is not None:
-        yield from portion.sessions
-        last = portion.last
+def read_all(portion_after: Callable[[int | None], SessionsPortion]) -> Iterator[Session]:
+    """Read all sessions of a store, in portions."""
+    portion = portion_after(None)
     yield from portion.sessions
+    while portion.last is not None:
+        portion = portion_after(portion.last)
+        yield from portion.sessions
+
+
+class StoreState(NamedTuple):
+    """The state of a store when it was read, to find later changes."""
+
+    message: int
+    """The largest message id."""
+    session: int
+    """The largest rowid of a session."""
+    sessions: int
+    """Number of sessions."""
+    busy: frozenset[str]
+    """Ids named by live leases and locks, see `read_busy`."""
+
+
+def read_state(reader: Reader) -> StoreState:
+    """Read the state of a store; call it before reading the catalog, so that no change is missed
+    between the two."""
+    row = reader.rows(
+        "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), "
+        "(SELECT count(id) FROM sessions)"
+    )[0]
+    message, session, sessions = map(as_int, row)
+    return StoreState(message, session, sessions, read_busy(reader))
+
+
+class StoreChanges(NamedTuple):
+    """What a store has that a catalog may not have."""
+
+    state: StoreState
+    sessions: list[Session]
+    """Those with new messages, new ones, and those that were asked for."""
+
+
+def read_changes(
+    reader: Reader, state: StoreState, session_ids: Sequence[str]
+) -> StoreChanges | None:
+    """Read what has changed since a state, and some sessions again; None if the ids started over,
+    or too much has changed.
+
+    Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per
+    second. New messages and sessions are found by id and rowid. Changes without such a trace (a
+    title, an end, an archiving by another program) are found only in the sessions asked for, see
+    `unseen`; others need a new catalog.
+    """
+    new = read_state(reader)
+    is_older = new.message < state.message or new.session < state.session
+    if is_older or new.message - state.message > _MAX_MESSAGES:
+        return None
+    rows = reader.rows(
+        "SELECT DISTINCT session_id FROM messages NOT INDEXED WHERE id > ?", [state.message]
+    )
+    rows += reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
+    ids = dict.fromkeys([*first_texts(rows), *(state.busy ^ new.busy), *session_ids])
+    return StoreChanges(new, read_sessions(reader, list(ids), busy=new.busy))

@@ -10,8 +10,8 @@ from ..connection.reader import Reader
 from ..connection.store_cache import NewestIds
 from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
-from ..messages.copies import read_identities
 from ..messages.decode import is_hidden, state_of
+from ..messages.transcript import read_identities
 from ..notes.read_marks import ReadMarks
 from ..sessions.catalog import Catalog
 from ..sessions.models import FAR_PAST, Conversation, Relation

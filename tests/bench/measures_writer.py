@@ -21,7 +21,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import Query, parse
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.increment import StoreState
+from hermes_browse.store.sessions.session_rows import StoreState
 from hermes_browse.store.text import as_text
 from hermes_browse.tui.work.reads import IDLE_SECONDS, Reads
 

@@ -11,7 +11,7 @@ from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import Lease, RemoteStore, locate_there
-from hermes_browse.store.sessions.increment import StoreState
+from hermes_browse.store.sessions.session_rows import StoreState
 
 HELLO = (
     """printf '{"hello": {"version": "9.9", "path": "/s", "profile": "", """

@@ -12,8 +12,7 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.hermes.health import warnings_of
 from hermes_browse.store.hermes.index_health import search_health
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.recap import read_recap
+from hermes_browse.store.messages.preview import read_recap, with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog

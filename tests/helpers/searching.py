@@ -10,15 +10,12 @@ from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.engine import COUNT_CAP, Answer, Search, Total
 from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import Scope, compile_filters, make_scope
-from hermes_browse.store.sessions.catalog import read_catalog
 
 
 def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
     """The scope of a query's filters in the whole store."""
     moment = time.time() if now is None else now
-    conditions = compile_filters(query, moment)
-    catalog = read_catalog(reader, moment) if conditions.needs_catalog else None
-    return make_scope(reader, conditions, catalog)
+    return make_scope(reader, compile_filters(query, moment), now=moment)
 
 
 def search(

@@ -32,6 +32,7 @@ from hermes_browse.store.connection.stored_values import (
     as_money,
     as_time,
 )
+from hermes_browse.store.messages.block_kinds import injected_context
 from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.messages.decode import (
     COLUMNS,
@@ -42,7 +43,6 @@ from hermes_browse.store.messages.decode import (
     suffix_of,
     to_message,
 )
-from hermes_browse.store.messages.summaries import injected_context
 from hermes_browse.store.search.query import compile_query, parse
 from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions import session_rows

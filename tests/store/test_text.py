@@ -17,13 +17,13 @@ from hermes_browse.store.connection.stored_values import (
     as_money,
     as_time,
 )
+from hermes_browse.store.messages.block_kinds import split_summary
 from hermes_browse.store.messages.decode import (
     SENTINEL,
     decode_content,
     decode_tool_calls,
     reasoning_of_details,
 )
-from hermes_browse.store.messages.summaries import split_summary
 from hermes_browse.store.text import as_text, one_line, printable
 
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -16,8 +16,7 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.index_health import search_health
 from hermes_browse.store.hermes.resume_command import plan_resume
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.recap import read_recap
+from hermes_browse.store.messages.preview import read_recap, with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope

@@ -21,8 +21,7 @@ from hermes_browse.store.errors import (
     StoreDamagedError,
     StoreRefusedError,
 )
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.protection import why_protected
+from hermes_browse.store.sessions.catalog import read_catalog, why_protected
 from hermes_browse.store.sessions.session_rows import read_busy
 
 NOW = T0 + 100 * 86_400.0

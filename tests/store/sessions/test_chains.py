@@ -6,7 +6,7 @@ import pytest
 from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions import parent_links
+from hermes_browse.store.sessions import relations
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import DEEPEST, children_of, read_lineage
@@ -101,7 +101,7 @@ def test_large_families_cost_no_more_for_each_session(monkeypatch, is_long):
         asked[child.id] += 1
         return edge(child, parent)
 
-    monkeypatch.setattr(parent_links, "edge", counted)
+    monkeypatch.setattr(relations, "edge", counted)
     catalog = Catalog(sessions)
     roots = {catalog.root_of(each.id) for each in sessions}
     assert len(roots) == catalog.counts()[View.ALL] == (1 if is_long else count - 1)

@@ -4,10 +4,8 @@ from builders import T0, big_store, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.increment import catalog_of
+from hermes_browse.store.sessions.catalog import catalog_of, read_catalog
 from hermes_browse.store.sessions.session import Session, Tokens
-from hermes_browse.store.sessions.session_rows import read_all
 
 STORED = {
     "id": "a",
@@ -61,7 +59,7 @@ def test_what_sessions_have_in_common_is_held_once(tmp_path):
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
         known = read_catalog(reader, T0)
         sessions = known.sessions
-        again = catalog_of(read_all(reader), T0, known).sessions
+        again = catalog_of(read_catalog(reader, T0).sessions.values(), T0, known).sessions
     for name in ("source", "model", "end_reason", "session_key"):
         texts = [getattr(each, name) for each in sessions.values()]
         assert len(set(map(id, texts))) == len(set(texts))

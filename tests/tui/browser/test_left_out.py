@@ -10,8 +10,8 @@ from store_builder import T0, StoreBuilder
 from transcripts import lines_of, model_of
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.block_kinds import injected_context
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading
-from hermes_browse.store.messages.summaries import injected_context
 from hermes_browse.store.messages.transcript import END, read_outline
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.transcript.entries import Look

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.increment import StoreState
 from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
+from hermes_browse.store.sessions.session_rows import StoreState
 from hermes_browse.store.wording import _
 
 from ...widgets.list_rows import FixedRows, NotedRows, NoteRow, RowSource

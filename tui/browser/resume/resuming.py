@@ -14,7 +14,7 @@ from hermes_browse.store.compression.model_context import Memory
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface
 from hermes_browse.store.messages.details import Details
-from hermes_browse.store.messages.recap import RecapLine
+from hermes_browse.store.messages.preview import RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 

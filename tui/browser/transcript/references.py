@@ -17,9 +17,9 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from hermes_browse.store.messages.block_kinds import without_injections
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import load_json
-from hermes_browse.store.messages.summaries import without_injections
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 

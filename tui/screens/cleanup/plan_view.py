@@ -20,8 +20,7 @@ from .plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
-    from hermes_browse.store.sessions.catalog import Catalog
-    from hermes_browse.store.sessions.protection import SpareReason
+    from hermes_browse.store.sessions.catalog import Catalog, SpareReason
 
     Entry = TypeVar("Entry", Planned, Spared)
 Row = TypeVar("Row", PlanRow, SparedRow)

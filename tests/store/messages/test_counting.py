@@ -81,25 +81,6 @@ def test_counts_are_those_of_the_outline(tmp_path, shape, seed):
     assert 0 < len(needed) < len(sessions)
 
 
-def test_a_compacted_chat_is_counted_without_its_texts(tmp_path):
-    """Its times differ and nothing is repeated: no outline is read, and no statement for each
-    message."""
-    messages = [
-        {"session_id": session, "content": f"{session} {number}", "timestamp": T0 + number, "active": int(number > 40),
-         "compacted": int(number <= 40)}
-        for session in ("a", "b")
-        for number in range(60)
-    ]  # fmt: skip
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b"}], messages)
-    found, shown, needed = counted(path)
-    assert found == shown == {"a": 60, "b": 60} and needed == []
-    with Store(path).reader() as reader:
-        before = reader.statements
-        count_rows(reader, ["a", "b"])
-        # rows, where each session goes on, what is repeated there
-        assert reader.statements - before == 4
-
-
 @pytest.mark.parametrize("summary", [True, False])
 def test_a_repeated_tail_is_counted_once(tmp_path, summary):
     """With times of its own, so that nothing but its texts tells."""
@@ -116,13 +97,3 @@ def test_a_repeated_tail_is_counted_once(tmp_path, summary):
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
     found, shown, needed = counted(path)
     assert found == shown == {"a": 7 + summary} and needed == ["a"]
-
-
-def test_orders_alone_tell_copies(tmp_path):
-    """Where Hermes gave each message its order (0.22), the same order twice is one message."""
-    rows = [{"session_id": key, "content": "x", "timestamp": T0, "display_order": at, "active": int(at > 2),
-             "compacted": int(at <= 2)} for key in ("a", "b") for at in range(6)]  # fmt: skip
-    rows.append({"session_id": "b", "content": "x", "timestamp": T0, "display_order": 1})
-    path = make_store(tmp_path / "state.db", "31", [{"id": "a"}, {"id": "b"}], rows)
-    found, shown, needed = counted(path)
-    assert found == shown == {"a": 6, "b": 6} and needed == ["b"]
