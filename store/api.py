@@ -56,7 +56,6 @@ class OpenStore(Measurable, Changeable):
     with_names = read(later.preview.with_names)
     with_details = read(later.preview.with_details)
     count_rows = read(later.transcript.count_rows)
-    content_bytes = read(later.sizes.content_bytes)
     resolve = read(later.resolve.resolve_session)
     last = read(later.resolve.resolve_last)
     list_page = read(later.list_page.read_list_page)
@@ -102,7 +101,6 @@ class OpenStore(Measurable, Changeable):
 
     outline = read(later.transcript.read_outline)
     messages = read(later.transcript.read_messages_of)
-    messages_around = read(later.snippets.read_context)
     system_prompt = read(later.transcript.read_system_prompt)
     raw_message = read(later.transcript.read_raw)
     image = read(later.decode.read_image)

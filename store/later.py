@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from .cleanup import bulk as bulk
     from .cleanup import plan as plan
     from .cleanup import retention as retention
-    from .cleanup import selection as selection
     from .cleanup import sizes as sizes
     from .cleanup import space_map as space_map
     from .compression import compactions as compactions
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from .search import found as found
     from .search import query as query
     from .search import scope as scope
-    from .search import snippets as snippets
     from .sessions import catalog as catalog
     from .sessions import first_page as first_page
     from .sessions import lineage as lineage
@@ -63,107 +61,25 @@ if TYPE_CHECKING:
     from .since import since as since
     from .trash import shelf as shelf
 
-_PACKAGES = {
-    **dict.fromkeys(("blame", "changes"), "changes"),
-    **dict.fromkeys(
-        (
-            "bulk",
-            "plan",
-            "retention",
-            "selection",
-            "sizes",
-            "space_map",
-        ),
-        "cleanup",
-    ),
-    **dict.fromkeys(
-        (
-            "compactions",
-            "losses",
-            "model_context",
-        ),
-        "compression",
-    ),
-    **dict.fromkeys(
-        (
-            "delete",
-            "delete_plan",
-            "flags",
-            "restore",
-            "titles",
-        ),
-        "edit",
-    ),
-    **dict.fromkeys(
-        (
-            "files",
-            "jsonl",
-            "redact",
-            "source",
-        ),
-        "export",
-    ),
-    **dict.fromkeys(
-        (
-            "health",
-            "index_health",
-            "resume_command",
-        ),
-        "hermes",
-    ),
-    **dict.fromkeys(
-        (
-            "far_changes",
-            "link",
-            "remote",
-            "running",
-        ),
-        "hosts",
-    ),
-    **dict.fromkeys(
-        (
-            "facts",
-            "sums",
-        ),
-        "insights",
-    ),
-    **dict.fromkeys(("old_transcripts", "transcript_files"), "legacy"),
-    **dict.fromkeys(
-        (
-            "decode",
-            "details",
-            "preview",
-            "transcript",
-        ),
-        "messages",
-    ),
-    **dict.fromkeys(("read_marks", "tagging"), "notes"),
-    **dict.fromkeys(("cron_runs", "since"), "since"),
-    **dict.fromkeys(("marks", "run"), "run"),
-    **dict.fromkeys(
-        (
-            "coverage",
-            "filters",
-            "found",
-            "query",
-            "scope",
-            "snippets",
-        ),
-        "search",
-    ),
-    **dict.fromkeys(
-        (
-            "catalog",
-            "first_page",
-            "lineage",
-            "list_page",
-            "resolve",
-            "session_rows",
-        ),
-        "sessions",
-    ),
-    **dict.fromkeys(("shelf",), "trash"),
+_FOLDERS = {
+    "changes": "blame changes",
+    "cleanup": "bulk plan retention sizes space_map",
+    "compression": "compactions losses model_context",
+    "edit": "delete delete_plan flags restore titles",
+    "export": "files jsonl redact source",
+    "hermes": "health index_health resume_command",
+    "hosts": "far_changes link remote running",
+    "insights": "facts sums",
+    "legacy": "old_transcripts transcript_files",
+    "messages": "decode details preview transcript",
+    "notes": "read_marks tagging",
+    "run": "marks run",
+    "search": "coverage filters found query scope",
+    "sessions": "catalog first_page lineage list_page resolve session_rows",
+    "since": "cron_runs since",
+    "trash": "shelf",
 }
+"""The folder of each module."""
 
 
 class Module:
@@ -194,6 +110,7 @@ class Function:
 
 
 def __getattr__(name: str) -> Module:
-    if name not in _PACKAGES:
-        raise AttributeError(name)
-    return Module(f"{_PACKAGES[name]}.{name}")
+    for folder, modules in _FOLDERS.items():
+        if name in modules.split():
+            return Module(f"{folder}.{name}")
+    raise AttributeError(name)

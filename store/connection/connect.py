@@ -77,11 +77,6 @@ class Store:
         self._lock = threading.Lock()
 
     @property
-    def is_elsewhere(self) -> bool:
-        """Whether it is on another machine, so that nothing here may write to it."""
-        return False
-
-    @property
     def is_several(self) -> bool:
         """Whether it is several stores as one: no hit has a position to read on from."""
         return False
@@ -98,7 +93,8 @@ class Store:
         return Path(f"{self.path}-journal")
 
     def far(self) -> Far | None:
-        """Return a connection to the store if it is on another machine."""
+        """Return a connection to the store if it is on another machine, so that nothing here may
+        write to it."""
         return None
 
     def fingerprint(self) -> Fingerprint:

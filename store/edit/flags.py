@@ -7,7 +7,7 @@ As in Hermes (`set_session_archived`), a flag is set on every row of a compressi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
@@ -21,8 +21,8 @@ _TITLE = 60
 Value = None | int | float | str | bytes
 """A stored value; bytes are a blob. Text that is no UTF-8 keeps its bytes as lone surrogates
 (`surrogateescape`), so that it is restored byte for byte too."""
-Values = Mapping[str, Value]
-"""By column."""
+Values = Mapping[str, Any]
+"""Stored values by column."""
 
 
 COMPRESSED_ANCESTORS = (

@@ -226,7 +226,7 @@ def writing(
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
     """
-    if store.is_elsewhere:
+    if store.far() is not None:
         raise RefusedError(
             _("{path} is changed by the hermes-browse of its own machine only.", path=store.path)
         )

@@ -13,7 +13,13 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import NotFoundError, RefusedError
+from ..errors import (
+    BrowseError,
+    NotFoundError,
+    RefusedError,
+    StoreEmptyError,
+    StoreMissingError,
+)
 from ..files import read_regular, user_folder
 from ..hosts.host import Host
 from ..wording import _, pgettext
@@ -237,3 +243,10 @@ def _own_folder(location: Location) -> Path:
 def sessions_folder(location: Location) -> Path | None:
     """The folder where Hermes keeps files of sessions; None for a store outside a Hermes home."""
     return location.path.parent / "sessions" if location.root is not None else None
+
+
+def short_reason(error: BrowseError, location: Location) -> str:
+    """Return why a store cannot be read, without its folder, which the profile's name implies."""
+    if isinstance(error, StoreMissingError | StoreEmptyError):
+        return _("it has not been used yet")
+    return error.sentence.replace(str(location.path), location.path.name)

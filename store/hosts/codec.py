@@ -26,9 +26,8 @@ from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
 from ..edit.delete import Deleted
 from ..edit.delete_plan import DeletePlan
-from ..edit.flags import Change, RowChange
+from ..edit.flags import Change
 from ..edit.restore import Restored
-from ..edit.titles import Renamed
 from ..errors import BrowseError
 from ..hermes.health import StoreSummary
 from ..hermes.resume_command import ResumePlan
@@ -66,33 +65,12 @@ _TYPES = {
     kind.__name__: kind
     for kind in (
         *(Bundle, Catalog, Change, CleanedUp, Deleted, DeletePlan, Expected, Facts, FileSpace),
-        *(Lineage, Memory),
-        *(
-            ModelContext,
-            Plan,
-            Query,
-            Reader,
-            Restored,
-            ResumePlan,
-            RetentionRules,
-            Run,
-            RunMark,
-            Selection,
-            Sizes,
-            SpaceMap,
-            Step,
-        ),
-        *(StoreSummary, Suggestion),
+        *(Lineage, Memory, ModelContext, Plan, Query, Reader, Restored, ResumePlan),
+        *(RetentionRules, Run, RunMark, Selection, Sizes, SpaceMap, Step, StoreSummary),
+        *(Suggestion,),
     )
 }
 """Those that modules of calls import for their annotations alone."""
-
-
-class SentSelection(NamedTuple):
-    """A `Selection` as it travels."""
-
-    text: str
-    marks: frozenset[str]
 
 
 class SentCatalog(NamedTuple):
@@ -103,34 +81,27 @@ class SentCatalog(NamedTuple):
     exact: bool
 
 
-class SentChange(NamedTuple):
-    """A `Change` as it travels."""
+class _Form(NamedTuple):
+    """How an argument travels that does not travel as itself."""
 
-    sentence: str
-    rows: list[tuple[str, dict[str, Any], dict[str, Any]]]
-
-    def received(self) -> Change:
-        """Return it as it is there."""
-        return Change(self.sentence, tuple(RowChange(*row) for row in self.rows))
+    kind: object
+    sent: Callable[[Any], object]
+    received: Callable[[Any, float], object]
+    """Makes it of what came, and of the time there."""
 
 
-class SentRenamed(NamedTuple):
-    """A `Renamed` as it travels."""
-
-    change: SentChange
-    title: str | None
-    differs: bool
-
-    def received(self) -> Renamed:
-        """Return it as it is there."""
-        return Renamed(self.change.received(), self.title, self.differs)
-
-
-_SENT: Mapping[object, object] = {
-    **{Query: str, Query | str: str, Selection: SentSelection},
-    **{Change: SentChange, Renamed: SentRenamed},
+_TEXT = _Form(
+    str, lambda query: getattr(query, "text", query), lambda text, now: parse(text, now=now)
+)
+_FORMS: Mapping[object, _Form] = {
+    Query: _TEXT,
+    Query | str: _TEXT,
+    Selection: _Form(
+        tuple[str, frozenset[str]],
+        lambda chosen: (chosen.query.text, chosen.marks),
+        lambda came, now: Selection(parse_line(came[0], now), came[1]),
+    ),
 }
-"""By type: how it travels, if not as itself."""
 
 
 class Signature(NamedTuple):
@@ -138,10 +109,10 @@ class Signature(NamedTuple):
 
     parameters: Arguments
     """Those that travel."""
-    queries: frozenset[str]
-    """Of these, those that are parsed there."""
-    needs: frozenset[str]
-    """Of these, those without a default."""
+    arguments: type[msgspec.Struct]
+    """A structure of them."""
+    forms: Mapping[str, _Form]
+    """By name, for those that do not travel as themselves."""
     own: tuple[str, ...]
     """Those of which each side has its own: a catalog, and `known` sizes."""
     stops: bool
@@ -160,8 +131,8 @@ def signature(name: str) -> Signature:
     function = inspect.unwrap(call.function)
     hints = get_type_hints(function, function.__globals__ | _TYPES)
     _first, *parameters = inspect.signature(function).parameters.values()
-    answer = hints["return"]
     sent: dict[str, object] = {}
+    fields: list[tuple[str, Any, Any]] = []
     reports: dict[str, object] = {}
     own: list[str] = []
     for parameter in parameters:
@@ -171,15 +142,19 @@ def signature(name: str) -> Signature:
         elif (reported := _reported(kind)) is not None:
             reports[parameter.name] = reported
         elif parameter.name != "stopped":
-            sent[parameter.name] = _SENT.get(kind, kind)
+            form = _FORMS.get(kind)
+            sent[parameter.name] = kind if form is None else form.kind
+            is_needed = parameter.default is parameter.empty
+            default = msgspec.NODEFAULT if is_needed else parameter.default
+            fields.append((parameter.name, sent[parameter.name], default))
     return Signature(
         sent,
-        frozenset(each for each in sent if hints[each] in (Query, Query | str)),
-        frozenset(each.name for each in parameters if each.default is each.empty) & sent.keys(),
+        msgspec.defstruct(name, fields, kw_only=True, forbid_unknown_fields=True),
+        {each: _FORMS[hints[each]] for each in sent if hints[each] in _FORMS},
         tuple(own),
         "stopped" in hints,
         reports,
-        _SENT.get(answer, answer),
+        hints["return"],
         call.changes,
     )
 
@@ -267,7 +242,7 @@ def decode(line: bytes | msgspec.Raw, kind: object) -> object:
         raise ValueError(str(error)) from error
     if not is_sound:
         raise ValueError("a conversation without a session, or a message of none")
-    return value.received() if isinstance(value, SentChange | SentRenamed) else value
+    return value
 
 
 def _is_sound(value: object) -> bool:
@@ -291,16 +266,11 @@ def bound(name: str, args: Sequence[object], named: Arguments) -> dict[str, obje
 
 def sent(name: str, values: Arguments) -> bytes:
     """Return the arguments of a call that travel, as JSON."""
-    types = signature(name).parameters
-    return encode({each: _sent(value) for each, value in values.items() if each in types})
-
-
-def _sent(value: object) -> object:
-    if isinstance(value, Query):
-        return value.text
-    if isinstance(value, Selection):
-        return SentSelection(value.query.text, value.marks)
-    return value
+    types = signature(name)
+    plain = {each: value for each, value in values.items() if each in types.parameters}
+    for each in types.forms.keys() & plain.keys():
+        plain[each] = types.forms[each].sent(plain[each])
+    return encode(plain)
 
 
 def received(name: str, given: msgspec.Raw, now: float) -> dict[str, object]:
@@ -310,17 +280,10 @@ def received(name: str, given: msgspec.Raw, now: float) -> dict[str, object]:
         ValueError: One is unknown, missing, or not of its type.
     """
     types = signature(name)
-    raw: Any = decode(given, dict[str, msgspec.Raw])
-    if unknown := raw.keys() - types.parameters.keys():
-        raise ValueError(f"{name} has no argument {min(unknown)[:80]}")
-    if missing := types.needs - raw.keys():
-        raise ValueError(f"{name} needs the argument {min(missing)}")
-    values = {each: decode(part, types.parameters[each]) for each, part in raw.items()}
-    for each, value in values.items():
-        if isinstance(value, SentSelection):
-            values[each] = Selection(parse_line(value.text, now), value.marks)
-        elif each in types.queries:
-            values[each] = parse(str(value), now=now)
+    arguments: Any = decode(given, types.arguments)
+    values: dict[str, object] = msgspec.structs.asdict(arguments)
+    for each, form in types.forms.items():
+        values[each] = form.received(values[each], now)
     return values
 
 

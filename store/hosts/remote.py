@@ -148,11 +148,6 @@ class RemoteStore(Store):
         super().__init__(path)
         self.link = link
 
-    @property
-    def is_elsewhere(self) -> bool:
-        """True: its own hermes-browse writes to it."""
-        return True
-
     def far(self) -> Lease:
         """Return a connection to the store there."""
         return Lease(self.link, lambda: self.on_wait())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ..messages.chat_message import ToolCall
 from ..messages.transcript import END
@@ -62,7 +62,8 @@ class Keys(NamedTuple):
     """Keys of one place.
 
     In rows, ids are what stands in fields for them. Beside rows every text or number that is asked
-    is an id, and in answers every one in a list; an answer that is one text is none.
+    is an id; in answers every one in a list, and those that lead to something in a mapping. An
+    answer that is one text is none.
     """
 
     number: int
@@ -70,14 +71,13 @@ class Keys(NamedTuple):
 
     def here(self, value: T) -> T:
         """Return what a store answered with keys in place of its ids."""
-        is_id = not isinstance(value, str | Mapping)
-        changed: T = _changed(value, self._key, is_id=is_id)
-        return changed
+        if isinstance(value, Mapping):
+            return cast("T", _with_keys(value, self._key))
+        return cast("T", _changed(value, self._key, is_id=not isinstance(value, str)))
 
     def there(self, value: T) -> T:
         """Return what a store is asked with its own ids in place of keys."""
-        changed: T = _changed(value, self._id, is_id=True)
-        return changed
+        return cast("T", _changed(value, self._id, is_id=True))
 
     def _key(self, own: str | int) -> str | int:
         if isinstance(own, str):
@@ -121,5 +121,9 @@ def _changed(value: Any, change: Callable[[Any], Any], *, is_id: bool) -> Any:
 
 def _field(change: Callable[[Any], Any], name: str, value: Any) -> Any:
     if name in _KEYED_FIELDS:
-        return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}
+        return _with_keys(value, change)
     return _changed(value, change, is_id=name in _ID_FIELDS)
+
+
+def _with_keys(value: Mapping[Any, Any], change: Callable[[Any], Any]) -> Mapping[Any, Any]:
+    return {change(key): _changed(each, change, is_id=False) for key, each in value.items()}

@@ -7,7 +7,7 @@ and their hits join a search when they come.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from functools import partial, partialmethod
@@ -24,27 +24,20 @@ from ..hosts.host import Host
 from ..hosts.link import Links
 from ..hosts.running import in_thread
 from ..notes.read_marks import AllRead
-from ..search.coverage import Coverage
-from ..search.engine import Total
-from ..search.filters import Vocabulary
-from ..search.found import Found, Suggestion
+from ..search.found import Found
 from ..search.query import Query, parse
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, View
 from ..sessions.session import Session
 from ..sessions.session_rows import SessionsPortion, StoreState
-from ..since.attention import Attention
-from ..since.since import Since, order
 from ..trash.progress import never
 from ..wording import _
-from .hits import merged
+from .answers import MERGED, merged_hits
 from .keys import numbers_in
 from .names import id_of, place_of
 from .place import Place
 
 T = TypeVar("T")
-Answers = Sequence[tuple[Place, T]]
-"""What places have answered, with their own ids."""
 OF_ONE = frozenset(
     {
         *("outline", "messages", "system_prompt", "raw_message", "recap", "details", "lineage"),
@@ -70,11 +63,6 @@ class MergedStore(Store):
     def __init__(self, path: Path, places: Sequence[Place]) -> None:
         super().__init__(path)
         self.places = places
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """True: nothing writes to several stores at once."""
-        return True
 
     @property
     def is_several(self) -> bool:
@@ -189,22 +177,23 @@ class MergedLease:
         plan = self._store(place).resume_plan(id_of(session_id), now)
         return replace(plan, conversation=place.keys.here(plan.conversation))
 
-    def _by_place(self, items: Sequence[T], key: Callable[[T], str]) -> Answers[list[T]]:
-        """Return the places of some items that are read, each with its own."""
-        own = [
-            (place, [it for it in items if place_of(key(it)) == place.name])
-            for place in self._places
-        ]
-        return [(place, place.keys.there(some)) for place, some in own if some]
+    def _by_place(self, items: Sequence[Any]) -> Iterator[tuple[Place, list[Any]]]:
+        """Yield the places of some items, each with its own."""
+        found: dict[str, list[Any]] = {}
+        for each in items:
+            found.setdefault(self._place(each).name, []).append(each)
+        for place in self._places:
+            if place.name in found:
+                yield place, place.keys.there(found[place.name])
 
     def _completed(self, name: str, conversations: Sequence[Conversation]) -> list[Conversation]:
         """Return conversations as their places complete them; as they are where one is away."""
-        completed: dict[str, Conversation] = {}
-        for place, own in self._by_place(conversations, lambda conversation: conversation.root_id):
+        completed = {each.root_id: each for each in conversations}
+        for place, own in self._by_place(conversations):
             if place.away is None:
-                answer = getattr(self._store(place), name)(own)
-                completed |= {each.root_id: each for each in place.keys.here(answer)}
-        return [completed.get(each.root_id, each) for each in conversations]
+                answer = place.keys.here(getattr(self._store(place), name)(own))
+                completed |= {each.root_id: each for each in answer}
+        return list(completed.values())
 
     _with_names = partialmethod(_completed, "with_names")
     _with_details = partialmethod(_completed, "with_details")
@@ -212,32 +201,20 @@ class MergedLease:
     def _numbers(self, name: str, items: Sequence[Any], *how: object) -> dict[str, object]:
         """Return what places know of sessions, or of their ids, by key."""
         found: dict[str, object] = {}
-        for place, own in self._by_place(items, lambda each: getattr(each, "id", each)):
-            known = getattr(self._store(place), name)(own, *how)
-            found |= zip(place.keys.here(list(known)), known.values(), strict=True)
+        for place, own in self._by_place(items):
+            found |= place.keys.here(getattr(self._store(place), name)(own, *how))
         return found
 
     _count_rows = partialmethod(_numbers, "count_rows")
     _sizes_of = partialmethod(_numbers, "sizes_of")
-
-    # Marks of what was read; a place that may only be read keeps none
-
-    def _begin_marks(self, now: float) -> None:
-        self._ask_all(lambda place, store: store.begin_marks(now))
-
-    def _mark_all_read(self, now: float) -> AllRead:
-        answers, notes = self._ask_all(lambda place, store: store.mark_all_read(now))
-        if not answers and notes:
-            raise RefusedError(" · ".join(notes))
-        before = {place.name: done.before[""] for place, done in answers}
-        return AllRead(" · ".join([_("everything is marked as read"), *notes]), before)
 
     def _undo_all_read(self, done: AllRead) -> AllRead:
         def undo(place: Place, store: OpenStore) -> None:
             if (before := done.before.get(place.name)) is not None:
                 store.undo_all_read(done._replace(before={"": before}))
 
-        _answers, notes = self._ask_all(undo)
+        notes: list[str] = []
+        list(self._answers(undo, notes))
         sentence = _("undone: {done}", done=done.sentence)
         return done._replace(sentence=" · ".join([sentence, *notes]))
 
@@ -287,54 +264,51 @@ class MergedLease:
                 *(own if isinstance(value, Catalog) else value for value in args), **named
             )
 
-        return MERGED[name](*self._ask_all(ask, named.get("stopped", never)))
-
-    def _ask_all(
-        self,
-        ask: Callable[[Place, OpenStore], T],
-        stopped: Stopped = never,
-        answered: Callable[[Place, T], object] = lambda place, answer: None,
-    ) -> tuple[Answers[T], list[str]]:
-        """Ask all places, hosts on threads of their own.
-
-        Returns:
-            The answers, and why others did not answer.
-        """
-        answers: list[tuple[Place, T]] = []
         notes: list[str] = []
+        answers = list(self._answers(ask, notes, named.get("stopped", never)))
+        return MERGED[name](answers, notes)
 
-        def take(place: Place, get: Callable[[], T]) -> None:
-            try:
-                answer = get()
-            except QueryInterruptedError:
-                self._check()
-                notes.append(f"{place.name}: " + _("stopped"))
-            except BrowseError as error:
-                notes.append(f"{place.name}: {error.sentence.removeprefix(place.name[1:] + ': ')}")
-            else:
-                answers.append((place, answer))
-                answered(place, answer)
+    def _answers(
+        self, ask: Callable[[Place, OpenStore], T], notes: list[str], stopped: Stopped = never
+    ) -> Iterator[tuple[Place, T]]:
+        """Ask all places, hosts on threads of their own, and yield the answers as they come.
+
+        Args:
+            notes: Gets why others did not answer.
+        """
 
         def ask_one(place: Place) -> T:
             return ask(place, self._store(place))
 
-        far = [place for place in self._places if place.host is not None]
         running: dict[Future[T], Place] = {
-            in_thread(partial(ask_one, place), f"ask {place.name}"): place for place in far
+            in_thread(partial(ask_one, place), f"ask {place.name}"): place
+            for place in self._places
+            if place.host is not None
         }
         for place in self._places:
             if place.host is None and place.catalog is not None:
-                take(place, partial(ask_one, place))
+                yield from self._answer(place, partial(ask_one, place), notes)
         while running and not stopped():
             self._check()
             done, _waiting = wait(running, _TURN)
             for each in done:
-                take(running.pop(each), each.result)
+                yield from self._answer(running.pop(each), each.result, notes)
         for place in running.values():  # what it still does there is no concern of another call
             if (store := self._open.pop(place.keys.number, None)) is not None:
                 store.interrupt()
             notes.append(f"{place.name}: " + _("stopped"))
-        return answers, notes
+
+    def _answer(
+        self, place: Place, get: Callable[[], T], notes: list[str]
+    ) -> Iterator[tuple[Place, T]]:
+        """Yield the answer of a place, unless there is none."""
+        try:
+            yield place, get()
+        except QueryInterruptedError:
+            self._check()
+            notes.append(f"{place.name}: " + _("stopped"))
+        except BrowseError as error:
+            notes.append(f"{place.name}: {error.sentence.removeprefix(place.name[1:] + ': ')}")
 
     def _search(
         self,
@@ -346,102 +320,21 @@ class MergedLease:
         after: object = None,
         stopped: Stopped = never,
         tell: Callable[[float], None] = lambda share: None,
-        portion: Callable[[Found], None] | None = None,
+        portion: Callable[[Found], None] = lambda found: None,
         **how: Any,
     ) -> Found:
         """Search all places; the hits of each join the others when they come."""
         moment = time.time() if now is None else now
         asked = parse(query, now=moment) if isinstance(query, str) else query
         shown = {name: how[name] for name in ("sort", "limit", "titles") if name in how}
-        found: list[tuple[Place, Found]] = []
 
         def ask(place: Place, store: OpenStore) -> Found:
             return store.search(asked, place.catalog, view, now=moment, stopped=stopped, **how)
 
-        def answered(place: Place, answer: Found) -> None:
-            found.append((place, answer))
+        found: list[tuple[Place, Found]] = []
+        notes: list[str] = []
+        for answer in self._answers(ask, notes, stopped):
+            found.append(answer)
             tell(len(found) / len(self._places))
-            if portion is not None:
-                portion(merged(asked, found, is_partial=True, **shown))
-
-        _answers, notes = self._ask_all(ask, stopped, answered)
-        return merged(asked, found, notes, is_stopped=stopped(), **shown)
-
-
-def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:
-    sessions = [key for place, each in answers for key in place.keys.here(list(each.sessions))]
-    is_part = bool(notes) or any(each.at_least for _place, each in answers)
-    return Total(sum(each.count for _place, each in answers), is_part, frozenset(sessions))
-
-
-def _best(answers: Answers[Suggestion | None], notes: Sequence[str]) -> Suggestion | None:
-    found = [(place, (each,)) for place, each in answers if each is not None]
-    return next(iter(_added_up(found, notes)), None)
-
-
-def _added_up(
-    answers: Answers[tuple[Suggestion, ...]], notes: Sequence[str]
-) -> tuple[Suggestion, ...]:
-    """Return one suggestion for each query, with the hits of all places."""
-    by_query: dict[str, Suggestion] = {}
-    for each in (each for _place, found in answers for each in found):
-        if (same := by_query.get(each.query)) is not None:
-            at_least = each.at_least or same.at_least
-            each = Suggestion(same.text, same.query, same.hits + each.hits, at_least, same.of_list)
-        by_query[each.query] = each
-    return tuple(by_query.values())
-
-
-def _roots(answers: Answers[list[str]], notes: Sequence[str]) -> list[str]:
-    return [root for place, roots in answers for root in place.keys.here(roots)]
-
-
-def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabulary:
-    words = [vocabulary for _place, vocabulary in answers] or [Vocabulary()]
-    columns = zip(*words, strict=True)
-    return Vocabulary(*(tuple(dict.fromkeys(sum(column, ()))) for column in columns))
-
-
-def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
-    reasons = [f"{place.name}: {each.reason}" for place, each in answers if each.reason]
-    messages = sum(each.messages for _place, each in answers)
-    indexed = sum(each.indexed for _place, each in answers)
-    return Coverage(messages, indexed, " · ".join(reasons))
-
-
-def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
-    every = [place.keys.here(each) for place, each in answers]
-    unread = {root: new for each in every for root, new in each.unread.items()}
-    waiting = frozenset(root for each in every for root in each.waiting)
-    failures = sum(each.failures for each in every)
-    return Attention(unread, waiting, failures, all(each.have_marks for each in every))
-
-
-def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
-    """Return what happened in all places.
-
-    Raises:
-        RefusedError: None of them answered.
-    """
-    if not answers:
-        raise RefusedError(" · ".join(notes))
-    items = [
-        item._replace(place=place.name)
-        for place, each in answers
-        for item in place.keys.here(each).items
-    ]
-    since = min(each.since for _place, each in answers)
-    return Since(since, tuple(sorted(items, key=order)), tuple(notes))
-
-
-MERGED: Mapping[str, Callable[..., object]] = {
-    "count_hits": _total,
-    "count_matches": _best,
-    "suggestions": _added_up,
-    "roots": _roots,
-    "vocabulary": _vocabulary,
-    "coverage": _coverage,
-    "attention": _attention,
-    "since": _since,
-}
-"""Calls about all places: what makes one answer of theirs, and of why others did not answer."""
+            portion(merged_hits(asked, found, is_partial=True, **shown))
+        return merged_hits(asked, found, notes, is_stopped=stopped(), **shown)

@@ -13,7 +13,7 @@ from hosting import asked, configure, lies, ssh
 from hermes_browse.store.hosts import running
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.running import Running, run_once
+from hermes_browse.store.hosts.running import run_once
 
 
 def test_everything_as_one_list(machines, tmp_path):
@@ -165,16 +165,6 @@ def test_what_is_printed_there_cannot_act_here(machines):
     lies(machines, "one\x1b[2J\r\ntwo\u202e\nthree")
     ended = call("doctor --host liar")
     assert ended.out == "one␛[2J\ntwo\ufffd\nthree" and ended.err == "bad␛[31m\n"
-
-
-def test_output_is_not_waited_for(machines):
-    """The first of it comes while there is more, and the ssh process ends with whoever reads it."""
-    host = Host("vps", ssh(machines, "vps"))
-    pieces = iter(Running(host, "echo one; exec sleep 60"))
-    assert next(pieces) == b"one\n"
-    (process,) = running._processes
-    pieces.close()
-    assert process.wait() is not None and not running._processes
 
 
 @pytest.mark.slow

@@ -7,16 +7,13 @@ import os
 import re
 import shlex
 import subprocess
-from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import NamedTuple
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, login_command
 from hermes_browse.store.hosts.host import PROGRAM, Host
-from hermes_browse.store.hosts.link import ANSWER_SECONDS
-from hermes_browse.store.hosts.running import Running, run_once
+from hermes_browse.store.hosts.running import run, run_once
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -135,10 +132,11 @@ def _find(host: Host, line: str, *, login: bool = False) -> str:
 
 def _said(host: Host, line: str) -> tuple[int, str]:
     """Run a line there; return its exit code, and what was said on standard error."""
-    running = Running(host, line, seconds=ANSWER_SECONDS)
-    with suppress(HostError):  # what it said is wanted
-        deque(running, maxlen=0)
-    return running.code, running.said.strip()
+    try:
+        reply = run(host, line)
+    except HostError:  # there is no ssh, or it is silent
+        return -1, ""
+    return reply.code, reply.err.strip()
 
 
 def _broken(host: Host, error: HostError, program: str) -> HostProblem | None:

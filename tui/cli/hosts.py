@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
-from hermes_browse.store.hosts.running import asked_at_once, run_once
+from hermes_browse.store.hosts.running import in_thread, run_once
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -154,11 +155,9 @@ class HostsCommand(Subcommand):
 
 
 def _states(hosts: Sequence[Host]) -> list[HostState]:
-    with (
-        opened_links() as links,
-        asked_at_once(hosts, lambda host: _state(links.of(host))) as futures,
-    ):
-        return [future.result() for future in futures]
+    with opened_links() as links:
+        asked = [in_thread(partial(_state, links.of(host)), f"ask {host.name}") for host in hosts]
+        return [each.result() for each in asked]
 
 
 def _state(link: Link) -> HostState:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -22,8 +23,7 @@ from hermes_browse.store.errors import (
     StoreError,
     StoreMissingError,
 )
-from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate
-from hermes_browse.store.places.reason import short_reason
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate, short_reason
 from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -264,14 +264,15 @@ def ask_stores(arguments: SimpleNamespace, ask: Ask[T]) -> Answers[T]:
     if not arguments.all_hosts:
         return _merged(arguments, list(_ask_here(arguments, ask)))
     hosts = configured_hosts()
-    with (
-        opened_links() as links,
-        later.running.asked_at_once(hosts, lambda host: _ask_there(host, links, ask)) as there,
-    ):
+    with opened_links() as links:
+        there = [
+            later.running.in_thread(partial(_ask_there, host, links, ask), f"ask {host.name}")
+            for host in hosts
+        ]
         here = list(_ask_here(arguments, ask, is_needed=not hosts))
         if not hosts:
             note(how_to_add())
-        return _merged(arguments, [*here, *(future.result() for future in there)])
+        return _merged(arguments, [*here, *(each.result() for each in there)])
 
 
 def facts_of(location: Location) -> Json:

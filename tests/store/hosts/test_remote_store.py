@@ -83,7 +83,7 @@ def _answers(store):
     for line in ("older:0d", "older:0d is:automation", "size>1KB", "free:50%"):
         yield store.plan(Selection(parse_line(line, NOW)), catalog, NOW)
     sessions = list(catalog.sessions.values())
-    yield dict(store.measure(sessions)), store.content_bytes([each.id for each in sessions])
+    yield dict(store.measure(sessions))
     yield store.space_map(catalog), store.file_space(), store.vocabulary(catalog)
     for of_tools in (False, True):
         facts = store.facts(catalog, of_tools=of_tools, sizes=not of_tools)

@@ -23,7 +23,7 @@ from hermes_browse.store.sessions.models import View
 NOW = T0 + 1000.0
 HERE, THERE = Keys(0, "default"), Keys(3, "work")
 REFUSED = {
-    *("content_bytes", "resolve", "last", "messages_around", "plan", "clean_up"),
+    *("resolve", "last", "plan", "clean_up"),
     *("file_space", "space_map", "retention", "read_facts", "summary", "search_health"),
     *("archive", "unarchive", "pin", "unpin", "rename", "delete", "restore", "check_index"),
     *("deletions", "list_page", "hit_page", "report", "plan_delete", "trash_path"),

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, short_reason
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.places.merged import MergedStore, places_of
 from hermes_browse.store.places.names import id_of
 from hermes_browse.store.places.place import Place
-from hermes_browse.store.places.reason import short_reason
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line

@@ -12,8 +12,7 @@ from typing import NamedTuple
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
-from hermes_browse.store.places.reason import short_reason
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, short_reason
 from hermes_browse.store.sessions.models import View
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, short_reason
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.remote import locate_there, store_at
-from hermes_browse.store.places.reason import short_reason
 from hermes_browse.store.wording import _
 
 from ...work.application import Arrival

@@ -1,0 +1,177 @@
+"""What several places have answered, as one answer, with keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from ..errors import RefusedError
+from ..messages.chat_message import Hit
+from ..notes.read_marks import AllRead
+from ..search.coverage import Coverage
+from ..search.engine import Answer, Total
+from ..search.filters import Vocabulary
+from ..search.found import Found, Suggestion
+from ..search.query import Query
+from ..sessions.models import FAR_PAST, Conversation
+from ..since.attention import Attention
+from ..since.since import Since, order
+from ..wording import _
+from .place import Place
+
+T = TypeVar("T")
+Answers = Sequence[tuple[Place, T]]
+"""What places have answered, with their own ids."""
+
+
+def merged_hits(
+    query: Query,
+    found: Answers[Found],
+    notes: Sequence[str] = (),
+    *,
+    is_partial: bool = False,
+    is_stopped: bool = False,
+    sort: str = "newest",
+    limit: int = 50,
+    titles: int = 0,
+) -> Found:
+    """Return the hits of places as one page.
+
+    Args:
+        notes: Why places are missing.
+        is_partial: More places are asked.
+        is_stopped: The search was stopped.
+        sort: As of the search, likewise `limit` and `titles`.
+    """
+    answers = [each.answer for _place, each in found]
+    hits = _ordered(found, sort)
+    is_cut = len(hits) > limit
+    totals = [each.total for each in answers]
+    is_counted = not (is_cut or is_partial or notes or None in totals)
+    engines = {each.engine for each in answers} - {"none"}
+    named = [f"{place.name}: {note}" for place, each in found for note in each.answer.notes]
+    answer = Answer(
+        query,
+        tuple(hits[:limit]),
+        engines.pop() if len(engines) == 1 else "mixed" if engines else "none",
+        complete=not notes and not is_partial and all(each.complete for each in answers),
+        total=sum(total or 0 for total in totals) if is_counted else None,
+        elapsed_ms=max((each.elapsed_ms for each in answers), default=0.0),
+        notes=(*notes, *dict.fromkeys(named)),
+        stopped=is_partial or is_stopped or any(each.stopped for each in answers),
+        more=is_cut or is_partial or any(each.more for each in answers),
+        matchers=next((each.matchers for each in answers if each.matchers), ()),
+    )
+    conversations: dict[str, Conversation] = {}
+    titled: list[Conversation] = []
+    for place, each in found:
+        conversations |= place.keys.here(each.conversations)
+        titled += place.keys.here(each.titles)
+    titled.sort(key=lambda each: each.last_active or FAR_PAST, reverse=True)
+    return Found(answer, tuple(titled[:titles]), conversations)
+
+
+def _ordered(found: Answers[Found], sort: str) -> list[Hit]:
+    """Return all hits, in the order of the search; by relevance, the best of each first."""
+    ranked = [
+        (rank, place.keys.here(hit))
+        for place, each in found
+        for rank, hit in enumerate(each.answer.hits)
+    ]
+    if sort == "relevance":
+        ranked.sort(key=lambda each: each[0])
+    else:
+        ranked.sort(key=lambda each: each[1].timestamp or 0.0, reverse=sort == "newest")
+    return [hit for _rank, hit in ranked]
+
+
+def _total(answers: Answers[Total], notes: Sequence[str]) -> Total:
+    sessions = (key for place, each in answers for key in place.keys.here(each.sessions))
+    is_part = bool(notes) or any(each.at_least for _place, each in answers)
+    return Total(sum(each.count for _place, each in answers), is_part, frozenset(sessions))
+
+
+def _best(answers: Answers[Suggestion | None], notes: Sequence[str]) -> Suggestion | None:
+    found = [(place, (each,)) for place, each in answers if each is not None]
+    return next(iter(_added_up(found, notes)), None)
+
+
+def _added_up(
+    answers: Answers[tuple[Suggestion, ...]], notes: Sequence[str]
+) -> tuple[Suggestion, ...]:
+    """Return one suggestion for each query, with the hits of all places."""
+    by_query: dict[str, Suggestion] = {}
+    for each in (each for _place, found in answers for each in found):
+        if (same := by_query.get(each.query)) is not None:
+            at_least = each.at_least or same.at_least
+            each = replace(same, hits=same.hits + each.hits, at_least=at_least)
+        by_query[each.query] = each
+    return tuple(by_query.values())
+
+
+def _roots(answers: Answers[list[str]], notes: Sequence[str]) -> list[str]:
+    return [root for place, roots in answers for root in place.keys.here(roots)]
+
+
+def _vocabulary(answers: Answers[Vocabulary], notes: Sequence[str]) -> Vocabulary:
+    words = [vocabulary for _place, vocabulary in answers] or [Vocabulary()]
+    columns = zip(*words, strict=True)
+    return Vocabulary(*(tuple(dict.fromkeys(sum(column, ()))) for column in columns))
+
+
+def _coverage(answers: Answers[Coverage], notes: Sequence[str]) -> Coverage:
+    reasons = [f"{place.name}: {each.reason}" for place, each in answers if each.reason]
+    messages = sum(each.messages for _place, each in answers)
+    indexed = sum(each.indexed for _place, each in answers)
+    return Coverage(messages, indexed, " · ".join(reasons))
+
+
+def _attention(answers: Answers[Attention], notes: Sequence[str]) -> Attention:
+    every = [place.keys.here(each) for place, each in answers]
+    unread = {root: new for each in every for root, new in each.unread.items()}
+    waiting = frozenset(root for each in every for root in each.waiting)
+    failures = sum(each.failures for each in every)
+    return Attention(unread, waiting, failures, all(each.have_marks for each in every))
+
+
+def _since(answers: Answers[Since], notes: Sequence[str]) -> Since:
+    _need_one(answers, notes)
+    items = [
+        item._replace(place=place.name)
+        for place, each in answers
+        for item in place.keys.here(each).items
+    ]
+    since = min(each.since for _place, each in answers)
+    return Since(since, tuple(sorted(items, key=order)), tuple(notes))
+
+
+def _need_one(answers: Answers[T], notes: Sequence[str]) -> None:
+    """Refuse what no place has done."""
+    if not answers:
+        raise RefusedError(" · ".join(notes))
+
+
+def _nothing(answers: Answers[None], notes: Sequence[str]) -> None:
+    """Take no notice of a place that may only be read: it keeps no marks."""
+
+
+def _all_read(answers: Answers[AllRead], notes: Sequence[str]) -> AllRead:
+    _need_one(answers, notes)
+    before = {place.name: done.before[""] for place, done in answers}
+    return AllRead(" · ".join([_("everything is marked as read"), *notes]), before)
+
+
+MERGED: Mapping[str, Callable[..., object]] = {
+    "count_hits": _total,
+    "count_matches": _best,
+    "suggestions": _added_up,
+    "roots": _roots,
+    "vocabulary": _vocabulary,
+    "coverage": _coverage,
+    "attention": _attention,
+    "since": _since,
+    "begin_marks": _nothing,
+    "mark_all_read": _all_read,
+}
+"""Calls about all places: what makes one answer of theirs, and of why others did not answer."""
