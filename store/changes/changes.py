@@ -18,9 +18,8 @@ from ..sessions.models import Conversation, Relation
 from ..wording import _
 from .diff import DiffLine, can_be_applied, compare, relative, unified_diff
 from .edited_file import Edit, EditedFile
-from .edits import EDITORS, FILE_TOOLS, replay_uses
 from .programs import may_change_files, read_program, written_names
-from .replay import Replay, TrackedFile
+from .replay import EDITORS, FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _LARGEST = 50_000_000
