@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
@@ -47,33 +46,27 @@ def lay_out(chart: Chart, width: int) -> range:
 def axis(chart: Chart, shown: range, width: int) -> str:
     """Return the line below the columns: an arrow to the chosen one, the first and last label,
     others if they fit."""
-    line = [" "] * width
-    taken: list[tuple[int, int]] = []
-
-    def put(text: str, start: int) -> None:
-        start = max(0, min(start, width - cell_len(text)))
-        end = start + cell_len(text)
-        if end <= width and all(end < low or start > high for low, high in taken):
-            # One entry per cell; the second one of a wide letter is empty.
-            cells = ((letter, *[""] * (cell_len(letter) - 1)) for letter in text)
-            line[start:end] = chain.from_iterable(cells)
-            taken.append((start, end))
-
     places, free = edges(len(shown), width), gap(len(shown), width)
-    labels = [chart.labels[index] for index in shown]
+    labels = chart.labels[shown.start : shown.stop]
+    step = max(1, -(-24 * len(shown) // width))
+    wanted = [(places[index], labels[index]) for index in range(step, len(shown) - 1, step)]
+    if labels:
+        wanted = [(0, labels[0]), (width - free - cell_len(labels[-1]), labels[-1]), *wanted]
     if chart.chosen is not None and chart.chosen in shown:
         index = shown.index(chart.chosen)
         label, place = labels[index], (places[index] + places[index + 1] - free - 1) // 2
         if place + cell_len(label) + 2 <= width:
-            put(f"▲ {label}", place)
+            wanted.insert(0, (place, f"▲ {label}"))
         else:
-            put(f"{label} ▲", place - cell_len(label) - 1)
-    if shown:
-        put(labels[0], 0)
-        put(labels[-1], width - free - cell_len(labels[-1]))
-        step = max(1, -(-24 * len(shown) // width))
-        for index in range(step, len(shown) - 1, step):
-            put(labels[index], places[index])
+            wanted.insert(0, (place - cell_len(label) - 1, f"{label} ▲"))
+    line = [" "] * width
+    for place, text in wanted:
+        # One entry per cell; the second one of a wide letter is empty.
+        cells = [cell for letter in text for cell in (letter, *[""] * (cell_len(letter) - 1))]
+        start = max(0, min(place, width - len(cells)))
+        end = start + len(cells)
+        if end <= width and set(line[max(start - 1, 0) : end + 1]) == {" "}:
+            line[start:end] = cells
     return "".join(line)
 
 
