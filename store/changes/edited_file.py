@@ -54,9 +54,9 @@ def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         if tag == "equal":
             yield from ((" ", line) for line in old[start:end])
-            continue
-        yield from (("-", line) for line in old[start:end])
-        yield from (("+", line) for line in new[new_start:new_end])
+        else:
+            yield from (("-", line) for line in old[start:end])
+            yield from (("+", line) for line in new[new_start:new_end])
 
 
 def split(text: str) -> list[str]:
