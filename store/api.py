@@ -141,7 +141,6 @@ class OpenStore(Measurable, Changeable):
 
     is_compressed = read(later.compactions.is_compressed)
     compactions = read(later.compactions.read_history)
-    memory = read(later.model_context.read_memory)
     losses = read(later.losses.find_losses)
 
     @call
@@ -150,9 +149,11 @@ class OpenStore(Measurable, Changeable):
     ) -> tuple[ModelContext, Memory]:
         """Return what the model was sent at a message, or would be by a resume, and what it still
         knew of the conversation."""
-        contexts = later.model_context.Contexts(self.compactions(segments), segments)
-        given = later.model_context.context_of(self.reader, contexts, message_id, prompt=prompt)
-        return given, later.model_context.memory_of(contexts.history, given)
+        contexts = later.model_context.read_contexts(self.reader, segments)
+        given = contexts.at(message_id)
+        if prompt:
+            given = given._replace(prompt=self.system_prompt(given.session_id))
+        return given, contexts.memory(given)
 
     # What it did
 

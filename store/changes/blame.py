@@ -24,8 +24,7 @@ from ..search.scope import compile_filters, make_scope
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.session import Session
 from .edited_file import Edit, Line, split
-from .edits import FILE_TOOLS, replay_uses
-from .replay import Replay, TrackedFile
+from .replay import FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ .+-]*")

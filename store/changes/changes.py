@@ -16,11 +16,10 @@ from ..sessions.catalog import Catalog
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.models import Conversation, Relation
 from ..wording import _
-from .diff import DiffLine, can_be_applied, compare, relative, unified_diff
+from .diff import DiffLine, can_be_applied, relative, unified_diff
 from .edited_file import Edit, EditedFile
-from .edits import EDITORS, FILE_TOOLS, replay_uses
 from .programs import may_change_files, read_program, written_names
-from .replay import Replay, TrackedFile
+from .replay import EDITORS, FILE_TOOLS, Replay, TrackedFile, replay_uses
 from .tool_uses import ToolUse, read_tool_uses
 
 _LARGEST = 50_000_000
@@ -150,13 +149,11 @@ def file_change(
     before, after = relative(file.first_path, directory), relative(path, directory)
     is_known_before = all(version.is_known_before for version in file.versions)
     is_exact = file.is_certain and is_known_before and not is_touched
-    signs = ""
     diff: list[DiffLine] = []
     for version in file.versions:
-        lines = compare(version)
-        signs += "".join(sign for sign, _line in lines)
-        diff += unified_diff(version, lines, before, after)
-        is_exact = is_exact and can_be_applied(lines)
+        diff += unified_diff(version, before, after)
+        is_exact = is_exact and can_be_applied(version)
+    signs = [line.text[0] for line in diff if line.message_id is not None]
     if not is_exact:
         reason = _("not all that happened to this file is known")
         if not is_known_before:

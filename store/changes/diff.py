@@ -7,8 +7,9 @@ texts may not be known.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from .edited_file import EditedFile, Line, SignedLine, signed
@@ -27,7 +28,51 @@ class DiffLine(NamedTuple):
     """The message whose edit added or removed it."""
 
 
-def compare(version: EditedFile) -> list[SignedLine]:
+def can_be_applied(version: EditedFile) -> bool:
+    """Whether all lines end as they do for Git: with a line feed, except the last."""
+    texts = [line.text for lines in (version.before, version.lines) for line in lines[:-1]]
+    return all(text is None or text.endswith("\n") for text in texts)
+
+
+def relative(path: str, directory: str) -> str:
+    """Return a path relative to a directory, if it lies below that; else without its first
+    slash."""
+    return path.removeprefix(directory.rstrip("/") + "/").lstrip("/")
+
+
+def unified_diff(version: EditedFile, before: str, after: str) -> Iterator[DiffLine]:
+    """Yield the diff of a file, as `git apply` takes it; nothing if there is no change.
+
+    Args:
+        version: The file.
+        before: Its path before the first edit.
+        after: Its path after the last.
+    """
+    old, new = _quoted(f"a/{before}"), _quoted(f"b/{after}")
+    headers = [f"diff --git {old} {new}\n"]
+    if version.was_absent and version.exists:
+        headers.append("new file mode 100644\n")
+        old = _NOTHING
+    elif not (version.exists or version.was_absent):
+        headers.append("deleted file mode 100644\n")
+        new = _NOTHING
+    elif before != after:
+        headers += [f"rename from {_quoted(before)}\n", f"rename to {_quoted(after)}\n"]
+    hunks = list(_hunks(_compare(version)))
+    if hunks:
+        headers += [f"--- {old}\n", f"+++ {new}\n"]
+    if len(headers) > 1:
+        yield from map(DiffLine, headers)
+        yield from hunks
+
+
+def _quoted(path: str) -> str:
+    """Return a path as Git writes it: quoted, with escapes, if it has signs that would mislead."""
+    escaped = _QUOTED.sub(lambda sign: b"\\%03o" % ord(sign[0]), path.encode()).decode()
+    return path if escaped == path and " " not in path else f'"{escaped}"'
+
+
+def _compare(version: EditedFile) -> list[SignedLine]:
     """Compare a file before and after its edits. What edits took back again is unchanged."""
     lines: list[SignedLine] = []
     before = iter(version.before)
@@ -44,59 +89,14 @@ def compare(version: EditedFile) -> list[SignedLine]:
     return [*lines, *signed(list(before), added)]
 
 
-def can_be_applied(lines: Sequence[SignedLine]) -> bool:
-    """Whether all lines end as they do for Git: with a line feed, except the last."""
-    versions = ([line.text for sign, line in lines if sign != other] for other in "+-")
-    return all(text is None or text.endswith("\n") for version in versions for text in version[:-1])
-
-
-def relative(path: str, directory: str) -> str:
-    """Return a path relative to a directory, if it lies below that; else without its first
-    slash."""
-    return path.removeprefix(directory.rstrip("/") + "/").lstrip("/")
-
-
-def unified_diff(
-    version: EditedFile, lines: Sequence[SignedLine], before: str, after: str
-) -> Iterator[DiffLine]:
-    """Yield the diff of a file, as `git apply` takes it; nothing if there is no change.
-
-    Args:
-        version: The file.
-        lines: What `compare` returns for it.
-        before: Its path before the first edit.
-        after: Its path after the last.
-    """
-    old, new = _quoted(f"a/{before}"), _quoted(f"b/{after}")
-    headers = [f"diff --git {old} {new}\n"]
-    if version.was_absent and version.exists:
-        headers.append("new file mode 100644\n")
-        old = _NOTHING
-    elif not (version.exists or version.was_absent):
-        headers.append("deleted file mode 100644\n")
-        new = _NOTHING
-    elif before != after:
-        headers += [f"rename from {_quoted(before)}\n", f"rename to {_quoted(after)}\n"]
-    if any(sign != " " for sign, _line in lines):
-        headers += [f"--- {old}\n", f"+++ {new}\n"]
-    if len(headers) > 1:
-        yield from map(DiffLine, headers)
-        yield from _hunks(lines)
-
-
-def _quoted(path: str) -> str:
-    """Return a path as Git writes it: quoted, with escapes, if it has signs that would mislead."""
-    escaped = _QUOTED.sub(lambda sign: b"\\%03o" % ord(sign[0]), path.encode()).decode()
-    return path if escaped == path and " " not in path else f'"{escaped}"'
-
-
 def _hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
     """Yield the changes with the lines around them, as far as these are known; changes that are
     near each other share a hunk."""
-    below = reversed(list(_are_near(reversed(lines))))
-    is_shown = map(max, _are_near(lines), below)
+    changed = [at for at, (sign, _line) in enumerate(lines) if sign != " "]
+    near = {place for at in changed for place in range(at - _CONTEXT, at + _CONTEXT + 1)}
+    is_shown = [at in near and line.text is not None for at, (_sign, line) in enumerate(lines)]
     old = new = 0
-    for shown, group in groupby(zip(is_shown, lines, strict=True), key=lambda pair: pair[0]):
+    for shown, group in groupby(zip(is_shown, lines, strict=True), key=itemgetter(0)):
         hunk = [line for _shown, line in group]
         removed = sum(sign != "+" for sign, _line in hunk)
         added = sum(sign != "-" for sign, _line in hunk)
@@ -106,18 +106,6 @@ def _hunks(lines: Sequence[SignedLine]) -> Iterator[DiffLine]:
                 yield from _printed(*line)
         old += removed
         new += added
-
-
-def _are_near(lines: Iterable[SignedLine]) -> Iterator[bool]:
-    """Tell of each line whether a change is above it, at most three known lines away."""
-    left = -1
-    for sign, line in lines:
-        left -= 1
-        if sign != " ":
-            left = _CONTEXT
-        elif line.text is None:
-            left = -1
-        yield left >= 0
 
 
 def _range(start: int, count: int) -> str:

@@ -54,9 +54,9 @@ def signed(old: Sequence[Line], new: Sequence[Line]) -> Iterator[SignedLine]:
     for tag, start, end, new_start, new_end in matcher.get_opcodes():
         if tag == "equal":
             yield from ((" ", line) for line in old[start:end])
-            continue
-        yield from (("-", line) for line in old[start:end])
-        yield from (("+", line) for line in new[new_start:new_end])
+        else:
+            yield from (("-", line) for line in old[start:end])
+            yield from (("+", line) for line in new[new_start:new_end])
 
 
 def split(text: str) -> list[str]:
@@ -147,7 +147,7 @@ class EditedFile:
 
     def patch(self, hunks: Sequence[Hunk], edit: Edit) -> bool:
         """All hunks of a diff were applied."""
-        if not (self.exists and all(map(self._takes, hunks))):
+        if not all(map(self._takes, hunks)):
             return False
         for hunk in reversed(hunks):  # so that the places above stay
             old = iter(self.lines[hunk.start :])
@@ -174,13 +174,10 @@ class EditedFile:
             return False
         return self.write(text.replace(old, new), edit)
 
-    def delete(self, hunks: Sequence[Hunk], edit: Edit) -> bool:
-        """The file was deleted; without hunks it was empty."""
-        removed = sum(line.startswith("-") for hunk in hunks for line in hunk.lines)
-        if removed < len(self.lines):
+    def delete(self, text: str, edit: Edit) -> bool:
+        """The file was deleted, and this was its whole text."""
+        if not self.read(text):
             return False
-        is_done = self.patch(hunks, edit) if hunks else self.read("")
-        if not is_done or self.lines:
-            return False
-        self._is_open = self.exists = False
+        self._change(0, [("-", line) for line in self.lines], edit)
+        self.exists = False
         return True

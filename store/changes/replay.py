@@ -1,15 +1,35 @@
-"""Files through the tool calls of conversations, each under its present path."""
+"""Do again what tool calls did to files, and take over what they showed of them.
+
+Seen in the tools of Hermes 0.14 to 0.19: `write_file`, `patch` in both of its modes, `read_file`,
+and `execute_code`, whose program calls the former.
+"""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 
-from .edited_file import Edit, EditedFile
+from ..connection.reader import Reader
+from ..connection.stored_values import Json, as_mapping
+from ..messages.decode import has_failed
+from ..sessions.session import Session
+from .edited_file import Edit, EditedFile, split
+from .hunks import parse_diff
+from .programs import read_program
+from .tool_uses import ToolUse, json_at_start, read_results
 
-Step = Callable[..., bool]
-"""A method of `EditedFile`: something that happened to a file, or was seen of it; False if it does
-not fit to what is known of the file."""
+_LINE_NUMBER = re.compile(r"^ *\d+\|", re.MULTILINE)
+_NOT_FOUND = "File not found"
+_OUTSIDE = "was modified since you last read it"
+"""Another program, or one that the tool does not know of, changed the file before this edit."""
+_SIBLING = "sibling subagent"
+"""Another agent did."""
+EDITORS = ("write_file", "patch")
+"""Tools that change files, each call one edit."""
+FILE_TOOLS = ("read_file", "execute_code", *EDITORS)
+_DEPTH = 100
+"""Sessions above another that are looked at."""
 
 
 class TrackedFile:
@@ -26,13 +46,22 @@ class TrackedFile:
         self.is_unclear = False
         """Whether it is not known what an edit changed."""
 
+    def take(self, step: Callable[..., bool], *facts: object) -> None:
+        """Do a step, a method of `EditedFile`: something happened to the file or was seen of it."""
+        if step(self.versions[-1], *facts):
+            return
+        self.versions.append(EditedFile(self.versions[-1].shown))
+        self.is_certain = False
+        if not step(self.versions[-1], *facts):
+            self.is_unclear = True
+
 
 class Replay:
-    """Does what tool calls did.
+    """Files, each under its present path.
 
     Args:
         name: Without folders: the calls are those about files of this name alone, so that other
-            files are left out, and nothing is known of a file that had another name before.
+            files are not kept, and nothing is known of a file that had another name before.
     """
 
     def __init__(self, name: str = "") -> None:
@@ -41,43 +70,191 @@ class Replay:
 
     def file(self, path: str) -> TrackedFile:
         """Return a file; nothing is known of a new one."""
-        return self.files.setdefault(path, TrackedFile(path))
+        file = self.files.get(path, TrackedFile(path))
+        self._keep(path, file)
+        return file
 
-    def take(
-        self,
-        path: str,
-        step: Step,
-        *facts: object,
-        edit: Edit | None = None,
-        is_certain: bool = True,
-    ) -> None:
-        """Do a step of an edit, or one that only looks.
-
-        Args:
-            path: Of the file.
-            step: What happened.
-            facts: Arguments of the step; the edit is its last one.
-            edit: If it is one.
-            is_certain: Whether nothing else has changed the file, as far as is known.
-        """
-        if not self._is_followed(path):
-            return
-        file = self.file(path)
-        if edit is not None:
-            file.edits.append(edit)
-            facts = *facts, edit
-        file.is_certain = file.is_certain and is_certain
-        if not step(file.versions[-1], *facts):
-            file.versions.append(EditedFile(file.versions[-1].shown))
-            file.is_certain = False
-            if not step(file.versions[-1], *facts):
-                file.is_unclear = True
-
-    def move(self, path: str, to: str, edit: Edit) -> None:
+    def move(self, path: str, to: str) -> None:
         """Move a file."""
-        self.take(path, lambda *_facts: True, edit=edit)
-        if self._is_followed(to):
-            self.files[to] = self.files.pop(path, TrackedFile(path))
+        self._keep(to, self.files.pop(path, TrackedFile(path)))
 
-    def _is_followed(self, path: str) -> bool:
-        return self._name in ("", posixpath.basename(path))
+    def _keep(self, path: str, file: TrackedFile) -> None:
+        if self._name in ("", posixpath.basename(path)):
+            self.files[path] = file
+
+
+def replay_uses(
+    reader: Reader, replay: Replay, uses: Sequence[ToolUse], sessions: Mapping[str, Session]
+) -> int:
+    """Do what tool calls did to files; return how many edits failed.
+
+    `sessions` has the sessions of the calls and those above them, by id.
+    """
+    results = read_results(reader, uses)
+    directories = {use.session_id: _directory(sessions, use.session_id) for use in uses}
+    return sum(
+        replay_call(replay, use, results.get(use.result_id, ""), directories[use.session_id])
+        for use in uses
+    )
+
+
+def _directory(sessions: Mapping[str, Session], session_id: str) -> str:
+    """Return the directory of a session, or else that of the nearest one above it."""
+    for _step in range(_DEPTH):
+        session = sessions.get(session_id)
+        if session is None:
+            break
+        if session.cwd:
+            return session.cwd
+        session_id = session.parent_id or ""
+    return ""
+
+
+def replay_call(replay: Replay, use: ToolUse, text: str, directory: str) -> bool:
+    """Do what a tool call did to files, and tell whether it is an edit that failed.
+
+    Args:
+        replay: Of the files.
+        use: The call.
+        text: Its result; empty if none is stored: whether it was done is not known.
+        directory: Where relative paths begin; empty if not known.
+    """
+    call = _FileCall(replay, use, json_at_start(text), directory)
+    if use.name in EDITORS:
+        return call.edit_files(text)
+    {"terminal": call.show, "read_file": call.read, "execute_code": call.run_program}[use.name]()
+    return False
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
+
+
+def _unclear(*_facts: object) -> bool:
+    """It was changed, and what changed is not stored."""
+    return False
+
+
+class _FileCall:
+    """A tool call that is done again."""
+
+    def __init__(self, replay: Replay, use: ToolUse, result: Json, directory: str) -> None:
+        self._replay, self._result, self._directory = replay, result, directory
+        self._arguments = as_mapping(use.arguments)
+        self._edit = Edit(use.message_id, use.session_id, use.name, use.at)
+        modified = result.get("files_modified")
+        self._modified = list(map(str, modified)) if isinstance(modified, list) else []
+
+    def _resolve(self, path: str) -> str:
+        """Return an absolute path: as the result names it (0.15 and later), or by the directory."""
+        plain = posixpath.normpath(posixpath.join(self._directory, path))
+        end = f"/{posixpath.normpath(path)}"
+        if path.startswith("/"):
+            return plain
+        if path.startswith("~"):
+            plain, end = path, path.lstrip("~")
+        names = [str(self._result.get("resolved_path")), *self._modified]
+        named = [name for name in names if name.startswith("/") and name.endswith(end)]
+        # Of `x.py` and `src/x.py` in one patch, the shorter is the one that was named shorter.
+        return min(named, key=len, default=plain)
+
+    def show(self) -> None:
+        """Take down what a terminal printed: what is written after that may be a copy."""
+        output = str(self._result.get("output") or "").splitlines()
+        for file in self._replay.files.values():
+            file.versions[-1].show([*output, *(f"{line}\n" for line in output)])
+
+    def read(self) -> None:
+        """Take over what `read_file` showed."""
+        path = self._arguments.get("path")
+        if not isinstance(path, str):
+            return
+        file = self._replay.file(self._resolve(path))
+        content, error = self._result.get("content"), self._result.get("error")
+        if str(error).startswith(_NOT_FOUND):
+            file.take(EditedFile.miss)
+        elif isinstance(content, str) and not error:
+            text = _LINE_NUMBER.sub("", content)
+            # Long lines are cut and secrets are masked, so that the size differs.
+            if _size(text) == self._result.get("file_size"):
+                file.take(EditedFile.read, text)
+            else:
+                file.versions[-1].show(split(text))
+
+    def edit_files(self, text: str) -> bool:
+        """Do an edit; return whether it failed as its result says."""
+        result, tool = self._result, self._edit.tool
+        has_error = bool(result.get("error")) or result.get("success") is False
+        if has_error if result else has_failed(text, None):
+            # A patch of several files may have changed some of them; its diff has those.
+            self._apply_diff()
+            return True
+        if not result:
+            self._edit = self._edit._replace(ok=False)
+            self._change(self._arguments.get("path"), _unclear)
+        elif tool == "write_file" or not self._apply_diff():
+            self._do(tool, self._arguments)
+        return False
+
+    def run_program(self) -> None:
+        """Do the edits of a program that ended well and names them outright; their own results are
+        not stored."""
+        calls = read_program(str(self._arguments.get("code", ""))).calls
+        result, edit = self._result, self._edit
+        if result.get("status") != "success" or result.get("tool_calls_made") != len(calls):
+            return
+        self._result = {"_warning": _OUTSIDE}
+        for name, arguments in calls:
+            self._edit = edit._replace(tool=f"{edit.tool}: {name}")
+            self._do(name, arguments)
+
+    def _do(self, tool: str, arguments: Json) -> None:
+        """Do an edit by its arguments; another tool does nothing."""
+        path, text = arguments.get("path"), arguments.get("content")
+        if tool == "write_file" and isinstance(text, str):
+            size = self._result.get("bytes_written")
+            with_returns = text.replace("\n", "\r\n")
+            if size == _size(with_returns):  # the tool keeps such line ends of a file (0.16)
+                text = with_returns
+            self._change(path, EditedFile.write, text, is_certain=size in (None, _size(text)))
+        elif tool == "write_file":
+            self._change(path, _unclear)
+        elif tool == "patch":
+            old, new = arguments.get("old_string"), arguments.get("new_string")
+            everywhere = arguments.get("replace_all") is True
+            for name in [path] if path else self._modified:
+                self._change(name, EditedFile.replace, old, new, everywhere)
+
+    def _change(
+        self, path: object, step: Callable[..., bool], *facts: object, is_certain: bool = True
+    ) -> None:
+        """Do a step of this edit; the warning in its result tells of edits by others."""
+        if not isinstance(path, str) or not path:
+            return
+        file = self._replay.file(self._resolve(path))
+        warning = str(self._result.get("_warning"))
+        others = {edit.session_id for edit in file.edits} - {self._edit.session_id}
+        # Is the edit of the other agent known?
+        is_by_unknown = _OUTSIDE in warning or (_SIBLING in warning and not others)
+        file.is_certain = file.is_certain and is_certain and not is_by_unknown
+        file.edits.append(self._edit)
+        file.take(step, *facts, self._edit)
+
+    def _apply_diff(self) -> bool:
+        """Do a `patch` by its diff; return whether it has one that can be read."""
+        try:
+            files = parse_diff(str(self._result.get("diff") or ""))
+        except ValueError:
+            return False
+        for before, after, hunks in files:
+            text = "".join(line[1:] for hunk in hunks for line in hunk.lines)
+            if not before:
+                self._change(after, EditedFile.write, text)
+            elif not after:
+                self._change(before, EditedFile.delete, text)
+            elif before == after:
+                self._change(before, EditedFile.patch, hunks)
+            else:
+                self._change(before, EditedFile.patch, [])
+                self._replay.move(self._resolve(before), self._resolve(after))
+        return bool(files)

@@ -180,21 +180,37 @@ class Generation(NamedTuple):
 
     segment: int
     rows: tuple[HistoryRow, ...]
-    block: int
+    block: int = 0
     """Number of its first rows that a compaction wrote."""
-    compaction: int | None
-    """Index of that compaction; None at the beginning of a conversation."""
+    compaction: Compaction | None = None
+    """That compaction; None at the beginning of a conversation."""
 
 
 class CompactionHistory(NamedTuple):
-    """All generations of a conversation, oldest first, and the compactions between them."""
+    """All generations of a conversation, oldest first."""
 
     generations: tuple[Generation, ...] = ()
-    compactions: tuple[Compaction, ...] = ()
-    copies: Mapping[int, int] = MappingProxyType({})
-    """Copy → original, which may itself be a copy."""
+    aborted: Compaction | None = None
+    """A compaction after which nothing was written."""
     gaps: Mapping[int, IdGap] = MappingProxyType({})
     """Row → ids missing in the store before it."""
+
+    @property
+    def compactions(self) -> tuple[Compaction, ...]:
+        """All compactions, oldest first."""
+        found = [*(generation.compaction for generation in self.generations), self.aborted]
+        return tuple(each for each in found if each is not None)
+
+    @property
+    def copies(self) -> dict[int, int]:
+        """Copy → original, which may itself be a copy."""
+        kept = [row for compaction in self.compactions for row in compaction.kept]
+        return {row.id: row.original for row in kept if row.original is not None}
+
+    @property
+    def rows(self) -> list[HistoryRow]:
+        """The rows of all generations."""
+        return [row for generation in self.generations for row in generation.rows]
 
 
 def _ids(rows: Iterable[HistoryRow]) -> tuple[int, ...]:
@@ -210,7 +226,6 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
     rows_of_segments = read_rows(reader, segments)
     gaps = read_id_gaps(reader, rows_of_segments)
     generations: list[Generation] = []
-    compactions: list[Compaction] = []
     empty_sessions: list[str] = []
     for segment, rows in enumerate(rows_of_segments):
         if not rows:
@@ -222,13 +237,12 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
         blocks = find_blocks(rows, above)
         starts = [*(block.start for block in blocks), len(rows)]
         if starts[0] > 0:
-            generations.append(Generation(segment, tuple(rows[: starts[0]]), 0, None))
+            generations.append(Generation(segment, tuple(rows[: starts[0]])))
         for block, end in zip(blocks, starts[1:], strict=True):
             follows = bool(generations) and (segment > 0 or block.start > 0)
-            previous = generations[-1] if follows else Generation(segment, (), 0, None)
+            previous = generations[-1] if follows else Generation(segment, ())
             written = block.end - block.start
-            number = len(compactions)
-            generation = Generation(segment, tuple(rows[block.start : end]), written, number)
+            generation = Generation(segment, tuple(rows[block.start : end]), written)
             places = (row.id for row in generation.rows[: written + 1])
             found = _compaction(
                 reader,
@@ -239,18 +253,12 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
                 empty_sessions=tuple(empty_sessions),
                 gap=next((gaps[place] for place in places if place in gaps), None),
             )
-            compactions.append(found)
-            generations.append(generation)
+            generations.append(generation._replace(compaction=found))
             empty_sessions.clear()
+    aborted = None
     if generations and segments[generations[-1].segment].end_reason == "compression":
-        compactions.append(_aborted(generations[-1], segments))
-    originals = {
-        row.id: row.original
-        for compaction in compactions
-        for row in compaction.kept
-        if row.original is not None
-    }
-    return CompactionHistory(tuple(generations), tuple(compactions), originals, gaps)
+        aborted = _aborted(generations[-1], segments)
+    return CompactionHistory(tuple(generations), aborted, gaps)
 
 
 def _compaction(

@@ -16,18 +16,10 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import NotFoundError
 from ..messages.chat_message import State
-from ..messages.transcript import read_system_prompt
 from ..sessions.session import Session
 from ..wording import _
 from .blocks import sent_of
-from .compactions import (
-    HARMLESS,
-    Compaction,
-    CompactionHistory,
-    CompactionNote,
-    Generation,
-    read_history,
-)
+from .compactions import HARMLESS, CompactionHistory, CompactionNote, Generation, read_history
 from .history_rows import HistoryRow, HistoryRows
 
 
@@ -64,8 +56,8 @@ class ModelContext(NamedTuple):
     rows: tuple[SentRow, ...] = ()
     size: int = 0
     """Bytes of the rows: texts as sent, and tool calls; without the system prompt."""
-    compaction: int | None = None
-    """Index of the last compaction before it; None before the first."""
+    is_compressed: bool = False
+    """Whether a compaction is before it."""
     notes: tuple[CompactionNote, ...] = ()
     prompt: str | None = None
     """The system prompt as it is stored now; None if not read or not stored."""
@@ -75,6 +67,20 @@ class ModelContext(NamedTuple):
         """Whether exactly these rows were sent, beyond doubt."""
         harmless = HARMLESS | {CompactionNote.COPY, CompactionNote.SUMMARY, CompactionNote.PROMPT}
         return harmless.issuperset(self.notes) and all(row.is_certain for row in self.rows)
+
+
+class Memory(NamedTuple):
+    """What the model still had of a conversation in a context."""
+
+    known: frozenset[int]
+    """Rows that were sent, and those whose text was sent in a row that repeats them."""
+    forgotten: tuple[int, ...]
+    """Earlier rows that were not sent in any form but a summary; summaries and what was taken back
+    are not counted."""
+    said: int
+    """Number of forgotten rows, plus the sent rows that are not summaries."""
+    has_summary: bool
+    """Whether a summary was sent."""
 
 
 class Contexts:
@@ -88,19 +94,22 @@ class Contexts:
             for generation in history.generations
             for place, row in enumerate(generation.rows)
         }
-        rows = (row for generation in history.generations for row in generation.rows)
-        self._sizes = {row.id: row.size for row in rows}
-        self._copies = {original: copy for copy, original in history.copies.items()}
+        self._originals = history.copies
+        self._copies = {original: copy for copy, original in self._originals.items()}
 
-    def __contains__(self, message_id: int) -> bool:
-        """Return whether a row is part of the conversation."""
-        return message_id in self._places
+    def at(self, message_id: int | None) -> ModelContext:
+        """Return the context of a message, or for None what a resume would send now.
 
-    def at(self, message_id: int) -> ModelContext:
-        """Return the context of a message of the conversation."""
+        Raises:
+            NotFoundError: The message is not in this conversation.
+        """
+        if message_id is None:
+            return self._after_resume()
+        if message_id not in self._places:
+            raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
         of = message_id
-        while of in self.history.copies:
-            of = self.history.copies[of]
+        while of in self._originals:
+            of = self._originals[of]
         generation, place = self._places[of]
         row = generation.rows[place]
         notes = [CompactionNote.COPY] if of != message_id else []
@@ -110,7 +119,7 @@ class Contexts:
         elif row.role != "assistant":
             generation, place, is_answered = self._first_answer(row)
             notes += [] if is_answered else [CompactionNote.UNANSWERED]
-        elif self._origins(generation).get(of) is RowOrigin.KEPT:
+        elif _origins(generation).get(of) is RowOrigin.KEPT:
             notes.append(CompactionNote.EDGE)  # it was first stored by the compaction
         return self._context(row, generation, place, notes)._replace(at=message_id)
 
@@ -129,74 +138,70 @@ class Contexts:
                 return generation, place + 1, False
             generation, place = self._places[copy]
 
-    def after_resume(self) -> ModelContext:
+    def _after_resume(self) -> ModelContext:
         """Return what Hermes loads for a resume: all rows of the last generation that were not
         rewound; none if the newest session has no others (0.16 to 0.19)."""
         tip = len(self._segments) - 1
         for generation in reversed(self.history.generations):
             rows = sent_of(generation.rows)
             if rows and generation.segment == tip:
-                context = self._context(rows[-1], generation, len(generation.rows), [])
-                # What was not stored again is not loaded.
-                loaded = [row for row in context.rows if row.is_certain]
-                notes = dict.fromkeys(context.notes)
-                notes.pop(CompactionNote.NOT_STORED_AGAIN, None)
-                size = sum(row.size for row in rows)
-                return context._replace(of=None, rows=tuple(loaded), size=size, notes=tuple(notes))
+                until = len(generation.rows)
+                context = self._context(rows[-1], generation, until, [], is_loaded=True)
+                return context._replace(of=None)
         return ModelContext(None, None, self._segments[-1].id)
 
-    def _compaction_before(self, generation: Generation) -> Compaction | None:
-        """Return the compaction after which a generation was written."""
-        at = generation.compaction
-        return self.history.compactions[at] if at is not None else None
-
-    def _origins(self, generation: Generation) -> dict[int, RowOrigin]:
-        """Return why the rows that a compaction wrote were sent in a generation, by id."""
-        compaction = self._compaction_before(generation)
-        if compaction is None:
-            return {}
-        origins = {
-            row.id: RowOrigin.HEAD if row.is_head else RowOrigin.KEPT for row in compaction.kept
-        }
-        if compaction.summary is not None:
-            origins[compaction.summary] = RowOrigin.SUMMARY
-        return origins
-
     def _context(
-        self, of: HistoryRow, generation: Generation, until: int, notes: Sequence[CompactionNote]
+        self,
+        of: HistoryRow,
+        generation: Generation,
+        until: int,
+        notes: Sequence[CompactionNote],
+        *,
+        is_loaded: bool = False,
     ) -> ModelContext:
         """Return the context with the rows of a generation up to index `until`.
 
-        If the requested message was rewound, other rewound rows are included.
+        If the requested message was rewound, other rewound rows are included. What was not stored
+        again is not loaded.
         """
-        compaction = self._compaction_before(generation)
+        compaction = generation.compaction
         stored = generation.rows[:until]
         rows = stored if of.state is State.REWOUND else sent_of(stored)
-        why = self._origins(generation)
+        why = _origins(generation)
         sent = [
             SentRow(row.id, why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
         ]
-        carried = sum(row.id in why for row in rows)
-        late = compaction.not_stored_again if compaction else ()
-        sent[carried:carried] = [SentRow(row, RowOrigin.KEPT, is_certain=False) for row in late]
+        size = sum(row.size for row in rows)
+        found = [*notes, *self._notes(generation, rows, stored)]
+        if is_loaded:
+            found = [note for note in found if note is not CompactionNote.NOT_STORED_AGAIN]
+        elif compaction is not None:
+            carried = sum(row.id in why for row in rows)
+            late = [self._row(each) for each in compaction.not_stored_again]
+            sent[carried:carried] = [SentRow(row.id, RowOrigin.KEPT, False) for row in late]
+            size += sum(row.size for row in late)
         return ModelContext(
             at=None,
             of=of.id,
             session_id=self._segments[generation.segment].id,
             rows=tuple(sent),
-            size=sum(self._sizes[row.id] for row in sent),
-            compaction=generation.compaction,
-            notes=tuple(dict.fromkeys([*notes, *self._notes(generation, rows, stored)])),
+            size=size,
+            is_compressed=compaction is not None,
+            notes=tuple(dict.fromkeys(found)),
         )
+
+    def _row(self, message_id: int) -> HistoryRow:
+        generation, place = self._places[message_id]
+        return generation.rows[place]
 
     def _notes(
         self, generation: Generation, rows: HistoryRows, stored: HistoryRows
     ) -> Iterator[CompactionNote]:
         """Yield what is unknown of a context that has some of the stored rows of a generation."""
-        compaction = self._compaction_before(generation)
-        if compaction is not None:
-            yield from (note for note in compaction.notes if note is not CompactionNote.GAP)
+        if generation.compaction is not None:
+            notes = generation.compaction.notes
+            yield from (note for note in notes if note is not CompactionNote.GAP)
         if any(row.role == "assistant" and row.state is State.REWOUND for row in rows):
             yield CompactionNote.REWOUND
         if any(row.repeats_time for row in generation.rows[generation.block :]):
@@ -207,81 +212,54 @@ class Contexts:
         if own[-1] is not generation:
             yield CompactionNote.PROMPT
 
+    def memory(self, context: ModelContext) -> Memory:
+        """Find out which earlier messages a context lacks."""
+        sent = {row.id for row in context.rows}
+        generations, compactions = self.history.generations, self.history.compactions
+        numbers = [
+            at for at, part in enumerate(generations) if any(row.id in sent for row in part.rows)
+        ]
+        until = max(numbers, default=len(generations) if context.at is None else 0)
+        earlier = [row for generation in generations[:until] for row in generation.rows]
+        whole: dict[int | None, int | None] = {
+            row.id: row.original for each in compactions for row in each.kept if not row.is_changed
+        }
+        whole |= {each.summary: each.merged for each in compactions}
+        known: set[int] = set()
+        for row in sent:
+            at: int | None = row
+            while at is not None:
+                known.add(at)
+                at = whole.get(at)
+        # A row that says the same is known without a link to it, too: after Hermes joined two
+        # messages there is none.
+        texts = {self._row(row).fingerprint for row in sent}
+        known |= {row.id for row in earlier if row.fingerprint in texts}
+        summaries = {compaction.summary for compaction in compactions}
+        not_counted = known | self._originals.keys() | summaries
+        forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]
+        told = len(sent - summaries)
+        return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(sent))
+
+
+def read_contexts(reader: Reader, segments: Sequence[Session]) -> Contexts:
+    """Read the contexts of a conversation from its sessions, root first."""
+    return Contexts(read_history(reader, segments), segments)
+
+
+def _origins(generation: Generation) -> dict[int, RowOrigin]:
+    """Return why the rows that a compaction wrote were sent in a generation, by id."""
+    compaction = generation.compaction
+    if compaction is None:
+        return {}
+    origins = {row.id: RowOrigin.HEAD if row.is_head else RowOrigin.KEPT for row in compaction.kept}
+    if compaction.summary is not None:
+        origins[compaction.summary] = RowOrigin.SUMMARY
+    return origins
+
 
 def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
     """Return whether a row may answer an earlier one; a rewound answer counts only for a rewound
     row."""
     is_there = row.state is not State.REWOUND or asked.state is State.REWOUND
     return row.role == "assistant" and is_there
-
-
-def context_of(
-    reader: Reader, contexts: Contexts, message_id: int | None, *, prompt: bool = True
-) -> ModelContext:
-    """Return the context of a message, or for None what a resume would send now.
-
-    Only the system prompt is read, if requested.
-
-    Raises:
-        NotFoundError: The message is not in this conversation.
-    """
-    if message_id is None:
-        context = contexts.after_resume()
-    elif message_id in contexts:
-        context = contexts.at(message_id)
-    else:
-        raise NotFoundError(_("There is no message {id} in this conversation.", id=message_id))
-    if not prompt:
-        return context
-    return context._replace(prompt=read_system_prompt(reader, context.session_id))
-
-
-class Memory(NamedTuple):
-    """What the model still had of a conversation in a context."""
-
-    known: frozenset[int]
-    """Rows that were sent, and those whose text was sent in a row that repeats them."""
-    forgotten: tuple[int, ...]
-    """Earlier rows that were not sent in any form but a summary; summaries and what was taken back
-    are not counted."""
-    said: int
-    """Number of forgotten rows, plus the sent rows that are not summaries."""
-    has_summary: bool
-    """Whether a summary was sent."""
-
-
-def memory_of(history: CompactionHistory, context: ModelContext) -> Memory:
-    """Find out which earlier messages a context lacks."""
-    sent = {row.id for row in context.rows}
-    generations, compactions = history.generations, history.compactions
-    numbers = [
-        at for at, part in enumerate(generations) if any(row.id in sent for row in part.rows)
-    ]
-    until = max(numbers, default=len(generations) if context.at is None else 0)
-    earlier = [row for generation in generations[:until] for row in generation.rows]
-    whole: dict[int | None, int | None] = {
-        row.id: row.original for each in compactions for row in each.kept if not row.is_changed
-    }
-    whole |= {each.summary: each.merged for each in compactions}
-    known: set[int] = set()
-    for row in sent:
-        at: int | None = row
-        while at is not None:
-            known.add(at)
-            at = whole.get(at)
-    # A row that says the same is known without a link to it, too: after Hermes joined two messages
-    # there is none.
-    every = [row for generation in generations for row in generation.rows]
-    texts = {row.fingerprint for row in every if row.id in sent}
-    known |= {row.id for row in earlier if row.fingerprint in texts}
-    summaries = {compaction.summary for compaction in compactions}
-    not_counted = known | history.copies.keys() | summaries
-    forgotten = [row.id for row in sent_of(earlier) if row.id not in not_counted]
-    told = len(sent - summaries)
-    return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(sent))
-
-
-def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
-    """Find out what the model will not have when Hermes resumes a conversation."""
-    history = read_history(reader, segments)
-    return memory_of(history, Contexts(history, segments).after_resume())

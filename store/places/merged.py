@@ -41,7 +41,7 @@ T = TypeVar("T")
 OF_ONE = frozenset(
     {
         *("outline", "messages", "system_prompt", "raw_message", "recap", "details", "lineage"),
-        *("is_compressed", "compactions", "seen_at", "memory", "losses"),
+        *("is_compressed", "compactions", "seen_at", "losses"),
         *("stored_session", "stored_messages", "neighbourhood"),
         *("file_changes", "prompt_before", "run", "mark_read"),
     }

@@ -135,8 +135,7 @@ def _written_again(reader: Reader, catalog: Catalog, conversation: Conversation)
     if is_compressed(reader, conversation.segments):
         history = read_history(reader, conversation.segments)
         again.update(history.copies)
-        rows = (row for generation in history.generations for row in generation.rows)
-        again.update(row.id for row in rows if row.summary is not None)
+        again.update(row.id for row in history.rows if row.summary is not None)
     above = catalog.parent_chain(conversation)
     if conversation.relation is Relation.BRANCHED and above is not None:
         again.update(_branched_off(reader, conversation, above))

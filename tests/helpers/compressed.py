@@ -4,6 +4,7 @@ them."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ from typing import Any
 import paths
 import shapes
 from builders import T0, make_store, tool_call
+
+from hermes_browse.store.compression.model_context import Memory, read_contexts
+from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.sessions.session import Session
 
 DATA = paths.DATA / "compression"
 SUMMARY = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted. Summary {number}: the ferry leaves at nine."
@@ -29,6 +34,12 @@ def store_of(path: Path, recorded: dict[str, Any]) -> Path:
     version = recorded["schema"]
     nearest = min(shapes.NAMES, key=lambda name: abs(shapes.shape(name).version - version))
     return make_store(path, nearest, recorded["sessions"], recorded["messages"])
+
+
+def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
+    """What the model has of a conversation when it is resumed."""
+    contexts = read_contexts(reader, segments)
+    return contexts.memory(contexts.at(None))
 
 
 def long_conversation(

@@ -248,7 +248,7 @@ def _summary(sent: ModelContext) -> str:
     else:
         sentence = _("The model was given {rows}, {bytes}.")
     line = sentence.format(rows=counted(len(sent.rows), "message"), bytes=size(sent.size))
-    if sent.compaction is None:
+    if not sent.is_compressed:
         return line
     counts = Counter(row.why for row in sent.rows)
     breakdown = _(

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from plays import apply_and_compare, repository
 
 from hermes_browse.store.changes.changes import file_change
-from hermes_browse.store.changes.edits import replay_call
-from hermes_browse.store.changes.replay import Replay
+from hermes_browse.store.changes.replay import Replay, replay_call
 from hermes_browse.store.changes.tool_uses import ToolUse
 
 PATH = "/w/file.txt"

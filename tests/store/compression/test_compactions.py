@@ -255,7 +255,7 @@ def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_cont
 ):
     path = make_store(tmp_path_factory.mktemp("any") / "state.db", "22", CHAIN, rows, fts=False)
     history, segments = _history(path, "a"), [Session("a", ""), Session("b", "")]
-    found = [row.id for generation in history.generations for row in generation.rows]
+    found = [row.id for row in history.rows]
     assert sorted(found) == [at for at, row in enumerate(rows, 1) if row["role"] != "session_meta"]
     contexts = Contexts(history, segments)
     for each in found:

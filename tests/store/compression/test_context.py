@@ -14,12 +14,11 @@ from hermes_browse.store.compression.compactions import CompactionNote, read_his
 from hermes_browse.store.compression.model_context import (
     Contexts,
     RowOrigin,
-    context_of,
-    memory_of,
-    read_memory,
+    read_contexts,
 )
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.messages.transcript import read_system_prompt
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
@@ -72,7 +71,7 @@ class Played:
             for each in ids:
                 conversation = catalog.of_session(each)
                 segments = conversation.segments
-                self.contexts[each] = Contexts(read_history(reader, segments), segments)
+                self.contexts[each] = read_contexts(reader, segments)
 
     def texts(self, request):
         """What was sent, the system prompt left out."""
@@ -100,10 +99,9 @@ class Played:
             if answer is not None:
                 yield number, self.texts(request), answer
 
-    def context(self, reader, message_id):
+    def context(self, message_id):
         """The context at a message."""
-        contexts = self.contexts[self.rows[message_id]["session_id"]]
-        return context_of(reader, contexts, message_id)
+        return self.contexts[self.rows[message_id]["session_id"]].at(message_id)
 
     def given(self, context):
         """What a context says was sent."""
@@ -114,14 +112,13 @@ class Played:
 def test_every_answer_has_the_rows_that_hermes_sent(name, tmp_path):
     played = Played(name, tmp_path)
     wrong, uncertain, compared = set(), set(), 0
-    with Store(played.path).reader() as reader:
-        for number, sent, answer in played.requests():
-            context = played.context(reader, answer["id"])
-            compared += 1
-            if played.given(context) != sent:
-                wrong.add(number)
-                if not context.is_certain:
-                    uncertain.add(number)
+    for number, sent, answer in played.requests():
+        context = played.context(answer["id"])
+        compared += 1
+        if played.given(context) != sent:
+            wrong.add(number)
+            if not context.is_certain:
+                uncertain.add(number)
     assert compared > 6
     assert wrong == UNKNOWN.get(name, set()) | NO_TRACE.get(name, set())
     assert uncertain == UNKNOWN.get(name, set())
@@ -133,28 +130,21 @@ def test_every_answer_has_the_rows_that_hermes_sent(name, tmp_path):
 def test_what_was_asked_is_first_sent_where_its_context_says(name, tmp_path):
     played = Played(name, tmp_path)
     compared = 0
-    with Store(played.path).reader() as reader:
-        for row in played.rows.values():
-            if row["role"] != "user" or not row["content"].startswith("question"):
-                continue
-            sent = next(
-                (texts for texts in map(played.texts, played.case["requests"]) if said_by(row) in texts), None
-            )  # fmt: skip
-            if sent is not None:
-                compared += 1
-                assert played.given(played.context(reader, row["id"])) == sent, row["id"]
+    for row in played.rows.values():
+        if row["role"] != "user" or not row["content"].startswith("question"):
+            continue
+        requests = map(played.texts, played.case["requests"])
+        sent = next((texts for texts in requests if said_by(row) in texts), None)
+        if sent is not None:
+            compared += 1
+            assert played.given(played.context(row["id"])) == sent, row["id"]
     assert compared > 6
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_row_is_lost(name, tmp_path):
     played = Played(name, tmp_path)
-    found = {
-        row.id
-        for contexts in played.contexts.values()
-        for generation in contexts.history.generations
-        for row in generation.rows
-    }
+    found = {row.id for contexts in played.contexts.values() for row in contexts.history.rows}
     assert found == played.rows.keys()
 
 
@@ -163,7 +153,7 @@ def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(name, tmp_pa
     played = Played(name, tmp_path)
     with Store(played.path).reader() as reader:
         for number, _sent, answer in played.requests():
-            context = played.context(reader, answer["id"])
+            context = played.context(answer["id"])
             first = played.case["texts"][played.case["requests"][number]["sent"][0]]
             is_known = (
                 context.is_certain
@@ -171,7 +161,7 @@ def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(name, tmp_pa
                 and name not in NO_TRACE
             )
             if is_known and answer["session_id"] == played.case["requests"][number]["session"]:
-                assert context.prompt == first[1]
+                assert read_system_prompt(reader, context.session_id) == first[1]
 
 
 def _contexts(path):
@@ -179,13 +169,13 @@ def _contexts(path):
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0")
         assert conversation is not None
-        return Contexts(read_history(reader, conversation.segments), conversation.segments)
+        return read_contexts(reader, conversation.segments)
 
 
 @pytest.mark.parametrize("in_place", [True, False])
 def test_in_a_long_conversation_each_row_says_why_it_was_sent(in_place, tmp_path):
     contexts = _contexts(long_conversation(tmp_path / "state.db", 500, 3, in_place=in_place))
-    context = contexts.after_resume()
+    context = contexts.at(None)
     behind = contexts.at(contexts.history.compactions[0].since[0])
     why = [row.why for row in context.rows]
     assert why[:9] == [RowOrigin.SUMMARY] + [RowOrigin.KEPT] * 8
@@ -214,18 +204,17 @@ def test_the_newest_context_is_what_hermes_loads(version, fixture_store):
     with Store(fixture_store(f"state-v{version}")).reader() as reader:
         for conversation in read_catalog(reader, 2e9).select(View.ALL):
             history = read_history(reader, conversation.segments)
-            rows = [row for generation in history.generations for row in generation.rows]
+            rows = history.rows
             assert len(rows) == len({row.id for row in rows})
             if not rows or history.generations[-1].segment < len(conversation.segments) - 1:
                 continue
-            context = context_of(
-                reader, Contexts(history, conversation.segments), None, prompt=False
-            )
+            contexts = Contexts(history, conversation.segments)
+            context = contexts.at(None)
             loaded = set(said[conversation.id]["message_ids"]) & {
                 row.id for row in rows
             }  # without session_meta
             assert {row.id for row in context.rows} == loaded and context.at is None
-            assert not loaded & set(read_memory(reader, conversation.segments).forgotten)
+            assert not loaded & set(contexts.memory(context).forgotten)
             compared, compressed = compared + 1, compressed + bool(history.compactions)
     assert compared > 40 and compressed > 2
 
@@ -237,7 +226,7 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path):
     last = _contexts(path).history.compactions[-1]
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM messages WHERE id >= ?", [last.since[0]])
-    context = _contexts(path).after_resume()
+    context = _contexts(path).at(None)
     assert (context.at, context.of) == (None, None) and context.is_certain
     assert {row.id for row in context.rows} == {last.summary, *(row.id for row in last.kept)}
     assert len(last.kept) == 8 and CompactionNote.COPY not in context.notes
@@ -245,8 +234,8 @@ def test_without_a_message_it_is_what_a_resume_sends(tmp_path):
 
 def test_a_message_of_another_conversation_is_not_found(tmp_path):
     path = long_conversation(tmp_path / "state.db", 100, 1)
-    with Store(path).reader() as reader, pytest.raises(NotFoundError):
-        context_of(reader, _contexts(path), 10_000)
+    with pytest.raises(NotFoundError):
+        _contexts(path).at(10_000)
 
 
 @pytest.mark.parametrize("name", slow_but(NAMES[::2], NAMES))
@@ -255,11 +244,9 @@ def test_what_is_forgotten_stands_in_nothing_that_was_sent(name, tmp_path):
     these."""
     played = Played(name, tmp_path)
     for contexts in played.contexts.values():
-        for row_id in played.rows:
-            if row_id not in contexts:
-                continue
+        for row_id in [row.id for row in contexts.history.rows]:
             given = contexts.at(row_id)
-            memory = memory_of(contexts.history, given)
+            memory = contexts.memory(given)
             assert {row.id for row in given.rows} <= memory.known
             assert not memory.known & set(memory.forgotten)
             sent = {said_by(played.rows[row.id]) for row in given.rows}
@@ -271,6 +258,6 @@ def test_everything_is_known_before_a_compaction_and_little_after_many(tmp_path)
     contexts = _contexts(long_conversation(tmp_path / "state.db", 300, 4))
     generations = contexts.history.generations
     first, newest = generations[0].rows, generations[-1].rows[-1].id
-    assert memory_of(contexts.history, contexts.at(first[-1].id)).forgotten == ()
-    memory = memory_of(contexts.history, contexts.at(newest))
+    assert contexts.memory(contexts.at(first[-1].id)).forgotten == ()
+    memory = contexts.memory(contexts.at(newest))
     assert first[5].id in memory.forgotten and len(memory.forgotten) > memory.said / 2

@@ -65,7 +65,7 @@ def _answers(store):
         segments = each.segments
         outline = store.outline(segments, Reading.EVERYTHING)
         yield outline, store.messages([row.id for row in outline.rows])
-        yield store.details(each), store.recap(segments), store.memory(segments)
+        yield store.details(each), store.recap(segments), store.seen_at(segments, None)
         yield store.compactions(segments), store.lineage(each.id, NOW)
         yield store.file_changes(each.id, NOW), store.run(each.id, NOW)
         yield [store.prompt_before(each.id, row.id) for row in outline.rows[-3:]]

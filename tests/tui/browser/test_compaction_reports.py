@@ -7,14 +7,12 @@ from collections import Counter
 import pytest
 from browsing import browsing, on_store, open_app
 from builders import DAY, T0, make_store
-from compressed import case, store_of
+from compressed import case, read_memory, store_of
 
 from hermes_browse.store.compression.compactions import CompactionKind, CompactionNote, read_history
 from hermes_browse.store.compression.model_context import (
-    Contexts,
     RowOrigin,
-    context_of,
-    read_memory,
+    read_contexts,
 )
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
@@ -51,7 +49,7 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path):
     with Store(store).reader() as reader:
         turn = next(each for each, text in texts.items() if text.startswith("answer 5"))
         segments = _conversation(store).segments
-        context = context_of(reader, Contexts(read_history(reader, segments), segments), turn)
+        context = read_contexts(reader, segments).at(turn)
     assert context.is_certain
     assert [row.id for row in context.rows] == list(range(11, turn))
     assert Counter(row.why for row in context.rows) == {
@@ -196,7 +194,7 @@ async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path):
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:
         segments = _conversation(store).segments
-        context = context_of(reader, Contexts(read_history(reader, segments), segments), None)
+        context = read_contexts(reader, segments).at(None)
     assert CompactionNote.GAP in context.notes and not context.is_certain
     async with on_store(store, NOW, (120, 50)) as browser:
         await browser.press("M")
@@ -214,10 +212,9 @@ def test_86366_a_tail_that_was_written_again_counts_once(tmp_path):
     segments = _conversation(store).segments
     with Store(store).reader() as reader:
         history = read_history(reader, segments)
-        context, memory = (
-            context_of(reader, Contexts(history, segments), None),
-            read_memory(reader, segments),
-        )
+        contexts = read_contexts(reader, segments)
+        context = contexts.at(None)
+        memory = contexts.memory(context)
     copied = Counter(texts[each] for each in history.copies)
     assert max(copied.values()) > 4
     assert max(Counter(texts[row.id] for row in context.rows).values()) == 1

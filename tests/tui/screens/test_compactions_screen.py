@@ -4,11 +4,10 @@ wrote."""
 import pytest
 from browsing import on_store, tree_of
 from builders import T0, make_store
-from compressed import END, case, long_conversation, store_of
+from compressed import END, case, long_conversation, read_memory, store_of
 from effort import slow_but
 
 from hermes_browse.store.compression.compactions import read_history
-from hermes_browse.store.compression.model_context import read_memory
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_outline

@@ -13,8 +13,8 @@ from hermes_browse.store.insights.sums import Group, Report
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.screens.insights.adding_up import GroupedSums, Question
+from hermes_browse.tui.screens.insights.chart import OTHERS, OWN, Chart, Stacking
 from hermes_browse.tui.screens.insights.plot import BarPlot, axis, lay_out, quantiles
-from hermes_browse.tui.screens.insights.series import OTHERS, OWN, Chart, Series, Stacking
 from hermes_browse.tui.screens.insights.sums_table import GroupRow, TableLayout
 from hermes_browse.tui.screens.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.widgets.stacked_columns import edges
@@ -22,7 +22,8 @@ from hermes_browse.tui.widgets.stacked_columns import edges
 
 def plain(labels, values, chosen=None):
     """Columns of one colour."""
-    return Chart(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:.3g}")
+    columns = [[(OWN[0], value)] for value in values]
+    return Chart(labels, columns, (), chosen, lambda value: f"{value:.3g}")
 
 
 def test_columns_in_few_cells():
@@ -55,18 +56,10 @@ def test_parts_are_never_more_than_the_sum():
     answer = GroupedSums(question, none, 0, report, report, parts)
     stacking = Stacking(answer, "sessions", "m5")
     assert sum(value for _, value in stacking.at("d")) == pytest.approx(3)
-    assert [each.name for each in stacking.series(["d"])] == [
-        "m5",
-        "m0",
-        "m1",
-        "m2",
-        "m3",
-        "1 other",
-    ]
-    assert stacking.series(["d", "e"])[0].values == [0.5, 0.0] and stacking.at("e")[-1] == (
-        OTHERS,
-        0.0,
-    )
+    columns = [stacking.at("d"), stacking.at("e")]
+    names = [name for _look, name in stacking.legend(columns)]
+    assert names == ["m5", "m0", "m1", "m2", "m3", "1 other"]
+    assert columns[0][0][1] == 0.5 and columns[1][-1] == (OTHERS, 0.0)
     by_tool = answer._replace(report=report._replace(by="tool"))
     alone = Stacking(by_tool, "sessions", "m5")
     assert alone.at("d") == [(OWN[0], 1.0), (OTHERS, 2.0)]
@@ -111,15 +104,9 @@ async def test_columns_are_drawn(tmp_path):
             if seg.style and not seg.text.strip()
         ]
         assert any(behind) and not all(behind)
-        plot.show(
-            Chart(
-                ["a"],
-                [Series("low", OWN[1], [2.0]), Series("others", OTHERS, [2.0])],
-                None,
-                str,
-                "sums",
-            )
-        )
+        legend = [(OWN[1], "low"), (OTHERS, "others")]
+        parts = [(OWN[1], 2.0), (OTHERS, 2.0)]
+        plot.show(Chart(["a"], [parts], legend, title="sums"))
         assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
         colors = [
             {

@@ -15,9 +15,9 @@ from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow, JobRow
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.screens.insights.chart import OTHERS, OWN
 from hermes_browse.tui.screens.insights.plot import BarPlot, WeekPlot
 from hermes_browse.tui.screens.insights.screen import InsightsScreen
-from hermes_browse.tui.screens.insights.series import OTHERS, OWN
 from hermes_browse.tui.screens.insights.sums_table import GroupRow
 from hermes_browse.tui.screens.insights.words import search_for
 from hermes_browse.tui.widgets.stacked_columns import edges
@@ -103,16 +103,23 @@ async def test_a_low_terminal_shows_lines_rather_than_the_chart(path, tab, size)
 
 def chart(browser):
     """The bars."""
-    found = browser.app.screen.query_one(BarPlot)._chart
-    assert found is not None
-    return found
+    return browser.app.screen.query_one(BarPlot)._chart
 
 
 def heights(browser):
     """Those of the bars: their parts added up."""
-    return [
-        sum(parts) for parts in zip(*(each.values for each in chart(browser).series), strict=True)
-    ]
+    return [sum(value for _look, value in parts) for parts in chart(browser).columns]
+
+
+def parts(browser):
+    """The name of each part, lowest first, and its height in the last three bars."""
+    columns = list(map(dict, chart(browser).columns[-3:]))
+    return [(name, [each[look] for each in columns]) for look, name in chart(browser).legend]
+
+
+def names(browser):
+    """Those of the legend."""
+    return [name for name, _values in parts(browser)]
 
 
 async def test_days_with_their_bars(path):
@@ -130,9 +137,7 @@ async def test_days_with_their_bars(path):
             and heights(browser)[-3:] == [2.0, 0, 0.5]
             and bars.chosen == 29
         )
-        assert [(each.name, list(each.values[-3:])) for each in bars.series] == [
-            ("one", [2.0, 0, 0.5])
-        ]
+        assert parts(browser) == [("one", [2.0, 0, 0.5])]
         assert "cost by day" in browser.text("#bars") and "█ one" in browser.text("#bars")
         assert "~$0.50" in browser.text("#groups") and "$2.00?" in browser.text("#groups")
         assert "$2.50: $2.00 actual + $0.50 estimated · 1 session of unknown cost" in browser.text(
@@ -178,18 +183,12 @@ async def test_by_model_source_and_directory(path):
         ]
         await browser.press("m")
         assert lines(browser)[0].group.key == "m/two"
-        for name, part in (
-            ("one", [10, 0, 1500]),
-            ("two", [3040, 0, 0]),
-        ):  # the cursor stays on its line
-            lowest = chart(browser).series[0]
-            assert (lowest.name, list(lowest.values[-3:])) == (name, part) and heights(browser)[
-                -3
-            ] == 3050
+        # The cursor stays on its line.
+        for part in ("one", [10, 0, 1500]), ("two", [3040, 0, 0]):
+            assert parts(browser)[0] == part and heights(browser)[-3] == 3050
             await browser.press("up")
-        assert {row.parts[0][0] for row in lines(browser)} == {
-            each.look for each in chart(browser).series
-        }
+        looks = {look for look, _name in chart(browser).legend}
+        assert {row.parts[0][0] for row in lines(browser)} == looks
         await browser.press("tab")
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
@@ -198,10 +197,7 @@ async def test_by_model_source_and_directory(path):
         assert [row.group.key for row in lines(browser)] == ["b", "a", "c"], (
             "tokens, as asked for before"
         )
-        assert [list(each.values[-3:]) for each in chart(browser).series] == [
-            [3040, 0, 0],
-            [10, 0, 1500],
-        ]
+        assert [values for _name, values in parts(browser)] == [[3040, 0, 0], [10, 0, 1500]]
         assert "Chat b" in browser.text("#groups")
 
 
@@ -363,18 +359,16 @@ async def test_columns_are_stacked(path):
     """By model, by source, or not at all; where lines are models they are the parts."""
     async with on_store(path, NOW) as browser:
         await browser.press("I", "m")
-        assert [each.name for each in chart(browser).series] == ["two", "one"]
+        assert names(browser) == ["two", "one"]
         assert [look for look, _ in lines(browser)[1].parts] == [*OWN[:2], OTHERS]
         await browser.press("s")
-        assert [each.name for each in chart(browser).series] == ["telegram", "cli"]
+        assert names(browser) == ["telegram", "cli"]
         assert "by source" in browser.status
         await browser.press("s")
-        assert [each.name for each in chart(browser).series] == [
-            ""
-        ] and "not stacked" in browser.status
+        assert not names(browser) and "not stacked" in browser.status
         await browser.press("2", "s")
         assert "the lines of the table" in browser.status
-        assert [each.name for each in chart(browser).series] == ["two", "one"]
+        assert names(browser) == ["two", "one"]
 
 
 async def test_nothing_at_all(tmp_path):

@@ -82,7 +82,8 @@ class Resuming:
             return _Planned(plan, [])
         segments = plan.conversation.segments
         details = store.details(plan.conversation)
-        return _Planned(plan, store.recap(segments), details, store.memory(segments))
+        _sent, memory = store.seen_at(segments, None)
+        return _Planned(plan, store.recap(segments), details, memory)
 
     def _ask(self, planned: _Planned, go: Callable[[ResumePlan], object]) -> None:
         if not planned.plan.is_risky:

@@ -82,7 +82,7 @@ class Inspection(NamedTuple):
         return self._part([*written, *compaction.not_stored_again])
 
     def _part(self, ids: Sequence[int]) -> TranscriptModel:
-        rows = {row.id: row for part in self.history.generations for row in part.rows}
+        rows = {row.id: row for row in self.history.rows}
         # One segment for all, as seams have no place in a part.
         shown = (
             RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False)

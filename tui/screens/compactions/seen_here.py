@@ -33,7 +33,7 @@ def sentence(given: ModelContext, memory: Memory) -> str:
                 count=forgotten,
             )
         )
-    elif given.compaction is not None:
+    elif given.is_compressed:
         more.append(
             ngettext(
                 "1 earlier message is gone without a summary",

@@ -8,27 +8,27 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
-from rich.text import Text
-from textual.color import Color
 from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
-from textual.widget import Widget
 
 from hermes_browse.store.wording import _
 
 from ...text import formats
 from ...text.calendar import weekday
-from ...widgets.stacked_columns import Cell, Picture, edges, gap, runs, stack
-from .series import LOOKS, Chart
+from ...widgets.stacked_columns import NOTHING, Cell, Picture, edges, gap, runs, stack
+from .chart import LOOKS, Chart
 
 _SCALE = 7
 """Cells for the numbers on the left."""
-_SHADES = "·░▒▓█"
+_DAY = 6
+"""Cells for the name of a day."""
+_MARGIN = Cell(" " * _DAY, "none")
+_UNUSED = "·"
+_SHADES = "░▒▓█"
 _TALL = 40
 """On a screen with this many rows, a day of the week has two."""
 
@@ -46,33 +46,27 @@ def lay_out(chart: Chart, width: int) -> range:
 def axis(chart: Chart, shown: range, width: int) -> str:
     """Return the line below the columns: an arrow to the chosen one, the first and last label,
     others if they fit."""
-    line = [" "] * width
-    taken: list[tuple[int, int]] = []
-
-    def put(text: str, start: int) -> None:
-        start = max(0, min(start, width - cell_len(text)))
-        end = start + cell_len(text)
-        if end <= width and all(end < low or start > high for low, high in taken):
-            # One entry per cell; the second one of a wide letter is empty.
-            cells = ((letter, *[""] * (cell_len(letter) - 1)) for letter in text)
-            line[start:end] = chain.from_iterable(cells)
-            taken.append((start, end))
-
     places, free = edges(len(shown), width), gap(len(shown), width)
-    labels = [chart.labels[index] for index in shown]
+    labels = chart.labels[shown.start : shown.stop]
+    step = max(1, -(-24 * len(shown) // width))
+    wanted = [(places[index], labels[index]) for index in range(step, len(shown) - 1, step)]
+    if labels:
+        wanted = [(0, labels[0]), (width - free - cell_len(labels[-1]), labels[-1]), *wanted]
     if chart.chosen is not None and chart.chosen in shown:
         index = shown.index(chart.chosen)
         label, place = labels[index], (places[index] + places[index + 1] - free - 1) // 2
         if place + cell_len(label) + 2 <= width:
-            put(f"▲ {label}", place)
+            wanted.insert(0, (place, f"▲ {label}"))
         else:
-            put(f"{label} ▲", place - cell_len(label) - 1)
-    if shown:
-        put(labels[0], 0)
-        put(labels[-1], width - free - cell_len(labels[-1]))
-        step = max(1, -(-24 * len(shown) // width))
-        for index in range(step, len(shown) - 1, step):
-            put(labels[index], places[index])
+            wanted.insert(0, (place - cell_len(label) - 1, f"{label} ▲"))
+    line = [" "] * width
+    for place, text in wanted:
+        # One entry per cell; the second one of a wide letter is empty.
+        cells = [cell for letter in text for cell in (letter, *[""] * (cell_len(letter) - 1))]
+        start = max(0, min(place, width - len(cells)))
+        end = start + len(cells)
+        if end <= width and set(line[max(start - 1, 0) : end + 1]) == {" "}:
+            line[start:end] = cells
     return "".join(line)
 
 
@@ -94,7 +88,7 @@ class BarPlot(Picture):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._chart: Chart | None = None
+        self._chart = Chart((), ())
 
     def show(self, chart: Chart) -> None:
         self._chart = chart
@@ -109,50 +103,48 @@ class BarPlot(Picture):
         """Draw the title with the legend, the columns beside their scale, and the labels below
         them."""
         chart, height = self._chart, self.size.height - 2
-        if chart is None or not chart.labels or height < 2:
+        if not chart.labels or height < 2:
             return []
         shown = lay_out(chart, self.room)
-        columns = [[(part.look, part.values[index]) for part in chart.series] for index in shown]
-        is_shown = chart.chosen is not None and chart.chosen in shown
-        band = shown.index(chart.chosen or 0) if is_shown else None
+        columns = chart.columns[shown.start : shown.stop]
+        is_chosen_shown = chart.chosen is not None and chart.chosen in shown
+        band = shown.index(chart.chosen or 0) if is_chosen_shown else None
         most = max(sum(value for _look, value in parts) for parts in columns)
         half = height // 2
         scale = {0: most, height - half: most * half / height, height: 0.0} if most else {}
-        numbers = [
-            formats.fit(chart.form(scale[row]) if row in scale else "", _SCALE - 1, right=True)
-            for row in range(height + 1)
-        ]
+        numbers = [chart.form(scale[row]) if row in scale else "" for row in range(height + 1)]
+        beside = [f"{formats.fit(number, _SCALE - 1, right=True)} " for number in numbers]
         drawn = stack(columns, self.room, height, exact=True, band=band)
         rows = [
-            [Cell(f"{number} ", "text"), *runs(cells)]
-            for number, cells in zip(numbers, drawn, strict=False)
+            [Cell(number, "text"), *runs(cells)]
+            for number, cells in zip(beside, drawn, strict=False)
         ]
-        below = Cell(f"{numbers[-1]} {axis(chart, shown, self.room)}", "text")
+        below = Cell(beside[-1] + axis(chart, shown, self.room), "text")
         return [self._legend(chart), *rows, [below]]
 
     def _legend(self, chart: Chart) -> list[Cell]:
         """Return the title and the names of the parts; short names are whole."""
-        cells, named = [Cell(chart.title, "title")], [part for part in chart.series if part.name]
+        cells = [Cell(chart.title, "title")]
         left, rooms = self.size.width - cell_len(chart.title), dict[str, int]()
-        by_length = sorted(named, key=lambda part: cell_len(part.name))
-        for number, part in enumerate(by_length):
-            share = left // (len(named) - number) - 5
-            rooms[part.look] = max(0, min(cell_len(part.name), share))
-            left -= rooms[part.look] + 5
-        for part in named:
-            name = formats.clip(part.name, rooms[part.look])
-            cells += [Cell("   ", "none"), Cell("█", part.look), Cell(f" {name}", "text")]
+        by_length = sorted(chart.legend, key=lambda kind: cell_len(kind[1]))
+        for number, (look, name) in enumerate(by_length):
+            share = left // (len(by_length) - number) - 5
+            rooms[look] = max(0, min(cell_len(name), share))
+            left -= rooms[look] + 5
+        for look, name in chart.legend:
+            text = Cell(f" {formats.clip(name, rooms[look])}", "text")
+            cells += [Cell("   ", "none"), Cell("█", look), text]
         return cells
 
     def on_click(self, event: Click) -> None:
         """Choose a column, if columns are rows of the table."""
         event.stop()
-        chart, content = self._chart, event.get_content_offset(self)
-        if chart is None or not chart.keys or content is None or content.x < _SCALE:
+        keys, content = self._chart.keys, event.get_content_offset(self)
+        if not keys or content is None or content.x < _SCALE:
             return
-        shown = lay_out(chart, self.room)
+        shown = lay_out(self._chart, self.room)
         index = bisect_right(edges(len(shown), self.room), content.x - _SCALE) - 1
-        self.post_message(Chosen(chart.keys[shown[min(index, len(shown) - 1)]]))
+        self.post_message(Chosen(keys[shown[min(index, len(shown) - 1)]]))
 
 
 def quantiles(values: Iterable[float]) -> list[float]:
@@ -163,8 +155,13 @@ def quantiles(values: Iterable[float]) -> list[float]:
     return sorted({positive[place] for place in places}) if positive else []
 
 
-class WeekPlot(Widget):
+class WeekPlot(Picture):
     """Hours of the week as shades, with an arrow at the chosen one."""
+
+    NAME = "week"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"week--{look}" for look in ("none", "text", "used", "chosen", "arrow")
+    }
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -180,58 +177,52 @@ class WeekPlot(Widget):
         """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen;
         `form` formats them."""
         self._values, self._chosen, self._form = values, chosen, form
-        self.refresh()
+        self.redraw()
 
     @property
     def _step(self) -> int:
-        return max(1, (self.size.width - 6) // 24)
+        return max(1, (self.size.width - _DAY) // 24)
 
     @property
     def _lines(self) -> int:
         return max(1, (self.size.height - 2) // 7)
 
-    def _style(self, name: str) -> str:
-        """Return a colour of the theme in Rich's notation; ANSI colours remain those of the
-        terminal."""
-        color = Color.parse(self.app.theme_variables[name])
-        return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
-
-    def render(self) -> Text:
-        step, bounds = self._step, quantiles(self._values.values())
-        shades = _SHADES[1 + 4 - len(bounds) :]  # the maximum always has the densest
-        text = Text("      ", no_wrap=True)
-        for hour in range(0, 24, 3):
-            text.append(f"{hour:02}".ljust(3 * step)[: 3 * step], "dim")
+    def draw_rows(self) -> list[list[Cell]]:
+        bounds = quantiles(self._values.values())
+        shades = _SHADES[len(_SHADES) - len(bounds) :]  # the maximum always has the densest
+        room = 3 * self._step
+        hours = "".join(f"{hour:02}".ljust(room)[:room] for hour in range(0, 24, 3))
+        rows = [[_MARGIN, Cell(hours, "text")]]
         for day in range(7):
             for line in range(self._lines):
-                name = weekday(day) if not line else ""
-                text.append(f"\n {set_cell_size(name, 4)} ", "dim")
+                name = "" if line else weekday(day)
+                row = [Cell(f" {set_cell_size(name, _DAY - 2)} ", "text")]
                 for hour in range(24):
-                    value = self._values.get(f"{day}-{hour:02}", 0.0)
-                    shade = (
-                        shades[bisect_left(bounds, value)] if value > 0 else " " if line else "·"
-                    )
-                    self._add_hour(text, f"{day}-{hour:02}", shade, is_used=value > 0)
-        self._add_legend(text, shades, bounds)
-        return text
+                    key = f"{day}-{hour:02}"
+                    value = self._values.get(key, 0.0)
+                    unused = " " if line else _UNUSED
+                    shade = shades[bisect_left(bounds, value)] if value > 0 else unused
+                    row += self._hour(key, shade, is_used=value > 0)
+                rows.append(row)
+        return [*rows, self._legend(shades, bounds)]
 
-    def _add_hour(self, text: Text, key: str, shade: str, *, is_used: bool) -> None:
-        """Add the cells of an hour, with an arrow at the chosen one."""
-        width, accent = max(1, self._step - 1), self._style("accent")
-        is_chosen = key == self._chosen
-        look = f"bold {accent}" if is_chosen else self._style("primary") if is_used else "dim"
-        text.append((shade * width if is_used else shade).ljust(width), look)
+    def _hour(self, key: str, shade: str, *, is_used: bool) -> list[Cell]:
+        """Return the cells of an hour, with an arrow at the chosen one."""
+        width, is_chosen = max(1, self._step - 1), key == self._chosen
+        look = "chosen" if is_chosen else "used" if is_used else "text"
+        cells = [Cell((shade * width if is_used else shade).ljust(width), look)]
         if self._step > 1:
-            text.append("◂" if is_chosen else " ", accent if is_chosen else "")
+            cells.append(Cell("◂", "arrow") if is_chosen else NOTHING)
+        return cells
 
-    def _add_legend(self, text: Text, shades: str, bounds: Sequence[float]) -> None:
-        text.append(f"\n      {_SHADES[0]} {_('none')}", "dim")
+    def _legend(self, shades: str, bounds: Sequence[float]) -> list[Cell]:
+        cells = [_MARGIN, Cell(f"{_UNUSED} {_('none')}", "text")]
         for shade, bound in zip(shades, bounds, strict=True):
-            text.append(f"  {shade * 2}", self._style("primary"))
-            text.append(" " + _("to {value}", value=self._form(bound)), "dim")
-        note = "   " + _("each shade: a quarter of the hours used")
-        if len(bounds) == 4 and cell_len(text.plain.rsplit("\n", 1)[-1] + note) <= self.size.width:
-            text.append(note, "dim")
+            to = _("to {value}", value=self._form(bound))
+            cells += [Cell(f"  {shade * 2}", "used"), Cell(f" {to}", "text")]
+        note = Cell("   " + _("each shade: a quarter of the hours used"), "text")
+        width = sum(cell_len(cell.text) for cell in [*cells, note])
+        return [*cells, note] if len(bounds) == 4 and width <= self.size.width else cells
 
     def on_click(self, event: Click) -> None:
         """Choose an hour."""
@@ -239,6 +230,6 @@ class WeekPlot(Widget):
         content = event.get_content_offset(self)
         if content is None:
             return
-        hour, day = (content.x - 6) // self._step, (content.y - 1) // self._lines
+        hour, day = (content.x - _DAY) // self._step, (content.y - 1) // self._lines
         if 0 <= hour < 24 and 0 <= day < 7:
             self.post_message(Chosen(f"{day}-{hour:02}"))

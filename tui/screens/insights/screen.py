@@ -28,8 +28,8 @@ from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, NoteRow
 from ..sub_screen import SubScreen
 from .adding_up import TOOL, AddingUp, GroupedSums, Question
+from .chart import LOOKS, STACKED, STACKS, make_chart
 from .plot import BarPlot, Chosen, WeekPlot
-from .series import LOOKS, STACKED, STACKS, make_chart
 from .sums_table import GroupRow, group_rows, newest_first
 from .words import (
     METRICS,

@@ -19,7 +19,7 @@ from ...widgets.columns import Column, Columns
 from ...widgets.list_rows import NoteRow
 from ...widgets.stacked_columns import Part
 from .adding_up import GroupedSums
-from .series import OTHERS, OWN, STACKS, Stacking
+from .chart import OTHERS, OWN, STACKS, Stacking
 from .words import by_name, cost, cost_line, label, value_of
 
 _BAR = "▏▎▍▌▋▊▉█"

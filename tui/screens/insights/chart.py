@@ -1,5 +1,5 @@
-"""The parts of columns and bars: the largest models or sources in colours of their own, all others
-in one."""
+"""The data of the chart: columns in parts, the largest models or sources in colours of their own,
+all others in one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from .words import by_name, printed, tick, value_of
 
 _NAME = 40
 """Cells of a name in the legend."""
+_LEAST = 1e-9
+"""What is less is a rounding error, and no part."""
 OWN = ("series-1", "series-2", "series-3", "series-4")
 """Looks of the largest parts."""
 OTHERS, PICKED = "others", "picked"
@@ -32,22 +34,15 @@ STACKED = {
 }
 
 
-class Series(NamedTuple):
-    """The same part of every column."""
-
-    name: str
-    """For the legend; empty if there is only one part."""
-    look: str
-    values: Sequence[float]
-
-
 class Chart(NamedTuple):
     """The data of a chart, columns from left to right."""
 
     labels: Sequence[str]
     """By column."""
-    series: Sequence[Series]
-    """Parts of the columns, lowest first; each has a value for every column."""
+    columns: Sequence[Sequence[Part]]
+    """Parts of the columns, lowest first."""
+    legend: Sequence[tuple[str, str]] = ()
+    """Look and name of each kind of part; empty if there is only one."""
     chosen: int | None = None
     """The index of the chosen column."""
     form: Callable[[float], str] = str
@@ -58,7 +53,8 @@ class Chart(NamedTuple):
 
 
 class Stacking:
-    """Splits sums by time into parts: the largest models or sources, or the picked one.
+    """Splits sums by time into parts: the largest models or sources, or the picked one alone of
+    anything else.
 
     Args:
         metric: Which value of the sums.
@@ -67,20 +63,20 @@ class Stacking:
 
     def __init__(self, answer: GroupedSums, metric: str, picked: str = "") -> None:
         self._whole = {group.key: value_of(group, metric) for group in answer.by_time.rows}
+        is_alone = not answer.is_by_time and answer.by not in STACKS
         self._parts = {
             key: {when: value_of(group, metric) for when, group in groups.items()}
             for key, groups in answer.parts.items()
+            if key == picked or not is_alone
         }
-        self._is_alone = not answer.is_by_time and answer.by not in STACKS
         weights = {key: sum(values.values()) for key, values in self._parts.items()}
         ranked = sorted(weights, key=lambda key: (-weights[key], key))
         largest = [key for key in ranked if weights[key] > 0][: len(OWN)]
-        if self._is_alone:
-            largest = [picked] if picked in weights else []
         self.looks = dict(zip(largest, OWN, strict=False))
         """By key of a part; all other parts have `OTHERS`."""
         if picked in weights:
             self.looks = {picked: self.looks.get(picked, PICKED)} | self.looks
+        self._others = len(answer.parts) - len(self.looks)
 
     def at(self, when: str) -> list[Part]:
         """Return the parts of one column by its key, lowest first, which add up to its sum.
@@ -91,35 +87,27 @@ class Stacking:
         whole = self._whole.get(when, 0.0)
         if not self._parts:
             return [(OWN[0], whole)]
-        counted = self.looks if self._is_alone else self._parts
-        every = sum(self._parts[key].get(when, 0.0) for key in counted)
+        values = {key: part.get(when, 0.0) for key, part in self._parts.items()}
+        every = sum(values.values())
         share = min(1.0, whole / every) if every > 0 else 0.0
-        parts = [
-            (look, self._parts[key].get(when, 0.0) * share) for key, look in self.looks.items()
-        ]
+        parts = [(look, values[key] * share) for key, look in self.looks.items()]
         return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
 
-    def series(
-        self, keys: Sequence[str], name_of: Callable[[str], str] | None = None
-    ) -> list[Series]:
-        """Return the parts of several columns by their keys, lowest first, without empty ones.
+    def legend(
+        self, columns: Sequence[Sequence[Part]], name_of: Callable[[str], str] | None = None
+    ) -> list[tuple[str, str]]:
+        """Return look and name of each kind of part that columns have, lowest first.
 
         `name_of` returns the name of a part; without it the name is made of its key.
         """
-        columns = [self.at(key) for key in keys]
-        names = [""]
-        if self._parts:
-            others = len(self._parts) - len(self.looks)
-            rest = ngettext("1 other", "{count:,} others", others, count=others)
-            own = [one_line(name_of(key), _NAME) for key in self.looks] if name_of else None
-            names = [*(own or _short(list(self.looks))), rest]
-        looks = [*self.looks.values(), OTHERS] if self._parts else [OWN[0]]
-        series = [
-            Series(name, look, [column[place][1] for column in columns])
-            for place, (name, look) in enumerate(zip(names, looks, strict=True))
-        ]
-        # Rounding errors are no part.
-        return [each for each in series if max(each.values, default=0.0) > 1e-9] or series[:1]
+        if not self._parts:
+            return []
+        keys = list(self.looks)
+        names = [one_line(name_of(key), _NAME) for key in keys] if name_of else _short(keys)
+        rest = ngettext("1 other", "{count:,} others", self._others, count=self._others)
+        kinds = [*zip(self.looks.values(), names, strict=True), (OTHERS, rest)]
+        there = {look for parts in columns for look, value in parts if value > _LEAST}
+        return [kind for kind in kinds if kind[0] in there] or kinds[:1]
 
 
 def _short(keys: Sequence[str]) -> list[str]:
@@ -139,9 +127,11 @@ def make_chart(
     unit, is_column = answer.question.unit, answer.is_by_time
     keys, this_year = answer.columns(now), datetime.fromtimestamp(now).year
     stacking = Stacking(answer, metric, "" if is_column else current)
+    columns = list(map(stacking.at, keys))
     return Chart(
         labels=[tick(unit, key, this_year) for key in keys],
-        series=stacking.series(keys, name_of if answer.by == "conversation" else None),
+        columns=columns,
+        legend=stacking.legend(columns, name_of if answer.by == "conversation" else None),
         chosen=keys.index(current) if is_column and current in keys else None,
         form=partial(printed, metric=metric),
         title=_("{metric} by {unit}", metric=_(metric), unit=by_name(unit)),
