@@ -112,8 +112,8 @@ class MainScreen(KeyScreen):
 
     def watch_catalog(self) -> None:
         self.show_header_soon()
-        if self.marks:  # drop those of conversations that are gone
-            self.marks.keep(self.catalog.is_root)
+        for root in [root for root in self.marks if not self.catalog.is_root(root)]:
+            del self.marks[root]  # it is gone
         self.refresh_place()
         if self.searched is not None:
             self.search.list_read()

@@ -31,18 +31,22 @@ class Marking:
     @property
     def targets(self) -> tuple[Conversation, ...]:
         """The marked conversations, else the current ones; says so if there are none."""
-        conversations = self._main.marks.conversations or self._main.targets
+        conversations = tuple(self._main.marks.values()) or self._main.targets
         if not conversations:
             self._main.say(_("no conversation here"))
         return conversations
 
     def mark(self) -> None:
         """Mark or unmark the current conversations; in the list, move to the next row."""
-        main = self._main
-        if not main.targets:
+        main, roots = self._main, {each.root_id: each for each in self._main.targets}
+        if not roots:
             main.say(_("nothing to mark here"))
             return
-        main.marks.toggle(main.targets)
+        if roots.keys() <= main.marks.keys():
+            for root in roots:
+                del main.marks[root]
+        else:
+            main.marks.update(roots)
         if main.rows.has_focus:
             main.rows.action_move(1)
         main.redraw_marks()
@@ -72,12 +76,12 @@ class Marking:
     async def _mark_rows(self, first: int, last: int) -> None:
         source, details = self._main.rows.source, self._main.details
 
-        def conversations(store: OpenStore) -> list[Conversation]:
+        def conversations(store: OpenStore) -> dict[str, Conversation]:
             rows: Iterable[ListRow] = map(source.row, range(first, last + 1))
             found = (each for row in rows for each in conversations_of(row))
-            return [details.complete(conversation)[0] for conversation in found]
+            return {each.root_id: details.complete(each)[0] for each in found}
 
-        self._main.marks.add(await self._main.read(conversations))
+        self._main.marks.update(await self._main.read(conversations))
         self._main.redraw_marks()
 
     def clear(self) -> None:

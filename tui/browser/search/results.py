@@ -20,7 +20,7 @@ from ...text.formats import counted
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
 from ..list.conversation_rows import ConversationRow
 from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
-from ..list.row_details import RowDetails
+from ..list.list_model import RowDetails
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),

@@ -16,8 +16,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
-from ..list.list_model import CatalogRows, Order
-from ..list.row_details import RowDetails
+from ..list.list_model import CatalogRows, Order, RowDetails
 from .counting import whole_catalog
 from .results import SearchResults
 
@@ -87,13 +86,10 @@ def find(
     if not asks_for_conversations(request.query, conditions):
         return run(store, request, scan)
     matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
-    listed = catalog.order(
-        request.view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
-    )
-    roots = [root for root in listed if root in matching]
+    roots = [root for root in order.roots(catalog, request.view) if root in matching]
     if not roots:
         return SearchResults(request.query, Answer(request.query), of_list=True)
-    return CatalogRows(catalog, roots, details, (), "", order=order)
+    return CatalogRows(catalog, roots, details, (), "", order)
 
 
 def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
