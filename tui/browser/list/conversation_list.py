@@ -25,7 +25,7 @@ from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
 from .conversation_rows import TAG_COLOURS, ConversationRow, JobRow
-from .marks import is_marked
+from .hit_rows import is_marked
 
 LOOKS = (
     *("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet"),
