@@ -226,16 +226,8 @@ def test_the_store_loads_nothing_else():
     assert {name.split(".")[0] for name in third_party} <= {"hermes_browse"}
 
 
-IN_FUNCTIONS = 29
+IN_FUNCTIONS = 25
 """Imports inside functions."""
-
-
-def test_without_hosts_nothing_of_them_is_loaded():
-    """The card of profiles needs no more than the name of a host."""
-    loaded = modules_after("import hermes_browse.tui.browser.places.profiles_card")
-    assert "hermes_browse.tui.browser.places.profiles_card" in loaded
-    of_hosts = {each for each in loaded if ".hosts" in each}
-    assert of_hosts <= {"hermes_browse.store.hosts", "hermes_browse.store.hosts.host"}
 
 
 def _imported(path, node, modules):

@@ -26,9 +26,7 @@ from ..settings.options import Options
 from ..work.application import Application, Arrival
 from ..work.reads import Reads
 from ..work.store_screen import StoreScreen
-from .list.list_model import Order
-from .list.marks import Marks
-from .list.row_details import RowDetails
+from .list.list_model import Order, RowDetails
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
@@ -133,7 +131,8 @@ class Context(StoreScreen[object]):
         """Bytes of the sessions measured so far. Jobs that plan or measure add to it."""
         self.settled: dict[Sort, Mapping[str, int]] = {}
         """Measured sort keys as of the last complete pass, so that no row moves during one."""
-        self.marks = Marks()
+        self.marks: dict[str, Conversation] = {}
+        """The marked conversations by their roots, which stay when a chain grows."""
         self.reads = Reads(self.opened)
         self.writes = host.writes
         store.on_wait = self._tell_of_wait

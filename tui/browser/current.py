@@ -15,9 +15,8 @@ from .context import ShownPlace
 from .lineage.tree import MoreEntry
 from .list.conversation_list import CursorRow
 from .list.conversation_rows import ConversationRow, JobRow
-from .list.hit_rows import HitRow
+from .list.hit_rows import HitRow, conversation_of, conversations_of
 from .list.list_model import job_key_of
-from .list.marks import conversation_of, conversations_of
 from .panes import Panes
 
 

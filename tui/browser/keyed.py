@@ -126,7 +126,7 @@ class KeyScreen(Parts):
                 )
             )
         elif name == "old":
-            self.old.open()
+            self.switching.show_old()
         else:
             self.open_screen(name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+from pathlib import Path
 
 from textual import on
 from textual.events import AppBlur, AppFocus, Resize, ScreenResume
@@ -16,6 +17,7 @@ from hermes_browse.store.sessions.models import Status
 from hermes_browse.store.wording import _
 
 from ..settings.options import FOREVER
+from ..settings.store_paths import sessions_folder
 from ..text.family import CompactionEntry
 from ..widgets.list_rows import ListRow, NoteRow
 from .context import ShownPlace
@@ -70,12 +72,17 @@ class MainScreen(KeyScreen):
             hint.appear()
         self.start("watch", self._watch)
         self.start("load", self.call, self.load_search)
-        self.old.count()
+        folder = sessions_folder(self.location)
+        if folder is not None and folder.is_dir():  # without opening the store
+            self.start("old-files", self._count_old_files, folder)
         if (age := self.options.trash) != FOREVER:
             self.start_write(self.expire_trash, age)
 
     def on_unmount(self) -> None:
         self.close()
+
+    async def _count_old_files(self, folder: Path) -> None:
+        self.old_files = (await self.read(lambda store: store.old_files(folder))).files
 
     async def _watch(self) -> None:
         """Read everything, then again after each write, without moving anything."""
@@ -105,8 +112,8 @@ class MainScreen(KeyScreen):
 
     def watch_catalog(self) -> None:
         self.show_header_soon()
-        if self.marks:  # drop those of conversations that are gone
-            self.marks.keep(self.catalog.is_root)
+        for root in [root for root in self.marks if not self.catalog.is_root(root)]:
+            del self.marks[root]  # it is gone
         self.refresh_place()
         if self.searched is not None:
             self.search.list_read()

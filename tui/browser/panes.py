@@ -171,7 +171,8 @@ class Panes(Context):
 
     def views(self, catalog: Catalog, view: View | None, old: int) -> Content:
         """Build the line of views of a catalog; `old` is the number of old transcripts."""
-        marks = header.marked(len(self.marks), self.marks.messages) if self.marks else ""
+        messages = sum(each.message_count for each in self.marks.values())
+        marks = header.marked(len(self.marks), messages) if self.marks else ""
         return header.views(
             catalog,
             view,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from textual import on
 from textual.widgets import Input
@@ -24,7 +24,6 @@ from .by_name import load
 from .current import CurrentPanes
 from .lineage.loader import FamilyLoader
 from .list.listing import Listing
-from .places.old_files import OldFiles
 from .transcript.ask_line import AskInput
 from .transcript.loader import TranscriptLoader
 from .transcript.view import TranscriptView
@@ -37,6 +36,11 @@ if TYPE_CHECKING:
     from .search.search import LiveSearch
     from .transcript.copying import Copying
     from .transcript.finding import Finding
+
+
+def _on_first_use(name: str) -> Any:
+    """Return a part as an attribute, which is imported and made when it is first asked for."""
+    return cached_property(lambda main: load(name)(main))
 
 
 class WayBack(NamedTuple):
@@ -74,53 +78,22 @@ class Parts(BoundKeys, CurrentPanes):
         self.listing = Listing(self)
         self.loader = TranscriptLoader(self)
         self.family_loader = FamilyLoader(self)
-        self.old = OldFiles(self)
         self.way_back: WayBack | None = None
 
-    @cached_property
-    def query_line(self) -> QueryLine:
-        """What is typed in the search box."""
-        from .search.query_line import QueryLine
-
-        return QueryLine(self)
-
-    @cached_property
-    def search(self) -> LiveSearch:
-        """Search as you type."""
-        from .search.search import LiveSearch
-
-        return LiveSearch(self)
-
-    @cached_property
-    def finding(self) -> Finding:
-        """Find in the transcript."""
-        make: type[Finding] = load("finding")
-        return make(self)
-
-    @cached_property
-    def edits(self) -> Edits:
-        """Marks, changes, and their undo."""
-        from .edit.edits import Edits
-
-        return Edits(self)
-
-    @cached_property
-    def copying(self) -> Copying:
-        """Clipboard, pager and editor."""
-        make: type[Copying] = load("copying")
-        return make(self)
-
-    @cached_property
-    def resuming(self) -> Resuming:
-        """Resume in Hermes."""
-        make: type[Resuming] = load("resuming")
-        return make(self)
-
-    @cached_property
-    def switching(self) -> Switching:
-        """Switch to other profiles and machines."""
-        make: type[Switching] = load("switching")
-        return make(self)
+    query_line: QueryLine = _on_first_use("query-line")
+    """What is typed in the search box."""
+    search: LiveSearch = _on_first_use("search")
+    """Search as you type."""
+    finding: Finding = _on_first_use("finding")
+    """Find in the transcript."""
+    edits: Edits = _on_first_use("edits")
+    """Marks, changes, and their undo."""
+    copying: Copying = _on_first_use("copying")
+    """Clipboard, pager and editor."""
+    resuming: Resuming = _on_first_use("resuming")
+    """Resume in Hermes."""
+    switching: Switching = _on_first_use("switching")
+    """Switch to other profiles, machines, old transcripts."""
 
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about

@@ -19,7 +19,7 @@ from hermes_browse.store.since.since import LANES, Since, SinceItem
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _
 
-from ..browser.edit.undo import Undoable, Undone
+from ..browser.edit.marking import Undoable, Undone
 from ..browser.list.conversation_list import ConversationList
 from ..browser.main import MainScreen
 from ..browser.transcript.cards import RawCard

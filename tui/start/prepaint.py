@@ -23,10 +23,10 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line, printable
 
+from ..browser.by_name import load
 from ..browser.list.columns import ListLayout
 from ..browser.list.conversation_rows import ConversationRow, JobRow, family_heading
-from ..browser.list.list_model import Order, make_rows
-from ..browser.list.row_details import RowDetails
+from ..browser.list.list_model import Order, RowDetails, make_rows
 from ..browser.list.views import order_name, shown_line, view_labels
 from ..settings.pane_sizes import has_head
 from ..terminal.handover import ENDING, Handover
@@ -235,12 +235,12 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
 
 
 def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
-    from ..terminal.early_keys import EarlyKeys  # imported after the first rows are painted
+    make: type[EarlyKeys] = load("early-keys")  # imported after the first rows are painted
 
     def paint(before: int, after: int) -> None:
         os.write(sys.stderr.fileno(), f"{rows.moved(before, after)}\x1b[0m".encode())
 
-    return EarlyKeys(descriptor, rows.movable, paint, lambda: terminal_size() == rows.size)
+    return make(descriptor, rows.movable, paint, lambda: terminal_size() == rows.size)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import QueryInterruptedError
@@ -44,35 +44,6 @@ def trim_memory() -> None:
         trim(0)
 
 
-class _Job(Generic[Result]):
-    """A job, which is interrupted on its own connection only."""
-
-    def __init__(self, work: Callable[[OpenStore], Result]) -> None:
-        self._work = work
-        self._lock = threading.Lock()
-        self._store: OpenStore | None = None
-        self._is_interrupted = False
-
-    def run(self, store: OpenStore) -> Result:
-        with self._lock:
-            if self._is_interrupted:
-                raise QueryInterruptedError(_("The query was interrupted."))
-            store.begin()
-            self._store = store
-        try:
-            return self._work(store)
-        finally:
-            with self._lock:
-                self._store = None
-
-    def interrupt(self) -> None:
-        """Stop the job, from any thread."""
-        with self._lock:
-            self._is_interrupted = True
-            if self._store is not None:
-                self._store.interrupt()
-
-
 class _Lease:
     """A connection to a store, opened by the first job that reads."""
 
@@ -101,9 +72,9 @@ class Reads:
         self._connect = connect
         self._changed = threading.Condition()
         self._idle: list[_Lease] = []
-        self._running: dict[_Job[object], _Lease] = {}
-        self._is_stopped = self._is_released = False
-        self._is_closing_planned = False
+        self._running: dict[threading.Event, _Lease] = {}
+        """By an event that is set when the job is cancelled."""
+        self._is_stopped = self._is_released = self._is_closing_planned = False
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
@@ -120,15 +91,17 @@ class Reads:
         """
         if self._is_stopped:
             raise asyncio.CancelledError
-        job = _Job(work)
-        loop = asyncio.get_running_loop()
-        running = self._threads.submit(self._do, job, loop)
+        cancelled = threading.Event()
+        running = self._threads.submit(self._do, work, cancelled)
         if glance:
             wait((running,), glance)
         try:
             return await asyncio.wrap_future(running)
         except asyncio.CancelledError:
-            job.interrupt()
+            with self._changed:
+                cancelled.set()
+                if (lease := self._running.get(cancelled)) is not None:
+                    lease.store.interrupt()
             raise
 
     async def call(self, work: Callable[[], Result]) -> Result:
@@ -137,58 +110,53 @@ class Reads:
             raise asyncio.CancelledError
         return await asyncio.wrap_future(self._threads.submit(work))
 
-    def _do(self, job: _Job[Result], loop: asyncio.AbstractEventLoop) -> Result:
-        lease = self._take(job)
+    def _do(self, work: Callable[[OpenStore], Result], cancelled: threading.Event) -> Result:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_stopped or not self._is_released)
+            if self._is_stopped or cancelled.is_set():
+                raise QueryInterruptedError(_("The query was interrupted."))
+            lease = self._idle.pop() if self._idle else _Lease(self._connect())
+            lease.store.begin()
+            self._running[cancelled] = lease
         try:
             lease.check_file()
-            return job.run(lease.store)
+            return work(lease.store)
         except QueryInterruptedError:
             raise
         except Exception:  # whatever it was, the connection may be broken: the next job opens anew
             lease.store.close()
             raise
         finally:
-            self._put_back(job, lease, loop)
+            self._put_back(cancelled, lease)
 
-    def _take(self, job: _Job[Result]) -> _Lease:
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_stopped or not self._is_released)
-            if self._is_stopped:
-                raise QueryInterruptedError(_("The query was interrupted."))
-            lease = self._idle.pop() if self._idle else _Lease(self._connect())
-            self._running[job] = lease  # type: ignore[index]  # only the job knows the type of its result
-            return lease
-
-    def _put_back(self, job: _Job[Result], lease: _Lease, loop: asyncio.AbstractEventLoop) -> None:
+    def _put_back(self, cancelled: threading.Event, lease: _Lease) -> None:
         lease.idle_since = time.monotonic()
         with self._changed:
-            del self._running[job]  # type: ignore[arg-type]  # as above
+            del self._running[cancelled]
             if self._is_stopped or self._is_released:
                 lease.store.close()
             elif lease.store.is_open:
                 self._idle.append(lease)
-                loop.call_soon_threadsafe(self._plan_closing, loop)
+                self._plan_closing()
             self._changed.notify_all()
 
-    def _plan_closing(self, loop: asyncio.AbstractEventLoop) -> None:
-        if not (self._is_closing_planned or self._is_stopped):
+    def _plan_closing(self) -> None:
+        if not self._is_closing_planned:
             self._is_closing_planned = True
-            loop.call_later(IDLE_SECONDS, self._begin_closing, loop)
+            timer = threading.Timer(IDLE_SECONDS, self._close_idle)
+            timer.daemon = True
+            timer.start()
 
-    def _begin_closing(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._is_closing_planned = False
-        if not self._is_stopped:
-            self._threads.submit(self._close_idle, loop)
-
-    def _close_idle(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _close_idle(self) -> None:
         """Close the connections that have been idle long enough; runs on a thread."""
         latest = time.monotonic() - IDLE_SECONDS
         with self._changed:
+            self._is_closing_planned = False
             for lease in [lease for lease in self._idle if lease.idle_since <= latest]:
                 self._idle.remove(lease)
                 lease.store.close()
-            if self._idle and not self._is_stopped:
-                loop.call_soon_threadsafe(self._plan_closing, loop)
+            if self._idle:
+                self._plan_closing()
                 return
         trim_memory()
 
@@ -225,10 +193,9 @@ class Reads:
             self._interrupt_all()
 
     def _interrupt_all(self) -> None:
-        """Close what is idle, interrupt all jobs, and wait for them."""
         for lease in self._idle:
             lease.store.close()
         self._idle.clear()
-        for job in self._running:
-            job.interrupt()
+        for lease in self._running.values():
+            lease.store.interrupt()
         self._changed.wait_for(lambda: not self._running, _STOP_SECONDS)

@@ -16,8 +16,8 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
-from hermes_browse.tui.browser.places.hosts_card import HostsCard
 from hermes_browse.tui.browser.places.places_screen import AwayRow, PlacesScreen
+from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 
@@ -76,7 +76,7 @@ async def everything(app, size=(120, 36)):
     """The browser with the list of all profiles and hosts, as far as it has come."""
     async with browsing(app, size) as browser:
         await browser.send("0")
-        await browser.wait_until(lambda: isinstance(app.screen, HostsCard))
+        await browser.wait_until(lambda: isinstance(app.screen, ProfilesCard))
         await browser.send("a")
         await browser.wait_until(lambda: isinstance(app.screen, PlacesScreen))
         await browser.wait_until(lambda: len(names(browser)) >= 40)

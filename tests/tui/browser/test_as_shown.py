@@ -10,7 +10,7 @@ from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.browser.list.conversation_list import ConversationList
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.list.hit_rows import HitRow
-from hermes_browse.tui.browser.list.row_details import RowDetails
+from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.screens.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow
 from hermes_browse.tui.screens.help import HelpCard
@@ -141,7 +141,7 @@ async def test_everything_marked_is_accounted_for(tmp_path):
         await browser.press("P")
         view, planned = browser.app.screen.view, browser.app.screen.planned
         along = {each.id for one in planned.plan.selected for each in one.subagents}
-        count = sum(each.id in along for each in browser.screen.marks.conversations)
+        count = sum(each.id in along for each in browser.screen.marks.values())
         assert count and view.totals.conversations + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
         await browser.press("escape", "D")

@@ -171,7 +171,7 @@ def compare(browser, meant, *, is_late):
     named["resume"] = meant.by_resume()
     row = drawn_row(browser)
     if screen.marks:
-        marked = _roots(screen.marks.conversations)
+        marked = _roots(screen.marks.values())
         assert all(named.pop(name) == marked for name in ("delete", "archive", "pin", "export"))
     if isinstance(row, JobRow) and not (screen.transcript.has_focus or screen.lineage.has_focus):
         every = of_row(browser, row)

@@ -142,7 +142,7 @@ async def test_a_low_screen_has_no_head(tmp_path, size, has_head):
 
 async def test_sizes_come_in_and_are_sorted_once(tmp_path, monkeypatch):
     """No row moves before all bytes are known, and the status line tells how far that is."""
-    monkeypatch.setattr(measuring, "_MOST", 20)
+    monkeypatch.setattr(measuring, "_PIECE", 150)
     orders = []
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
@@ -164,7 +164,7 @@ async def test_sizes_come_in_and_are_sorted_once(tmp_path, monkeypatch):
         shares = [words for words in told if words.startswith("measuring")]
         assert told[begun:].count("") <= 2 and len(set(shares)) >= 3 and shares == sorted(shares)
         assert all(sorted(order) == sorted(before) for order in orders)
-        measured = orders[begun : len(told) - told[::-1].index("measuring 73%")]
+        measured = orders[begun : len(told) - told[::-1].index(shares[-1])]
         moves = sum(order != after for order, after in pairwise(measured))
         assert moves <= 1, (
             "the list takes its order once, perhaps after the first batch, and keeps it until all is measured"

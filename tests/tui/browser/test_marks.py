@@ -8,7 +8,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.browser.list.conversation_rows import JobRow
-from hermes_browse.tui.browser.list.marks import Marks
+from hermes_browse.tui.browser.list.hit_rows import is_marked
 
 
 class _Counted(Sequence[Conversation]):
@@ -42,15 +42,16 @@ def test_a_frame_does_not_make_all_runs_of_a_job():
     are."""
     runs = _runs(1500)
     counted = _Counted(runs)
-    job, marks = JobRow("cron nightly", counted, runs[0]), Marks()
-    assert not marks.has(job)
-    marks.add(runs[:1])
-    assert not marks.has(job)
+    job, marks = JobRow("cron nightly", counted, runs[0]), set[str]()
+    roots = [run.root_id for run in runs]
+    assert not is_marked(job, marks)
+    marks.add(roots[0])
+    assert not is_marked(job, marks)
     assert counted.made == 0
     marks.clear()
-    marks.add(runs[1:])
-    marks.add([run._replace(segments=(Session(id="other", source="cli"),)) for run in runs[:1]])
-    assert not marks.has(job)
+    marks.update(roots[1:])
+    marks.add("other")
+    assert not is_marked(job, marks)
     assert counted.made == 1
-    marks.add(runs)
-    assert marks.has(job)
+    marks.update(roots)
+    assert is_marked(job, marks)

@@ -1,26 +1,24 @@
-"""What lists know of a conversation beyond its sessions is kept by its root, and put together
-once."""
+"""What lists know of a conversation beyond its sessions is kept by its root."""
 
 from browsing import on_demo
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.browser.list.row_details import RowDetails
+from hermes_browse.tui.browser.list.list_model import RowDetails
 
 
 def _conversation(last_active):
     return Catalog([Session("a", "cli", last_active=last_active)]).conversation("a")
 
 
-def test_a_row_is_put_together_once_until_something_of_it_changes():
+def test_a_row_has_what_was_read_and_measured():
     details, conversation = RowDetails(), _conversation(1.0)
     assert details.complete(conversation) == (conversation, False)
     details.add([conversation._replace(preview="hello", rows=2)])
     known, is_fresh = details.complete(conversation)
     assert is_fresh and (known.preview, known.rows, known.size) == ("hello", 2, None)
-    assert details.complete(conversation)[0] is known
-    details.set_amount(Sort.SIZE, "a", 7)
+    details.amounts[Sort.SIZE]["a"] = 7
     assert details.complete(conversation) == (known._replace(size=7), True)
 
 
@@ -30,7 +28,7 @@ def test_what_was_known_is_shown_until_it_is_read_again():
     details.add([_conversation(1.0)._replace(preview="hello", rows=2)])
     later, is_fresh = details.complete(_conversation(2.0))
     assert (later.preview, later.rows, is_fresh) == ("hello", 2, False)
-    details.set_amount(Sort.MESSAGES, "a", 3)
+    details.amounts[Sort.MESSAGES]["a"] = 3
     later, is_fresh = details.complete(_conversation(2.0))
     assert (later.preview, later.rows, is_fresh) == ("hello", 3, False)
 

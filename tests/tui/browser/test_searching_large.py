@@ -15,8 +15,7 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search.query import EMPTY, parse
 from hermes_browse.store.search.scope import compile_filters, make_scope
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.browser.search.run import PAGE, SearchRequest, run
-from hermes_browse.tui.browser.search.scan import Scan
+from hermes_browse.tui.browser.search.run import PAGE, Scan, SearchRequest, run
 
 
 @pytest.fixture(scope="module")

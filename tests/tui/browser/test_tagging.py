@@ -5,7 +5,7 @@ from __future__ import annotations
 from browsing import browsing, demo_app
 from textual.widgets import Input, OptionList
 
-from hermes_browse.tui.browser.edit.tag_cards import TagCard
+from hermes_browse.tui.browser.edit.tagging import TagCard
 from hermes_browse.tui.browser.list.conversation_rows import ConversationRow
 from hermes_browse.tui.browser.search.searches import SearchesCard
 
@@ -54,7 +54,7 @@ async def test_a_search_and_its_tag(tmp_path):
     Delete there rename and remove the tag."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash", *"boat", "enter", "left", "asterisk")
-        count = len(browser.screen.marks.conversations)
+        count = len(browser.screen.marks)
         assert count > 1
         await browser.press("T", *"sea", "enter", "ctrl+r")
         assert isinstance(browser.app.screen, SearchesCard)

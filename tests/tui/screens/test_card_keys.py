@@ -18,8 +18,7 @@ from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard, ProgressCard, RenameCard
-from hermes_browse.tui.browser.places.profiles_card import ProfilesCard
-from hermes_browse.tui.browser.places.read_profiles import Profile
+from hermes_browse.tui.browser.places.profiles_card import Profile, ProfilesCard
 from hermes_browse.tui.browser.resume.preflight import PreflightCard
 from hermes_browse.tui.browser.transcript.cards import DetailsCard, RawCard
 from hermes_browse.tui.browser.transcript.references import Reference, ReferenceKind, ReferencesCard

@@ -18,7 +18,7 @@ from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.browser.list.row_details import RowDetails
+from hermes_browse.tui.browser.list.list_model import RowDetails
 from hermes_browse.tui.screens.cleanup.plan_rows import PlanOrder, PlanRow, SparedRow, sums_of
 from hermes_browse.tui.screens.cleanup.plan_view import PlanRows, freed_by
 from hermes_browse.tui.screens.cleanup.retention_screen import ForecastRow

@@ -54,7 +54,7 @@ _MODULES = {
     "renaming": "browser.edit.change_cards",
     "searches": "browser.search.searches",
     "since": "screens.since",
-    "tagging": "browser.edit.tag_cards",
+    "tagging": "browser.edit.tagging",
     "insights": "screens.insights.screen",
     "profiles": "browser.places.profiles_card",
     "prune": "screens.cleanup.prune_screen",

@@ -20,7 +20,7 @@ from ...settings.store_paths import trash_folder
 from ...text.formats import counted
 from ...text.plan_lines import along_line, spared_line, totals_line
 from ..context import Context
-from ..list.row_details import RowDetails
+from ..list.list_model import RowDetails
 from .change_cards import KEPT, NAMED, SPARED, DeleteCard, ProgressCard
 
 Result = TypeVar("Result")

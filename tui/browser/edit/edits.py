@@ -20,8 +20,8 @@ from ...text import formats
 from ..current import CurrentPanes
 from .bulk import PlanChoices, PreparedPlan, card_of, carry_out, planning, protected, spared_words
 from .change_cards import RenameCard
+from .marking import Undoable, Undone, restore_deleted, undo_changes
 from .tagging import NAME_CELLS, Tagging
-from .undo import Undoable, Undone, restore_deleted, undo_changes
 
 _AT_ONCE = 200
 """Conversations changed per transaction."""

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
+from hermes_browse.store.edit.delete import Deleted
+from hermes_browse.store.edit.flags import Change
+from hermes_browse.store.edit.restore import Restored
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.trash.progress import EVERY, Stage
 from hermes_browse.store.wording import N_, _
 
+from ...text.formats import counted
 from ...widgets.list_rows import ListRow
+from ..context import Context
 from ..current import CurrentPanes
-from ..list.marks import conversations_of
-from .undo import Undoable
+from ..list.hit_rows import conversations_of
 
 _RANGE = N_("a range begins here · V again where it ends")
+
+
+Undone = tuple[str, tuple[str, ...]]
+"""A sentence, and the ids of the sessions touched."""
+
+
+class Undoable(NamedTuple):
+    """A change that can be undone."""
+
+    sentence: str
+    """Description of the change, in the past tense."""
+    undo: Callable[[], Undone]
+    """Undoes it, on the writing thread.
+
+    Raises:
+        RefusedError: It can no longer be undone; nothing was changed.
+        BrowseError: It failed for now; nothing was changed.
+    """
 
 
 class Marking:
@@ -31,18 +55,22 @@ class Marking:
     @property
     def targets(self) -> tuple[Conversation, ...]:
         """The marked conversations, else the current ones; says so if there are none."""
-        conversations = self._main.marks.conversations or self._main.targets
+        conversations = tuple(self._main.marks.values()) or self._main.targets
         if not conversations:
             self._main.say(_("no conversation here"))
         return conversations
 
     def mark(self) -> None:
         """Mark or unmark the current conversations; in the list, move to the next row."""
-        main = self._main
-        if not main.targets:
+        main, roots = self._main, {each.root_id: each for each in self._main.targets}
+        if not roots:
             main.say(_("nothing to mark here"))
             return
-        main.marks.toggle(main.targets)
+        if roots.keys() <= main.marks.keys():
+            for root in roots:
+                del main.marks[root]
+        else:
+            main.marks.update(roots)
         if main.rows.has_focus:
             main.rows.action_move(1)
         main.redraw_marks()
@@ -72,12 +100,12 @@ class Marking:
     async def _mark_rows(self, first: int, last: int) -> None:
         source, details = self._main.rows.source, self._main.details
 
-        def conversations(store: OpenStore) -> list[Conversation]:
+        def conversations(store: OpenStore) -> dict[str, Conversation]:
             rows: Iterable[ListRow] = map(source.row, range(first, last + 1))
             found = (each for row in rows for each in conversations_of(row))
-            return [details.complete(conversation)[0] for conversation in found]
+            return {each.root_id: details.complete(each)[0] for each in found}
 
-        self._main.marks.add(await self._main.read(conversations))
+        self._main.marks.update(await self._main.read(conversations))
         self._main.redraw_marks()
 
     def clear(self) -> None:
@@ -126,3 +154,60 @@ class Marking:
             sentence += " · " + _("u undoes {count:,} more", count=len(self.journal))
         main.say(sentence)
         main.touched = touched
+
+
+def undo_changes(store: OpenStore, changes: Sequence[Change]) -> Callable[[], Undone]:
+    """Return a function that undoes changes, the last first."""
+    left = list(changes)
+
+    def back() -> Undone:
+        touched: list[str] = []
+        sentence = ""
+        while left:  # after a failure a second call continues here
+            touched += left[-1].session_ids
+            sentence = store.undo(left[-1]).sentence
+            left.pop()
+        if len(changes) != 1:
+            sentence = _("undone for {count:,} sessions", count=len(touched))
+        return sentence, tuple(touched)
+
+    return back
+
+
+def restore_deleted(context: Context, left: list[Deleted]) -> Undone:
+    """Restore deletions, and take them out of the list.
+
+    Raises:
+        RefusedError: Of the first, if none of them can be restored.
+    """
+    store, several = context.opened(), len(left) > 1
+    done: list[Restored] = []
+    refused: list[RefusedError] = []
+    conversations = 0
+
+    def tell(stage: Stage) -> None:
+        if stage.total >= EVERY:  # too fast to read for fewer messages
+            context.writes.tell(context.show_progress, f"{stage.words} …")
+
+    for deleted in left[::-1]:  # parents were deleted first, and find their children again
+        try:
+            restored = store.restore(deleted.bundle.name, check=not several, tell=tell)
+        except RefusedError as error:
+            refused.append(error)  # perhaps restored from the trash before; the others can be
+            continue
+        left.remove(deleted)
+        done.append(restored)
+        conversations += len(set(deleted.bundle.conversations).intersection(restored.sessions))
+    if not done:
+        raise refused[0]
+    touched = [session for each in done for session in each.sessions]
+    words = _(
+        "restored {conversations}: {sessions}, {messages}",
+        conversations=counted(conversations, "conversation"),
+        sessions=counted(len(touched), "session"),
+        messages=counted(sum(each.messages for each in done), "message"),
+    )
+    notes = [note for each in done for note in each.notes]
+    notes += [error.sentence for error in refused]
+    notes += store.check_index() if several else ()
+    return " · ".join([words, *notes]), tuple(touched)

@@ -105,11 +105,6 @@ class ListLayout(NamedTuple):
     has_places: bool = False
     """Whether the conversations are of several stores."""
 
-    @property
-    def shows_sizes(self) -> bool:
-        """Whether sizes are shown in any order."""
-        return "size" in self.chosen
-
     def _names(self, width: int) -> list[str]:
         """Return the columns of a row of `width` cells: the sort key is last, unless it has a place
         already."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -24,7 +25,7 @@ from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow, RowSource
 from ...widgets.stacked_columns import BLOCKS, shaded
 from .columns import ListLayout
 from .conversation_rows import TAG_COLOURS, ConversationRow, JobRow
-from .marks import Marks
+from .hit_rows import is_marked
 
 LOOKS = (
     *("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet"),
@@ -107,8 +108,8 @@ class ConversationList(LongView, can_focus=True):
         """The rows shown."""
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
-        self.marks = Marks()
-        """The rows to draw as marked."""
+        self.marks: Collection[str] = ()
+        """Root ids of the conversations to draw as marked."""
         self.resumes = False
         """Whether Enter resumes conversations instead of reading them."""
         self.enter_title = ""
@@ -240,7 +241,7 @@ class ConversationList(LongView, can_focus=True):
             if isinstance(row, ConversationRow | JobRow)
             else row.spans(width, self._now)
         )
-        if self.marks.has(row):
+        if is_marked(row, self.marks):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         under = ""
         if index == self.cursor and not isinstance(row, NoteRow) and self.is_cursor_current:

@@ -1,12 +1,13 @@
-"""Build the rows of the list from a catalog: order, cron runs folded into jobs."""
+"""Build the rows of the list from a catalog: order, what the rows of `sessions` lack, cron runs
+folded into jobs."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hermes_browse.store.api import open_store
 from hermes_browse.store.connection.connect import Store
@@ -14,11 +15,12 @@ from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
 from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.since.attention import Attention
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ...widgets.list_rows import ListRow, NoteRow
 from .conversation_rows import ConversationRow, JobRow
-from .row_details import RowDetails
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),
@@ -26,18 +28,18 @@ _EMPTY = {
     View.ARCHIVED: N_("Nothing is archived"),
     View.ALL: N_("No sessions yet: start a chat in Hermes"),
 }
+_SUMMED = (
+    *("message_count", "input_tokens", "output_tokens", "cache_read_tokens"),
+    *("cache_write_tokens", "reasoning_tokens"),
+)
+"""Counters of a session that are added up for a job."""
 
 
 def job_key_of(root: Session) -> str | None:
     """Return the key of the job that a conversation is a run of, given its root; None if it is no
     cron run."""
     job = job_of(root)
-    return job_key(job) if job is not None else None
-
-
-def job_key(job: str) -> str:
-    """Return the key of a job, given its id."""
-    return f"cron {job}"
+    return f"cron {job}" if job is not None else None
 
 
 class Order(NamedTuple):
@@ -48,22 +50,82 @@ class Order(NamedTuple):
     amounts: Mapping[str, int] = MappingProxyType({})
     """Measured sort keys by root id, as of `catalog.sort_key`."""
 
+    def roots(self, catalog: Catalog, view: View) -> list[str]:
+        """Return the root ids of a view in this order."""
+        return catalog.order(view, sort=self.sort, reverse=self.reverse, amounts=self.amounts)
+
+
+class RowDetails:
+    """What the rows of `sessions` lack, as far as it has been read: previews, counts, bytes, and
+    the names of cron jobs."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
+        self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
+        """Sort keys by root id, filled as they are measured: chat messages shown by default, and
+        bytes that deleting the conversation with its subagents would free."""
+        self.jobs: Mapping[str, str] = {}
+        """Names of cron jobs by id, as stored in Hermes' own file."""
+        self.attention = Attention()
+        """What is new, and what waits for the user."""
+
+    @staticmethod
+    def _state(conversation: Conversation) -> tuple[float | None, int]:
+        count = sum(segment.message_count for segment in conversation.segments)
+        return conversation.last_active, count
+
+    def add(self, conversations: Iterable[Conversation]) -> None:
+        """Keep previews and counts of conversations."""
+        for each in conversations:
+            self._read[each.root_id] = self._state(each), each.preview, each.rows
+
+    def with_attention(self, conversation: Conversation) -> Conversation:
+        """Return the conversation with what is new in it, and whether it waits."""
+        root = conversation.root_id
+        waits = conversation.waits or root in self.attention.waiting
+        if (new := self.attention.unread.get(root)) is None:
+            return conversation._replace(waits=waits)
+        return conversation._replace(
+            waits=waits, new_messages=new.amount, first_new=new.first_message_id
+        )
+
+    def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
+        """Return the conversation with all that was read, and whether preview and count are up to
+        date."""
+        root = conversation.root_id
+        nothing = None, conversation.preview, conversation.rows
+        state, preview, rows = self._read.get(root, nothing)
+        is_fresh = rows is not None and state == self._state(conversation)
+        if not is_fresh:
+            rows = self.amounts[Sort.MESSAGES].get(root, rows)
+        size = self.amounts[Sort.SIZE].get(root, conversation.size)
+        whole = conversation._replace(preview=preview, rows=rows, size=size)
+        return self.with_attention(whole), is_fresh
+
+    def nameless(self, conversations: Iterable[Conversation]) -> list[Conversation]:
+        """Return those that have no title, and whose preview has not been read.
+
+        That of a conversation without messages stays empty.
+        """
+        completed = [self.complete(each) for each in conversations if not each.title]
+        return [each for each, is_fresh in completed if not (each.preview or is_fresh)]
+
+    def job_title(self, run: Conversation) -> str:
+        """Return the title of a job, given any run of it: its name, else its task, else its id;
+        printable."""
+        job = job_of(run.root) or ""
+        name = self.jobs.get(job) or name_in_title(run.title)
+        return one_line(name or self.complete(run)[0].preview or f"cron {job}", 200)
+
 
 def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None) -> Conversation:
     """Return the newest run of a job with the sums of all sessions of all runs in place of its
     own."""
     segments = [segment for run in runs for segment in run.segments]
-    summed = newest.tip._replace(
-        title=title,
-        started_at=newest.root.started_at,
-        message_count=sum(each.message_count for each in segments),
-        cost_usd=known_sum(each.cost_usd for each in segments),
-        input_tokens=sum(each.input_tokens for each in segments),
-        output_tokens=sum(each.output_tokens for each in segments),
-        cache_read_tokens=sum(each.cache_read_tokens for each in segments),
-        cache_write_tokens=sum(each.cache_write_tokens for each in segments),
-        reasoning_tokens=sum(each.reasoning_tokens for each in segments),
-    )
+    sums: dict[str, Any] = {name: sum(getattr(each, name) for each in segments) for name in _SUMMED}
+    own_cost = known_sum(each.cost_usd for each in segments)
+    started = newest.root.started_at
+    summed = newest.tip._replace(title=title, started_at=started, cost_usd=own_cost, **sums)
     cost = known_sum(run.tree_cost_usd for run in runs)
     return newest._replace(segments=(summed,), title=title, tree_cost_usd=cost)
 
@@ -80,11 +142,10 @@ class CatalogRows:
 
     Args:
         roots: Root ids in order.
-        details: Previews and counts read so far.
+        details: What has been read so far.
         opened: Names of expanded jobs.
         empty: Text shown if there are none.
-        has_runs: False if none of `roots` is a cron run, to skip the search for them.
-        order: The order of `roots`; None for the newest activity first.
+        order: The order of `roots`.
     """
 
     def __init__(
@@ -94,53 +155,36 @@ class CatalogRows:
         details: RowDetails,
         opened: Collection[str],
         empty: str,
-        *,
-        has_runs: bool = True,
-        order: Order | None = None,
+        order: Order,
     ) -> None:
-        self._catalog, self._details, self._roots = catalog, details, roots
+        self._catalog, self._details, self._roots, self._order = catalog, details, roots, order
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
         self._layout = array("i", range(len(roots)) if roots else [-1])
         """Per row an index into `_roots`, or -1 - i for `_others[i]`."""
-        if has_runs:
-            self._fold(opened, order)
+        self._fold(opened)
 
     def _jobs(self) -> dict[str, list[int]]:
         """Return the places of the runs of each job among the roots."""
         jobs: dict[str, list[int]] = {}
-        for place, root in enumerate(self._roots):
-            # The prefix test is cheap and rules most out.
-            job = job_of(self._catalog.sessions[root]) if root.startswith("cron_") else None
+        # The prefix test is cheap and rules most out.
+        places = (place for place, root in enumerate(self._roots) if root.startswith("cron_"))
+        for place in places:
+            job = job_of(self._catalog.sessions[self._roots[place]])
             if job is not None:
                 jobs.setdefault(job, []).append(place)
         return jobs
 
-    def _fold(self, opened: Collection[str], order: Order | None) -> None:
+    def _fold(self, opened: Collection[str]) -> None:
         """Put each job into one row, where its sums belong in the order."""
         jobs = self._jobs()
         if not jobs:
             return
         folded = {place for places in jobs.values() for place in places}
         others = [place for place in self._layout if place not in folded]
-        keys = []
-        if order is not None:
-            rank = sort_key(order.sort, order.amounts)
-            keys = sorted(rank(self._catalog.conversation(self._roots[each])) for each in others)
         rows = []
         for job, places in jobs.items():
-            runs = [self._catalog.conversation(self._roots[place]) for place in places]
-            newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
-            title = self._details.jobs.get(job) or name_in_title(newest.title) or None
-            name = job_key(job)
-            row = JobRow(name, runs, _total(runs, newest, title), name in opened)
-            at = bisect_left(others, places[0])
-            if order is not None:
-                amount = _added(runs, order.amounts)
-                amounts = {} if amount is None else {row.total.root_id: amount}
-                key = sort_key(order.sort, amounts)(row.total)
-                is_rising = order.reverse is not (order.sort is Sort.TITLE)
-                at = bisect_left(keys, key) if is_rising else len(keys) - bisect_right(keys, key)
-            rows.append((at, places[0], row, places))
+            row = self._job_row(job, places, opened)
+            rows.append((self._place_among(others, row), places[0], row, places))
         self._layout, first = array("i"), 0
         for at, _first, row, places in sorted(rows, key=lambda each: each[:2]):
             self._layout.extend(others[first:at])
@@ -151,6 +195,30 @@ class CatalogRows:
                 self._layout.extend(places)
         self._layout.extend(others[first:])
 
+    def _job_row(self, job: str, places: Sequence[int], opened: Collection[str]) -> JobRow:
+        runs = [self._run(place) for place in places]
+        newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
+        title = self._details.jobs.get(job) or name_in_title(newest.title) or None
+        name = f"cron {job}"
+        return JobRow(name, runs, _total(runs, newest, title), name in opened)
+
+    def _place_among(self, others: Sequence[int], row: JobRow) -> int:
+        """Return the index at which a job belongs among other places."""
+        sort, reverse, amounts = self._order
+        amount = _added(row.runs, amounts)
+        own = {} if amount is None else {row.total.root_id: amount}
+        key, rank = sort_key(sort, own)(row.total), sort_key(sort, amounts)
+
+        def key_of(place: int) -> float | str:
+            return rank(self._run(place))
+
+        if reverse is not (sort is Sort.TITLE):  # the least is first
+            return bisect_left(others, key, key=key_of)
+        return len(others) - bisect_right(others[::-1], key, key=key_of)
+
+    def _run(self, place: int) -> Conversation:
+        return self._catalog.conversation(self._roots[place])
+
     def __len__(self) -> int:
         return len(self._layout)
 
@@ -160,20 +228,17 @@ class CatalogRows:
         if place < 0:
             other = self._others[-1 - place]
             return self._with_sums(other) if isinstance(other, JobRow) else other
-        conversation, complete = self._details.complete(
-            self._catalog.conversation(self._roots[place])
-        )
+        conversation, complete = self._details.complete(self._run(place))
         return ConversationRow(conversation, complete=complete)
 
     def _with_sums(self, row: JobRow) -> JobRow:
         """Fill in the title of a job, and the sums of what has been measured of all its runs."""
         amounts, unread = self._details.amounts, self._details.attention.unread
+        new = (unread[run.root_id].amount for run in row.runs if run.root_id in unread)
         total = row.total._replace(
             rows=_added(row.runs, amounts[Sort.MESSAGES]),
             size=_added(row.runs, amounts[Sort.SIZE]),
-            new_messages=sum(
-                unread[run.root_id].amount for run in row.runs if run.root_id in unread
-            ),
+            new_messages=sum(new),
         )
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
 
@@ -204,13 +269,9 @@ def make_rows(
 
     The arguments are those of `CatalogRows`.
     """
-    roots = catalog.order(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
-    nothing = _(_EMPTY[View.ALL if catalog.exact and not catalog.counts()[View.ALL] else view])
-    is_newest_first = order.sort is Sort.ACTIVITY and not order.reverse
-    # No chat is a cron run, and looking for runs among 100,000 chats takes a frame.
-    has_runs = view is not View.CHATS
-    given = None if is_newest_first else order
-    return CatalogRows(catalog, roots, details, opened, nothing, has_runs=has_runs, order=given)
+    is_nothing_there = catalog.exact and not catalog.counts()[View.ALL]
+    nothing = _(_EMPTY[View.ALL if is_nothing_there else view])
+    return CatalogRows(catalog, order.roots(catalog, view), details, opened, nothing, order)
 
 
 def read_first(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,8 +50,6 @@ class _Read(NamedTuple):
     """Seconds."""
     live: bool
     """Somebody is writing."""
-    touched: frozenset[str]
-    """Ids of sessions that were re-read because this program changed them."""
     jobs: Mapping[str, str] | None
     """Names of the cron jobs by id; None if only changes were read."""
 
@@ -105,7 +103,7 @@ def _read_catalog(
         if is_whole or _is_large(catalog):
             gc.freeze()
         gc.enable()
-    return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
+    return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), jobs)
 
 
 class Listing:
@@ -115,16 +113,18 @@ class Listing:
         self._main = main
         self._opened: set[str] = set()
         self._state: StoreState | None = None
-        self._took = 0.0
-        self._whole_took = 0.0
-        self._whole_at = 0.0
-        self._stale = False
-        self._read_at = 0.0
-        self._scheduled = False
-        self._is_live = _is_written_to(main.catalog)
+        self._took = self._whole_took = 0.0
+        """Seconds of the last read, and of the last full one."""
+        self._read_at = self._whole_at = 0.0
+        self._is_scheduled = self._is_stale = False
         self._touched: set[str] = set()
-        self._measuring: Measuring | None = None
+        """Sessions to re-read because this program changed them."""
         self._has_begun_marks = False
+
+    @cached_property
+    def _measuring(self) -> Measuring:
+        measuring: Measuring = load("measuring")(self._main)
+        return measuring
 
     def begin(self, at: int = 0) -> None:
         """Show the first page if view and order are the default, with the cursor on the row `at`.
@@ -133,7 +133,7 @@ class Listing:
         """
         main = self._main
         main.rows.columns = self.columns
-        main.writing = self._writing()
+        main.writing = self._writing(is_live=_is_written_to(main.catalog))
         is_default = (main.view, main.sort, main.reverse) == (View.CHATS, Sort.ACTIVITY, False)
         if is_default or main.catalog.exact:
             self._show(self._maker()(main.catalog), top=True, at=at)
@@ -165,25 +165,20 @@ class Listing:
         now, catalog, location = main.clock(), main.catalog, main.location
         touched = frozenset(self._touched)
         home = location.path.parent if location.home is not None else None
-        self._take_catalog(
-            await main.read(
-                lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
-            )
+        read = await main.read(
+            lambda store: _read_catalog(store, catalog, state, touched, make, now, home)
         )
-
-    def _take_catalog(self, read: _Read) -> None:
-        main, self._state, self._took = self._main, read.state, read.took
-        self._touched -= read.touched
+        self._state, self._took = read.state, read.took
+        self._touched -= touched
         if read.jobs is not None:  # everything was read, not only changes
             main.details.jobs = read.jobs
-            self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
+            self._whole_at, self._whole_took, self._is_stale = time.monotonic(), read.took, False
         self._show(read.rows)
         main.catalog = read.catalog
         self._measure()
         self.read_attention()
         main.retract(_("reading the store again"))
-        self._is_live = read.live
-        main.writing = self._writing()
+        main.writing = self._writing(is_live=read.live)
 
     def read_attention(self) -> None:
         """Read in the background what is new, and what waits for the user."""
@@ -220,9 +215,9 @@ class Listing:
 
     def changed(self) -> None:
         """Schedule a read after a change of the store, unless one is due."""
-        if self._scheduled:
+        if self._is_scheduled:
             return
-        self._scheduled = True
+        self._is_scheduled = True
         since = time.monotonic() - self._read_at
         wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
         self._main.start_later("changes", wait, self._read_changes)
@@ -233,18 +228,16 @@ class Listing:
         self.read(whole=self._state is None)
 
     def _read_changes(self) -> None:
-        self._scheduled = False
+        self._is_scheduled = False
         self.read(whole=self._state is None)
-        if not self._stale:
-            self._stale = True
-            wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (
-                time.monotonic() - self._whole_at
-            )
+        if not self._is_stale:  # some changes an increment cannot detect
+            self._is_stale = True
+            pause = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE)
+            wait = pause - (time.monotonic() - self._whole_at)
             self._main.start_later("whole", max(wait, _PAUSE), self._read_whole)
 
     def _read_whole(self) -> None:
-        """Read everything after changes, some of which an increment cannot detect."""
-        if self._stale:
+        if self._is_stale:
             self.read()
 
     def complete(self, first: int, last: int) -> None:
@@ -290,17 +283,15 @@ class Listing:
 
     def _measure(self) -> None:
         """Measure sizes or counts that are shown or sorted by; stop when none are."""
-        main, shows_sizes = self._main, self.columns.shows_sizes
-        if self._measuring is None:
-            if main.sort not in (Sort.SIZE, Sort.MESSAGES) and not shows_sizes:
-                return
-            self._measuring = load("measuring")(main)
-        main.start("amounts", self._measured, self._measuring, shows_sizes)
+        main, shows_sizes = self._main, "size" in self.columns.chosen
+        main.cancel("amounts")
+        if shows_sizes or main.sort in (Sort.SIZE, Sort.MESSAGES):
+            main.start("amounts", self._measured, shows_sizes)
 
-    async def _measured(self, measuring: Measuring, shows_sizes: bool) -> None:
+    async def _measured(self, shows_sizes: bool) -> None:
         main = self._main
         try:
-            async for is_all in measuring.measure(main.sort, main.view, sizes=shows_sizes):
+            async for is_all in self._measuring.measure(main.sort, main.view, sizes=shows_sizes):
                 if is_all:
                     self.refresh()
                 main.rows.refresh_rows()
@@ -317,8 +308,8 @@ class Listing:
         self._opened ^= {name}
         self.refresh()
 
-    def _writing(self) -> str:
+    def _writing(self, *, is_live: bool) -> str:
         """Return the header's text on writers; empty for the temporary store of old transcripts."""
         if self._main.location.old_files is not None:
             return ""
-        return _("Hermes is writing") if self._is_live else _("no one is writing")
+        return _("Hermes is writing") if is_live else _("no one is writing")

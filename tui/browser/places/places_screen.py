@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.homes import Location, short_reason
 from hermes_browse.store.hosts.faults import HostError
-from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Links
-from hermes_browse.store.places.merged import MergedStore, places_of
+from hermes_browse.store.places.merged import MergedStore
 from hermes_browse.store.places.names import id_of
 from hermes_browse.store.places.place import Place
 from hermes_browse.store.sessions.catalog import Catalog
@@ -24,8 +21,8 @@ from ...text.styled import Span
 from ...widgets.list_rows import ListRow
 from ...work.application import Arrival
 from ..list.hit_rows import HitRow
-from ..list.list_model import read_first
 from ..main import MainScreen
+from .profiles_card import reason_of
 
 _REFUSED = (
     *(
@@ -55,15 +52,6 @@ _CHANGED: Mapping[str, dict[str, Any]] = {
 """How commands are shown here, where it differs; hits have one order, so its key opens."""
 
 
-def read_places(
-    here: Location, hosts: Sequence[Host], links: Links, now: float, lines: int
-) -> tuple[MergedStore, Catalog, list[Conversation]]:
-    """Return the store of all profiles and hosts, and the first page of the profiles (`lines`
-    conversations) with previews; on a reading thread."""
-    store = MergedStore(here.path.parent / "places", places_of(here, hosts, links))
-    return store, *read_first(store, now, lines)
-
-
 class AwayRow(NamedTuple):
     """A place of which nothing can be shown."""
 
@@ -78,22 +66,6 @@ class AwayRow(NamedTuple):
         name = f"{one_line(self.place.name, 40)}  "
         reason = formats.fit(self.reason, max(width - 3 - len(name), 0))
         return [(" ! ", "note"), (name, "accent"), (reason, "note")]
-
-
-def reason_of(place: Place, error: BrowseError, now: float) -> str:
-    """Return why a place is away, and since when; `now` is in Unix seconds."""
-    if place.link is None:
-        return _(
-            "it cannot be read: {reason}",
-            reason=one_line(short_reason(error, place.location()), 300),
-        )
-    own = one_line(error.sentence.removeprefix(f"{place.name[1:]}: "), 300)
-    since = place.link.away_since
-    if since is None:
-        return _("no answer: {reason}", reason=own)
-    is_today = formats.day_key(since) == formats.day_key(now)
-    time = formats.clock(since).strip() if is_today else formats.timestamp(since)
-    return _("away since {time}: {reason}", time=time, reason=own)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -1,22 +1,29 @@
-"""Switches the browser to another profile or machine, and opens or searches something there."""
+"""Switches the browser to another profile or machine, or to old transcripts, and opens or searches
+something there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location, short_reason
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import locate_there, store_at
+from hermes_browse.store.places.merged import MergedStore, places_of
+from hermes_browse.store.places.place import Place
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
+from ...settings.store_paths import sessions_folder
 from ...work.application import Arrival
 from ..by_name import load
 from ..list.list_model import read_first
 from ..panes import Panes
-from .profiles_card import ProfilesCard
-from .read_profiles import Profile, read_profiles
+from .profiles_card import ProfilesCard, read_profiles
 
 
 class Switching:
@@ -24,6 +31,7 @@ class Switching:
 
     def __init__(self, main: Panes) -> None:
         self._main = main
+        self._is_opening_old = False
 
     def choose(self) -> None:
         """Show the card of this root's profiles and of the hosts; a message if there can be none of
@@ -35,22 +43,20 @@ class Switching:
             main.start("profiles", self._choose)
 
     async def _choose(self) -> None:
-        main, now, hosts = self._main, self._main.clock(), self._main.options.hosts
+        main, now, hosts = self._main, self._main.clock(), enumerate(self._main.options.hosts)
         profiles = await main.call(lambda: read_profiles(main.host.here))
         if not main.is_current:
             return
-        facts = profiles, main.location, now
-        card = load("hosts-card")(*facts, hosts, main.host.links) if hosts else ProfilesCard(*facts)
-        main.app.push_screen(card, self.chosen)
+        places = [Place(number, host, main.host.links) for number, host in hosts]
+        main.app.push_screen(ProfilesCard(profiles, main.location, now, places), self._chosen)
 
-    def chosen(self, choice: Profile | Host | bool | None) -> None:
-        """Switch to what was chosen on the card."""
-        if choice is True:
-            self.show_all()
-        elif isinstance(choice, Host):
+    def _chosen(self, choice: Location | Host | bool | None) -> None:
+        if isinstance(choice, Host):
             self.to_host(choice)
+        elif isinstance(choice, Location):
+            self.to(choice, Arrival())
         elif choice:
-            self.to(choice.location, Arrival())
+            self.show_all()
 
     def show_all(self) -> None:
         """Show all profiles and hosts as one list."""
@@ -60,10 +66,37 @@ class Switching:
 
     async def _show_all(self, here: Location, hosts: Sequence[Host]) -> None:
         main, now, lines = self._main, self._main.clock(), self._main.lines
-        links, read = main.host.links, load("merged-places")
-        store, first, shown = await main.call(lambda: read(here, hosts, links, now, lines))
+        links = main.host.links
+        store, first, shown = await main.call(lambda: _read_places(here, hosts, links, now, lines))
         if main.is_current:
             main.open_screen("places", store, first, shown)
+
+    def show_old(self) -> None:
+        """Show the old transcripts beside the store, or say that there are none."""
+        main, folder = self._main, sessions_folder(self._main.location)
+        if folder is None or self._is_opening_old:
+            main.say(_("no old transcripts belong to this store"))
+            return
+        self._is_opening_old = True
+        main.say(_("looking for old transcripts …"))
+        main.start("old", self._show_old, folder)
+
+    async def _show_old(self, folder: Path) -> None:
+        main, lines, now = self._main, self._main.lines, self._main.clock()
+        read = load("old-transcripts")
+        try:
+            transcripts, first, shown = await main.call(
+                lambda: read(folder, main.store, now, lines)
+            )
+        finally:
+            self._is_opening_old = False
+            main.retract(_("looking for old transcripts …"))
+        if transcripts.files and main.is_current:
+            main.open_screen("old", transcripts, first, shown)
+            return
+        transcripts.close()
+        if not transcripts.files:
+            main.say(_("no old transcripts in {folder}", folder=folder))
 
     def search(self, profile: str, query: str) -> None:
         """Switch to another profile of this root, by its name in Hermes, and search it."""
@@ -107,3 +140,12 @@ class Switching:
             reason = short_reason(error, location)
             raise StoreError(f"{location.name}: {reason}") from error
         main.host.switch_to(location, store, first, shown, arrival)
+
+
+def _read_places(
+    here: Location, hosts: Sequence[Host], links: Links, now: float, lines: int
+) -> tuple[MergedStore, Catalog, list[Conversation]]:
+    """Return the store of all profiles and hosts, and the first page of the profiles (`lines`
+    conversations) with previews; on a reading thread."""
+    store = MergedStore(here.path.parent / "places", places_of(here, hosts, links))
+    return store, *read_first(store, now, lines)

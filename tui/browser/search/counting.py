@@ -1,4 +1,4 @@
-"""When typing pauses, read details of the rows of a search and count its hits.
+"""When typing pauses, count the hits of a search.
 
 If there are none, other searches are suggested that have some: in other views, with other queries,
 in other profiles. Each suggestion has been counted. Profiles that cannot be searched are reported.
@@ -21,13 +21,13 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search.coverage import Coverage
 from hermes_browse.store.search.found import Suggestion
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.scope import Conditions
+from hermes_browse.store.search.scope import Conditions, compile_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
 from ..list.hit_rows import SuggestionRow
-from .results import HitCounts, SearchResults
+from .results import SearchResults
 
 _COUNTING = 20.0
 """Seconds until a count ends with "at least"."""
@@ -59,13 +59,12 @@ def count_hits(
     view: View,
     location: Location,
     now: float,
-    coverage: Coverage | None,
-) -> HitCounts:
+) -> SearchResults:
     """Count all hits of a search and the conversations they are in; look for others if there are
     none.
 
-    Called on a reading thread. The catalog is from `whole_catalog`; the siblings of the location
-    are the other profiles; `coverage` is None if it is to be read. `now` is in Unix seconds.
+    Called on a reading thread. The siblings of the location are the other profiles; `now` is in
+    Unix seconds.
     """
 
     def is_cancelled() -> bool:
@@ -73,22 +72,21 @@ def count_hits(
         store.check()  # a newer query interrupts this store, not that of another profile
         return False
 
-    counts = found.counts
-    if found.goes_on and counts.total is None:
-        total = store.count_hits(
-            found.query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING
-        )
-        root_of = catalog.root_of
-        counts = replace(
-            counts, total=total, roots=len({root_of(each) or each for each in total.sessions})
-        )
+    query = found.query
+    catalog = whole_catalog(store, catalog, compile_filters(query, now, view), now)
+    if found.goes_on and found.total is None:
+        total = store.count_hits(query, catalog, view, now, stopped=is_cancelled, seconds=_COUNTING)
+        roots = {catalog.root_of(each) or each for each in total.sessions}
+        found = replace(found, total=total, roots=len(roots))
     if not found.hits and not found.titles and not found.answer.stopped:
-        suggestions = _suggest_here(store, found.query, catalog, view, now, is_cancelled)
-        others, notes = _suggest_profiles(found.query, location, now, is_cancelled)
-        counts = replace(counts, suggestions=(*suggestions, *others), notes=notes)
-    if location.old_files is not None:  # names no remedy, as there is none
-        coverage = Coverage(0, 0, _("files have no search index: all of them are scanned"))
-    return replace(counts, coverage=coverage or store.coverage())
+        here = _suggest_here(store, query, catalog, view, now, is_cancelled)
+        others, notes = _suggest_profiles(query, location, now, is_cancelled)
+        found = replace(found, suggestions=(*here, *others), notes=notes)
+    if location.old_files is None:
+        return replace(found, coverage=store.coverage())
+    # Names no remedy, as there is none.
+    reason = _("files have no search index: all of them are scanned")
+    return replace(found, coverage=Coverage(0, 0, reason))
 
 
 def _suggest_here(
@@ -101,18 +99,14 @@ def _suggest_here(
 ) -> list[SuggestionRow]:
     """Try the query in other views, then other queries in this one."""
     rows: list[SuggestionRow] = []
-
-    def try_view(other: View) -> None:
-        found = store.count_matches(query, catalog, other, now, stopped=cancelled)
-        if found is not None:
-            rows.append(_row(found, _(_WHERE[other]), other))
-
     if view is not View.ALL:
-        for other_view in View:
-            if other_view not in (view, View.ALL):
-                try_view(other_view)
-        if not rows:  # only ALL has subagents of chats and sessions Hermes hides
-            try_view(View.ALL)
+        for other in View:  # the last is ALL
+            # Only that has subagents of chats and sessions Hermes hides.
+            if other is view or (other is View.ALL and rows):
+                continue
+            found = store.count_matches(query, catalog, other, now, stopped=cancelled)
+            if found is not None:
+                rows.append(_row(found, _(_WHERE[other]), other))
     others = store.suggestions(query, catalog, view, now, stopped=cancelled)
     return [*rows, *(_row(each, each.text, view) for each in others)]
 
@@ -134,8 +128,6 @@ def _suggest_profiles(
     nothing = Catalog((), now, exact=False)
     for other in others[:_MOST_PROFILES]:
         name = other.profile or ""
-        if cancelled():
-            break
         try:
             with open_store(other) as store:
                 found = store.count_matches(query, nothing, View.ALL, now, stopped=cancelled)
@@ -144,18 +136,15 @@ def _suggest_profiles(
         except QueryInterruptedError:
             raise
         except BrowseError as error:
+            reason = error.sentence
             notes.append(
-                _(
-                    "profile {name} could not be searched: {reason}",
-                    name=name,
-                    reason=error.sentence,
-                )
+                _("profile {name} could not be searched: {reason}", name=name, reason=reason)
             )
             continue
         if found is not None:
             where = _("in profile {name}", name=name)
             suggestions.append(_row(found, where, View.ALL, name))
-    if len(others) > _MOST_PROFILES:
-        left = len(others) - _MOST_PROFILES
+    left = len(others) - _MOST_PROFILES
+    if left > 0:
         notes.append(_("{count:,} further profiles were not searched", count=left))
     return suggestions, tuple(notes)

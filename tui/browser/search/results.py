@@ -20,7 +20,7 @@ from ...text.formats import counted
 from ...widgets.list_rows import FixedRows, HeadRow, ListRow, NoteRow
 from ..list.conversation_rows import ConversationRow
 from ..list.hit_rows import HitRow, MoreRow, SuggestionRow
-from ..list.row_details import RowDetails
+from ..list.list_model import RowDetails
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),
@@ -63,9 +63,15 @@ def _worth(hit: Hit) -> tuple[int, bool]:
 
 
 @dataclass(frozen=True)
-class HitCounts:
-    """Counts and suggestions for a search, read when typing pauses."""
+class SearchResults:
+    """The results of a search so far."""
 
+    query: Query
+    answer: Answer
+    titles: tuple[Conversation, ...] = ()
+    """Conversations whose title or id matches."""
+    conversations: dict[str, Conversation] = field(default_factory=dict)
+    """By session id, for the hits."""
     total: Total | None = None
     """All hits; None until they are counted, or if the search itself returned all."""
     roots: int = 0
@@ -76,19 +82,6 @@ class HitCounts:
     """Other searches that have hits, if this one has none."""
     notes: tuple[str, ...] = ()
     """Messages about profiles that could not be searched."""
-
-
-@dataclass(frozen=True)
-class SearchResults:
-    """The results of a search so far."""
-
-    query: Query
-    answer: Answer
-    titles: tuple[Conversation, ...] = ()
-    """Conversations whose title or id matches."""
-    conversations: dict[str, Conversation] = field(default_factory=dict)
-    """By session id, for the hits."""
-    counts: HitCounts = field(default_factory=HitCounts)
     of_list: bool = False
     """The search is for conversations only, and none matches."""
     sort: str = "newest"
@@ -104,8 +97,7 @@ class SearchResults:
     @property
     def is_whole(self) -> bool:
         """Whether everything was looked at."""
-        coverage = self.counts.coverage
-        is_covered = coverage is None or not coverage.reason
+        is_covered = self.coverage is None or not self.coverage.reason
         return self.answer.complete and not self.answer.stopped and is_covered
 
     @property
@@ -149,8 +141,8 @@ class SearchResults:
                 rows.append(MoreRow(root, len(hits) - len(unfolded), conversation))
         if not rows:
             rows.append(NoteRow(self._nothing()))
-            rows += self.counts.suggestions
-            rows += map(NoteRow, self.counts.notes)
+            rows += self.suggestions
+            rows += map(NoteRow, self.notes)
         elif self.answer.more:
             rows.append(NoteRow(self._what_follows()))
         return FixedRows(rows)
@@ -188,14 +180,10 @@ class SearchResults:
         """Return a copy with the messages of each conversation counted."""
         unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
         counted = {each.root_id: each for each in store.with_details(list(unique.values()))}
-        conversations = {
-            session: counted[each.root_id] for session, each in self.conversations.items()
-        }
-        return replace(
-            self,
-            titles=tuple(counted[each.root_id] for each in self.titles),
-            conversations=conversations,
-        )
+        titles = tuple(counted[each.root_id] for each in self.titles)
+        by_session = self.conversations.items()
+        conversations = {session: counted[each.root_id] for session, each in by_session}
+        return replace(self, titles=titles, conversations=conversations)
 
     def number_of(self, hit: Hit) -> str:
         """Return which of the hits it is, as they are listed: `3/7`, or `3/50+` if more follow."""
@@ -205,19 +193,19 @@ class SearchResults:
 
     def _hit_count(self) -> tuple[int, bool]:
         """Return how many hits are known, and whether there may be more."""
-        answer, total = self.answer, self.counts.total
+        answer, total = self.answer, self.total
         if total is not None:
             return max(total.count, len(answer.hits)), total.at_least
         is_open = answer.more and answer.total is None
         return max(answer.total or 0, len(answer.hits)), is_open
 
     def _count(self) -> str:
-        total = self.counts.total
+        total = self.total
         roots = len({each.root_id for each in self.conversations.values()})
         # Without a total the conversations of further hits are not counted yet.
         at_least = total.at_least if total is not None else self.answer.more
         if total is not None:
-            roots = max(self.counts.roots, roots)
+            roots = max(self.roots, roots)
         count, is_least = self._hit_count()
         return _hits(count, "+" if is_least else "", roots, at_least=at_least)
 
@@ -227,7 +215,7 @@ class SearchResults:
 
         `problems` are messages about parts of the query that could not be understood.
         """
-        answer, coverage = self.answer, self.counts.coverage
+        answer, coverage = self.answer, self.coverage
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
         titles = len(self._titles_only)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.search.engine import Answer
@@ -12,18 +14,52 @@ from hermes_browse.store.search.query import Query
 from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import View
+from hermes_browse.store.wording import _
 
-from ..list.list_model import CatalogRows, Order
-from ..list.row_details import RowDetails
+from ..list.list_model import CatalogRows, Order, RowDetails
 from .counting import whole_catalog
 from .results import SearchResults
-
-if TYPE_CHECKING:
-    from .scan import Scan
 
 PAGE = 32
 """Hits per page: more than a screen shows; each costs a snippet."""
 _MOST_TITLES = 8
+TELL_SECONDS = 0.25
+"""Between updates of the progress, and before the first."""
+
+
+class Scan:
+    """State of a search under way: written by the thread that searches, read by the screen's,
+    which can stop it.
+
+    Args:
+        earlier: The results behind which it reads on; None for a new search.
+    """
+
+    def __init__(self, earlier: SearchResults | None = None) -> None:
+        self.earlier = earlier
+        self.steps_on = False
+        """Whether to go to the next hit when it has come."""
+        self.share: float | None = None
+        """Share of the rows scanned, from 0 to 1; None while only an index is used."""
+        self.stopped = threading.Event()
+        self.is_told = False
+        """Whether its progress has been shown."""
+        self.found: SearchResults | None = None
+        """Results so far; None if there are none."""
+        self.shown: SearchResults | None = None
+        """The value of `found` that is on screen."""
+
+    def tell(self, share: float) -> None:
+        """Set the share of rows scanned."""
+        self.share = share
+
+    def words(self, share: float) -> Sequence[str]:
+        """Say how far it is."""
+        scanning = _("scanning {share:.0%} · Esc stops", share=share)
+        state = _("stopping") if self.stopped.is_set() else scanning
+        if self.found is None:
+            return [state]
+        return [_("{count:,} found so far", count=len(self.found.hits)), state]
 
 
 class SearchRequest(NamedTuple):
@@ -50,47 +86,33 @@ def find(
     if not asks_for_conversations(request.query, conditions):
         return run(store, request, scan)
     matching = frozenset(store.roots(request.query, catalog, request.view, request.now))
-    listed = catalog.order(
-        request.view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
-    )
-    roots = [root for root in listed if root in matching]
+    roots = [root for root in order.roots(catalog, request.view) if root in matching]
     if not roots:
         return SearchResults(request.query, Answer(request.query), of_list=True)
-    return CatalogRows(catalog, roots, details, (), "", order=order)
+    return CatalogRows(catalog, roots, details, (), "", order)
 
 
-def run(
-    store: OpenStore, request: SearchRequest, scan: Scan, earlier: SearchResults | None = None
-) -> SearchResults:
-    """Search for words, on a reading thread.
-
-    Args:
-        scan: Is told the progress and the hits so far; can end the search with a partial result.
-        earlier: Read on after these results.
-    """
+def run(store: OpenStore, request: SearchRequest, scan: Scan) -> SearchResults:
+    """Search for words, on a reading thread; `scan` is told the progress and the hits so far, and
+    can end the search with a partial result."""
     query, catalog, view, sort, now = request
-    limit = PAGE
-    before = earlier
-    if earlier is not None and (sort == "relevance" or store.store.is_several):
-        # These hits have no position to read on from: all pages are read again.
-        limit += len(earlier.hits)
-        before = None
+    earlier = scan.earlier
+    # These hits have no position to read on from: all pages are read again.
+    is_read_again = sort == "relevance" or store.store.is_several
+    before = earlier.hits if earlier is not None else ()
 
-    def results(found: Found, *, is_partial: bool = False) -> SearchResults:
-        answer, conversations = found.answer, found.conversations
-        if before is not None:
-            answer = replace(answer, hits=(*before.hits, *answer.hits))
-            conversations = {**before.conversations, **conversations}
-        if earlier is not None and not is_partial:
-            answer = replace(answer, total=earlier.answer.total)
-        return SearchResults(
-            query,
-            answer,
-            found.titles if earlier is None else earlier.titles,
-            dict(conversations),
-            sort=sort,
-            is_partial=is_partial,
-        )
+    def results(found: Found) -> SearchResults:
+        answer, conversations = found.answer, dict(found.conversations)
+        if earlier is None:
+            return SearchResults(query, answer, found.titles, conversations, sort=sort)
+        answer = replace(answer, total=earlier.answer.total)
+        if not is_read_again:
+            answer = replace(answer, hits=(*before, *answer.hits))
+            conversations = earlier.conversations | conversations
+        return replace(earlier, answer=answer, conversations=conversations)
+
+    def take(found: Found) -> None:
+        scan.found = replace(results(found), is_partial=True)
 
     found = store.search(
         query,
@@ -98,12 +120,12 @@ def run(
         view,
         sort=sort,
         now=now,
-        limit=limit,
+        limit=PAGE + (len(before) if is_read_again else 0),
         titles=_MOST_TITLES if earlier is None else 0,
         is_typed=True,
-        after=before.hits[-1] if before is not None and before.hits else None,
+        after=before[-1] if before and not is_read_again else None,
         stopped=scan.stopped.is_set,
         tell=scan.tell,
-        portion=lambda found: scan.take(results(found, is_partial=True)),
+        portion=take,
     )
     return results(found)

@@ -4,17 +4,10 @@ hits."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
-from hermes_browse.store.api import OpenStore
-from hermes_browse.store.connection.connect import Fingerprint
-from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.search.coverage import Coverage
+from hermes_browse.store.errors import StoreBusyError
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -24,13 +17,10 @@ from ..list.conversation_rows import ConversationRow
 from ..list.hit_rows import HitRow, MoreRow
 from ..list.list_model import CatalogRows
 from ..panes import Panes
-from .counting import count_hits, whole_catalog
+from .counting import count_hits
 from .query_line import Typed
-from .results import Fold, HitCounts, SearchResults
-from .run import SearchRequest, find, run
-from .scan import TELL_SECONDS, Scan
-
-Result = TypeVar("Result")
+from .results import Fold, SearchResults
+from .run import TELL_SECONDS, Scan, SearchRequest, find
 
 _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""
@@ -53,9 +43,7 @@ class LiveSearch:
         """How many hits to show, by root id of their conversation."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
-        self._reads_on = self._steps_on = self._was_busy = self._is_outdated = False
-        self._coverage: tuple[Fingerprint, Coverage | None] | None = None
-        """Coverage of the index, and the state of the file it was read in."""
+        self._was_busy = self._is_outdated = False
         self.before = ""
         """Key of the row the list was on before the search."""
 
@@ -89,8 +77,22 @@ class LiveSearch:
         if self._typed.refusal:
             self._refuse()
         else:
-            self._scan = Scan()
-            self._main.start("search", self._find, query, self._scan, top)
+            self._begin(query, Scan(), top=top)
+
+    def read_on(self, *, steps_on: bool = False) -> None:
+        """Read the next page of hits, if there is one; then go to the first of them, if asked."""
+        found, query, scan = self._main.results, self._main.searched, self._scan
+        if found is None or query is None or not found.goes_on:
+            return
+        if scan is None or scan.earlier is None:
+            self._stop_all()  # or this would wait for a count
+            scan = Scan(found)
+            self._begin(query, scan, top=False)
+        scan.steps_on |= steps_on
+
+    def _begin(self, query: Query, scan: Scan, *, top: bool) -> None:
+        self._scan = scan
+        self._main.start("search", self._find, query, scan, top)
 
     def outdate(self) -> None:
         """Search again as soon as the list was read: what this program changed is in it then."""
@@ -103,8 +105,7 @@ class LiveSearch:
 
     def _stop_all(self) -> None:
         self._scan, self._was_busy, self._is_outdated = None, False, False
-        self._reads_on = self._steps_on = False
-        for group in ("search", "scan", "hit-details", "count"):
+        for group in ("search", "scan", "count"):
             self._main.cancel(group)
 
     def stop(self) -> bool:
@@ -119,7 +120,7 @@ class LiveSearch:
     @property
     def is_pending(self) -> bool:
         """Whether the rows shown are not those of the query yet."""
-        return self._scan is not None and self._scan.shown is None and not self._reads_on
+        return self._scan is not None and self._scan.shown is None and self._scan.earlier is None
 
     def next_order(self) -> None:
         """Change the order of hits: newest → relevance → oldest."""
@@ -128,104 +129,62 @@ class LiveSearch:
         main.say(_(_ORDERS[main.hit_order]))
         self.run()
 
-    def _request(self, query: Query) -> SearchRequest:
-        main = self._main
-        return SearchRequest(query, main.catalog, main.search_view, main.hit_order, main.clock())
-
     async def _find(self, query: Query, scan: Scan, top: bool) -> None:
         """Run a query and show what it finds: hits, or the list filtered."""
-        main, request = self._main, self._request(query)
+        main = self._main
+        view, now = main.search_view, main.clock()
+        request = SearchRequest(query, main.catalog, view, main.hit_order, now)
         job = partial(find, request=request, scan=scan, order=main.order, details=main.details)
-        found = await self._scanned(scan, job)
-        if isinstance(found, CatalogRows):
-            main.results = None
-            main.rows.show(found, top=top)
-            main.say(
-                " · ".join(
-                    [
-                        ngettext(
-                            "1 conversation",
-                            "{count:,} conversations",
-                            len(found),
-                            count=len(found),
-                        ),
-                        *self._typed.problems,
-                    ]
-                )
-            )
-        else:
-            # If a scan has shown some of it already, the cursor stays.
-            self._answered(found, request.view, top=top and scan.shown is None)
-
-    async def _scanned(self, scan: Scan, job: Callable[[OpenStore], Result]) -> Result:
-        """Return the result of a search; its progress is shown until then."""
-        self._main.start("scan", self._show_progress, scan)
+        main.start("scan", self._show_progress, scan)
         try:
-            return await self._main.read(job, glance=_GLANCE)
-        except BrowseError as error:
-            self._was_busy = isinstance(error, StoreBusyError)
+            found = await main.read(job, glance=_GLANCE)
+        except StoreBusyError:
+            self._was_busy = True
             raise
         finally:
             if self._scan is scan:
                 self._scan = None
-                self._main.cancel("scan")
-
-    def _answered(self, found: SearchResults, view: View, *, top: bool = False) -> None:
-        self._show(found, top=top)
-        self._main.say(found.status(self._typed.problems))
-        self._main.start("hit-details", self._complete, found)
-        self._main.start("count", self._count, found, view)
+                main.cancel("scan")
+        if isinstance(found, CatalogRows):
+            main.results = None
+            main.rows.show(found, top=top)
+            count = len(found)
+            words = ngettext("1 conversation", "{count:,} conversations", count, count=count)
+            main.say(" · ".join([words, *self._typed.problems]))
+            return
+        # If a scan has shown some of it already, the cursor stays.
+        self._show(found, top=top and scan.shown is None)
+        main.say(found.status(self._typed.problems))
+        main.start("count", self._count, found, view)
+        if scan.steps_on:
+            self.step(1)
 
     def _refuse(self) -> None:
         """Show why the query is not run, instead of hits of another one."""
         main, refusal = self._main, self._typed.refusal
         main.results = None
-        note = NoteRow(_("Nothing is looked for: {problem}", problem=refusal))
-        main.rows.show(FixedRows([note]), top=True)
+        self._show_note(_("Nothing is looked for: {problem}", problem=refusal))
         others = [problem for problem in self._typed.problems if problem != refusal]
         main.warn(" · ".join([refusal, *others]))
-
-    def read_on(self) -> None:
-        """Read the next page of hits, if there is one."""
-        found, query = self._main.results, self._main.searched
-        if found is not None and query is not None and found.goes_on and not self._reads_on:
-            steps_on = self._steps_on
-            self._stop_all()  # or this would wait for a count
-            self._reads_on, self._steps_on, self._scan = True, steps_on, Scan()
-            self._main.start("search", self._read_on, found, query, self._scan)
-
-    async def _read_on(self, found: SearchResults, query: Query, scan: Scan) -> None:
-        main, request = self._main, self._request(query)
-        longer = await self._scanned(scan, partial(run, request=request, scan=scan, earlier=found))
-        self._reads_on = False
-        self._answered(replace(longer, counts=(main.results or found).counts), request.view)
-        if self._steps_on:
-            self._steps_on = False
-            self.step(1)
-
-    # Progress and status
 
     async def _show_progress(self, scan: Scan) -> None:
         """Tell how far a scan is, and show its results so far; nothing while only an index is
         used."""
         while True:
             await asyncio.sleep(TELL_SECONDS)
-            if scan.share is not None:
-                self._show_scan(scan, scan.share)
+            if scan.share is None:
+                continue
+            found, begins = scan.found, self.is_pending
+            if found is not None and found is not scan.shown:
+                scan.shown = found
+                self._show(found, top=begins)
+            elif begins and not scan.is_told:  # the rows shown are of another query
+                self._show_note(_("Reading the messages: no index covers this."))
+            scan.is_told = True
+            self._main.say(" · ".join([*self._typed.problems, *scan.words(scan.share)]))
 
-    def _show_scan(self, scan: Scan, share: float) -> None:
-        main, found = self._main, scan.found
-        if found is not None and found is not scan.shown:
-            begins = scan.shown is None and not self._reads_on
-            scan.shown = found
-            if main.results is not None and self._reads_on:
-                found = replace(found, counts=main.results.counts)
-            self._show(found, top=begins)
-        elif not scan.is_told and not self._reads_on:  # the rows shown are of another query
-            note = NoteRow(_("Reading the messages: no index covers this."))
-            main.rows.show(FixedRows([note]), top=True)
-        scan.is_told = True
-        main.say(" · ".join([*self._typed.problems, *scan.words(share)]))
+    def _show_note(self, text: str) -> None:
+        self._main.rows.show(FixedRows([NoteRow(text)]), top=True)
 
     @property
     def shortfall(self) -> str:
@@ -236,42 +195,22 @@ class LiveSearch:
             return ""
         return found.status(problems)
 
-    # When typing pauses
-
-    async def _complete(self, found: SearchResults) -> None:
-        """Count the messages of the conversations shown: Hermes' own counters are only hints."""
-        await asyncio.sleep(_REST)
-        completed = await self._main.read(found.completed)
-        shown = self._main.results
-        if shown is not None and shown.answer is found.answer:
-            self._show(replace(completed, counts=shown.counts))
-
     async def _count(self, found: SearchResults, view: View) -> None:
-        """Count all hits and read the coverage of the index."""
+        """When typing pauses, count the messages of the conversations shown, as Hermes' own
+        counters are only hints; then all hits."""
+        main, now = self._main, self._main.clock()
+        catalog, location = main.catalog, main.location
         await asyncio.sleep(_REST)
-        main, cached, now = self._main, self._coverage, self._main.clock()
-        catalog, store, location = main.catalog, main.store, main.location
-        conditions = compile_filters(found.query, now, view)
-
-        def count(opened: OpenStore) -> HitCounts:
-            nonlocal cached
-            stamp = store.fingerprint()
-            coverage = cached[1] if cached is not None and cached[0] == stamp else None
-            whole = whole_catalog(opened, catalog, conditions, now)
-            counts = count_hits(opened, found, whole, view, location, now, coverage)
-            cached = stamp, counts.coverage
-            return counts
-
-        counts = await main.read(count)
-        self._coverage = cached
-        shown = main.results
-        if shown is not None and shown.answer is found.answer:
-            counted = replace(shown, counts=counts)
-            if main.status.text == shown.status(self._typed.problems):  # nothing was said since
-                main.say(counted.status(self._typed.problems))
-            # Without hits the cursor moves from the note to the first suggestion.
-            offered = counts.suggestions and not shown.hits
-            self._show(counted, key=counts.suggestions[0].key if offered else None)
+        completed = await main.read(found.completed)
+        self._show(completed)
+        counted = await main.read(
+            lambda store: count_hits(store, completed, catalog, view, location, now)
+        )
+        if main.status.text == completed.status(self._typed.problems):  # nothing was said since
+            main.say(counted.status(self._typed.problems))
+        # Without hits the cursor moves from the note to the first suggestion.
+        offered = counted.suggestions and not counted.hits
+        self._show(counted, key=counted.suggestions[0].key if offered else None)
 
     # Walking through the hits
 
@@ -299,12 +238,11 @@ class LiveSearch:
 
     def unfold(self, row: MoreRow) -> None:
         """Show all hits of a conversation and move the cursor to the first that was hidden."""
-        rows, found = self._main.rows, self._main.results
+        found = self._main.results
         if found is not None:
             self._folds[row.root_id] = Fold.ALL
-            unfolded = found.rows(self._folds, self._main.details)
-            index = min(rows.cursor, len(unfolded) - 1)
-            rows.show(unfolded, key=unfolded.row(index).key)
+            first = found.groups()[row.root_id][-row.hidden]
+            self._show(found, key=f"h{first.message_id}")
 
     def step(self, by: int) -> None:
         """Move to the next or previous hit, across conversations."""
@@ -316,8 +254,7 @@ class LiveSearch:
             if isinstance(row := rows.current, HitRow):
                 main.say(_("hit {number}", number=found.number_of(row.hit)))
         elif by > 0 and found.goes_on:
-            self._steps_on = True
-            self.read_on()
+            self.read_on(steps_on=True)
             main.say(_("reading on …"))
         else:
             main.say(_("no further hit"))

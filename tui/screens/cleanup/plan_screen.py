@@ -54,7 +54,7 @@ class PlanScreen(SubScreen):
 
     def __init__(self, main: MainScreen) -> None:
         super().__init__(main)
-        marks = frozenset(conversation.id for conversation in main.marks.conversations)
+        marks = frozenset(conversation.id for conversation in main.marks.values())
         self.choices = PlanChoices("", taken=marks) if marks else main.edits.choices
         rules = parse_line(self.choices.rules, main.clock())
         self.set_reactive(PlanScreen.rules, rules)

@@ -23,7 +23,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from ...browser.context import Context
 from ...browser.list.conversation_list import ConversationList
-from ...browser.list.row_details import RowDetails
+from ...browser.list.list_model import RowDetails
 from ...settings.keys.screen_commands import RETENTION
 from ...settings.store_paths import sessions_folder, trash_folder
 from ...text import formats

@@ -21,7 +21,7 @@ from hermes_browse.store.insights.sums import Group, Report, make_report, split_
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
-from ...browser.search.scan import TELL_SECONDS, Scan
+from ...browser.search.run import TELL_SECONDS, Scan
 
 if TYPE_CHECKING:
     from ..sub_screen import SubScreen

@@ -19,7 +19,7 @@ from hermes_browse.store.wording import N_, _
 
 from ...browser.list.conversation_list import ConversationList
 from ...browser.list.conversation_rows import ConversationRow, JobRow
-from ...browser.list.list_model import CatalogRows
+from ...browser.list.list_model import CatalogRows, Order
 from ...browser.main import MainScreen
 from ...settings.keys.screen_commands import INSIGHTS
 from ...text import formats
@@ -217,7 +217,8 @@ class InsightsScreen(SubScreen):
             self._show_table()
             return
         catalog, roots = self.answer.catalog, newest_first(self.answer.catalog, row.group)
-        self.groups.show(CatalogRows(catalog, roots, self.main.details, self._opened, _("None.")))
+        rows = CatalogRows(catalog, roots, self.main.details, self._opened, _("None."), Order())
+        self.groups.show(rows)
         self._show_headings()
         what, count = label(row.by, row.group.key), formats.counted(len(roots), "conversation")
         self.say(

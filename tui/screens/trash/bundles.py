@@ -27,7 +27,7 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ...browser.edit.change_cards import and_more
-from ...browser.edit.undo import Undoable
+from ...browser.edit.marking import Undoable
 from ...browser.main import MainScreen
 from ...settings.keys.main_commands import changed
 from ...settings.keys.screen_commands import DROPPING
