@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 
 from rich.cells import cell_len, split_graphemes
 
@@ -150,24 +151,16 @@ def clip_line(line: Line, width: int) -> Line:
 
 
 def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """Add a look to ranges of a line: half-open, in code points of its text, in order."""
+    """Add a look to ranges of a line: half-open, in code points of its text, in order, apart."""
     if not ranges:
         return line
-    result: Line = []
-    position = 0
-    for text, looks in line:
-        cursor = 0
-        for start, end in ranges:
-            begin, stop = max(start - position, cursor), min(end - position, len(text))
-            if begin < stop:
-                if begin > cursor:
-                    result.append((text[cursor:begin], looks))
-                result.append((text[begin:stop], f"{looks} {look}"))
-                cursor = stop
-        if cursor < len(text):
-            result.append((text[cursor:], looks))
-        position += len(text)
-    return result
+    edges = [0, *chain.from_iterable(ranges), len(line_text(line))]
+    parts = slice_spans(line, pairwise(edges))
+    return [
+        (text, f"{looks} {look}" if number % 2 else looks)
+        for number, part in enumerate(parts)
+        for text, looks in part
+    ]
 
 
 def with_hits(text: str, ranges: Sequence[tuple[int, int]], look: str) -> Line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -113,22 +112,18 @@ class Shown(NamedTuple):
 
     def lay_out(self) -> MessageLayout:
         """Lay it out; on any thread."""
-        return _layout([*_message(self), Paragraph([])], self.width)
+        return MessageLayout.of([*_message(self), Paragraph([])], self.width)
 
     def lay_out_plain(self) -> MessageLayout:
         """Lay out its beginning without formatting, to be shown until the layout is ready."""
         text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
         body = indent(plain(text, "text"), ("  ", "text"))
-        return _layout([_head(self), *body, Paragraph([])], self.width)
+        return MessageLayout.of([_head(self), *body, Paragraph([])], self.width)
 
 
 def _weight_of(text: str) -> float:
     """Return how many frames it takes to lay out a text as Markdown, or plain if it is long."""
     return len(text) / (_LIGHT if len(text) <= MARKDOWN_LIMIT else _LIGHT_PLAIN)
-
-
-def _layout(paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
-    return MessageLayout(paragraphs, [paragraph.wrap(width) for paragraph in paragraphs])
 
 
 def _message(shown: Shown) -> list[Paragraph]:

@@ -17,8 +17,8 @@ from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
 from .entries import Look, TranscriptModel
-from .entry_lines import lay_out_message
 from .opening import WINDOW, open_conversation, read_model, recap_model
+from .page import lay_out, shown_in
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
@@ -63,8 +63,10 @@ class _Opening(NamedTuple):
             self.segment,
             keeps_place=self.keeps_place,
         )
+        index = model.entry_of(begin)
+        shown = shown_in(model, index, width, look) if index is not None else None
         # The hit is located among the lines of its message, so it is laid out here.
-        return model, begin, lay_out_message(model, begin, width, look)
+        return model, begin, lay_out([shown] if shown is not None else [])
 
 
 async def read_missing(

@@ -149,7 +149,7 @@ class TranscriptMoves(TranscriptScroll):
         while (
             message is None and index < len(self.page) - 1
         ):  # rules have no id, so take the message after them
-            line -= len(self.page.lines(index) or ())
+            line -= self.page.height_of(index)
             index += 1
             message = model.row(index)
         return (
