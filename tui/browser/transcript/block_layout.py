@@ -23,12 +23,7 @@ from .tool_text import Hint, hint_of, tool_text
 CALL_LIMIT = 100
 """Tool calls of a message that are laid out, a tenth of a millisecond each; the pager shows all."""
 _LIGHT = 2_400
-"""Code points of Markdown that are laid out within a frame; ten milliseconds if all of it is
-code."""
-_LIGHT_OUTPUT = 16_000
-"""The same of arguments and results of tools."""
-_LIGHT_PLAIN = 60_000
-"""The same of a text that is only wrapped."""
+"""Code points that are laid out within a frame; ten milliseconds if all of it is code."""
 MARKDOWN_LIMIT = 16_000
 """Code points; a longer text is not rendered as Markdown, which would take several frames."""
 OPEN_LIMIT = 400_000
@@ -91,24 +86,15 @@ class Shown(NamedTuple):
 
     @property
     def is_heavy(self) -> bool:
-        """Whether laying it out takes longer than a frame."""
-        return self._weight > 1
-
-    @property
-    def _weight(self) -> float:
-        """Frames that it takes to lay it out, about."""
-        message, is_open = self.message, self.is_open
-        limit = OPEN_LIMIT if is_open else _SHORT_LIMIT
-        outputs = [message.text] if message.role == "tool" else []
+        """Whether laying it out may take longer than a frame."""
+        message = self.message
+        texts = [message.text]
+        if self.is_open or self.look.reasoning:
+            texts.append(message.reasoning or "")
         if self.has_full_tools:
-            outputs += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
-            outputs += [result.text for result in self.results if result is not None]
-        weight = sum(min(len(text), limit) for text in outputs) / _LIGHT_OUTPUT
-        if message.role != "tool":
-            weight += _weight_of(message.text[: OPEN_LIMIT if is_open else TEXT_LIMIT])
-        if is_open or self.look.reasoning:
-            weight += _weight_of(message.reasoning or "")
-        return weight
+            texts += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
+            texts += [result.text for result in self.results if result is not None]
+        return sum(map(len, texts)) > _LIGHT
 
     def lay_out(self) -> MessageLayout:
         """Lay it out; on any thread."""
@@ -119,11 +105,6 @@ class Shown(NamedTuple):
         text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
         body = indent(plain(text, "text"), ("  ", "text"))
         return MessageLayout.of([_head(self), *body, Paragraph([])], self.width)
-
-
-def _weight_of(text: str) -> float:
-    """Return how many frames it takes to lay out a text as Markdown, or plain if it is long."""
-    return len(text) / (_LIGHT if len(text) <= MARKDOWN_LIMIT else _LIGHT_PLAIN)
 
 
 def _message(shown: Shown) -> list[Paragraph]:

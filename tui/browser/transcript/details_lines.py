@@ -42,7 +42,7 @@ _KINDS = {
     ConversationKind.AUTOMATION: N_("automation"),
     ConversationKind.SUBAGENT: N_("subagent"),
 }
-LABEL = 14
+_LABEL = 14
 """Cells of the labels."""
 
 Row = tuple[str, str]
@@ -291,7 +291,7 @@ def details_lines(
         if title:
             lines.append([(title, "heading")])
         lines += [
-            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")]
+            [(formats.fit(label, max(_LABEL, cell_len(label) + 1)), "dim"), (value, "text")]
             for label, value in rows
         ]
     return lines

@@ -105,18 +105,15 @@ class Page:
         """Go to the same message in a version whose earlier entries have changed, as after a
         deletion; if that is gone, to the next one."""
 
-        def moved(index: int) -> int | None:
-            row = old.row(index)
-            return model.entry_of(row.id) if row is not None else None
-
         index, line = self.place
-        still_there = (each for each in range(index, len(old)) if moved(each) is not None)
-        goal = next(still_there, None)
-        self.place = max(len(model) - 1, 0), 0
-        if goal is not None:
-            self.place = moved(goal) or 0, line if goal == index else 0
-        self.opened = {each for each in map(moved, self.opened) if each is not None}
+        top = old.row(index)
+        rows = filter(None, map(old.row, range(index, len(old))))
+        goals = (model.entry_of(row.id) for row in rows)
+        goal = next((each for each in goals if each is not None), len(model) - 1)
+        is_same = top is not None and model.entry_of(top.id) == goal
+        self.place = max(goal, 0), line if is_same else 0
         self.heights = Heights(estimates(model))
+        self.opened.clear()
         self.seen = None
 
     def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:

@@ -89,7 +89,6 @@ class TranscriptView(TranscriptMoves):
         """Lay out the page again, after messages have been read."""
         self._needed = None
         self._place()
-        self._step_on()
 
     def see(self, seen: SeenByModel | None) -> None:
         """Dim all messages but some, or none."""
