@@ -46,27 +46,25 @@ def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
 def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
     """Break at spaces, and after wide characters, as their scripts have no spaces."""
     ranges: list[tuple[int, int]] = []
-    start, used = 0, 0
-    last_break: tuple[int, int] | None = None  # end of the line, start of the next
+    start = used = 0
+    stop = following = 0  # the last place for a break: end of the line, start of the next
     for begin, end, cells in split_graphemes(text)[0]:
+        is_space = text[begin:end] == " "
         if used + cells > width and begin > start:
-            if text[begin:end] == " ":
-                ranges.append((start, begin))
-                start, used, last_break = end, 0, None
+            if is_space:
+                stop, following = begin, end
+            elif stop <= start:
+                stop = following = begin
+            ranges.append((start, stop))
+            start = following
+            used = cell_len(text[start:begin])
+            if is_space:
                 continue
-            if last_break is not None and last_break[0] > start:
-                ranges.append((start, last_break[0]))
-                start = last_break[1]
-                used = cell_len(text[start:begin])
-            else:
-                ranges.append((start, begin))
-                start, used = begin, 0
-            last_break = None
         used += cells
-        if text[begin:end] == " ":
-            last_break = (begin, end)
+        if is_space:
+            stop, following = begin, end
         elif cells > 1:
-            last_break = (end, end)
+            stop = following = end
     ranges.append((start, len(text)))
     return ranges
 
