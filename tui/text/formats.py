@@ -90,6 +90,11 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
     return space + clipped if right else clipped + space
 
 
+def joined(*facts: str) -> str:
+    """Join the facts that are known."""
+    return " · ".join(filter(None, facts))
+
+
 AGE_WIDTH = 6
 """Cells of an age in a list, at most."""
 
@@ -251,21 +256,8 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
     own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
     if tree == own:
         return amount(own)
-    return " · ".join(
-        filter(
-            None,
-            (
-                amount(own),
-                ngettext(
-                    "with 1 subagent {cost}",
-                    "with {count:,} subagents {cost}",
-                    count,
-                    count=count,
-                    cost=amount(tree),
-                ),
-            ),
-        )
-    )
+    words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
+    return joined(amount(own), words.format(count=count, cost=amount(tree)))
 
 
 def cost_below(
