@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ENGLISH",
     "LANGUAGES",
+    "NN_",
     "N_",
     "_",
     "language",
@@ -58,6 +59,11 @@ def _(message: str, /, **fields: object) -> str:
 def N_(message: str) -> str:
     """Return the text unchanged; marks it as one that is translated where it is shown."""
     return message
+
+
+def NN_(one: str, many: str) -> tuple[str, str]:
+    """Mark the two texts of an `ngettext` that is called elsewhere."""
+    return one, many
 
 
 def ngettext(one: str, many: str, number: int, /, **fields: object) -> str:

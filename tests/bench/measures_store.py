@@ -31,7 +31,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.since.since import read_attention, read_since
-from hermes_browse.tui.browser.transcript.page import Page
+from hermes_browse.tui.browser.transcript.page import Page, lay_out
 
 SCRIPT = (
     "docker deploy",
@@ -298,12 +298,14 @@ def _message(length: int, seed: int) -> str:
 
 
 def _open(store: OpenStore, root: str) -> None:
-    from hermes_browse.tui.browser.transcript.opening import open_conversation
+    from hermes_browse.tui.browser.transcript.opening import Opening
 
     conversation = store.catalog(time.time()).conversation(root)
     page = Page()
     page.resize(70, 30)
-    page.open(open_conversation(store, conversation, Reading.SAID, None)[0])
+    page.open(Opening(conversation).read(store, Reading.SAID)[0])
+    page.settle()
+    page.take(lay_out(page.deferred))
     page.settle()
 
 

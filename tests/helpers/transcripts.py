@@ -52,7 +52,7 @@ def lines_of(
     message: ChatMessage, model: TranscriptModel, width: int, look: Look, *, is_open: bool
 ) -> list[Line]:
     """The lines of a message."""
-    return Shown.of(message, model, width, look, is_open=is_open).lay_out().lines
+    return Shown.of(message, model, width, look, is_open=is_open).lay_out().drawn().lines
 
 
 class ViewApp(App[None]):

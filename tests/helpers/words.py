@@ -21,7 +21,7 @@ from paths import ROOT
 LOCALE = ROOT / "store" / "locale"
 PARTS = ("store", "tui", "styles")
 _DOMAIN = "hermes-browse"
-MARKS = ("_", "N_", "ngettext", "pgettext")
+MARKS = ("_", "N_", "NN_", "ngettext", "pgettext")
 """What marks a text, as in `store.wording`."""
 _ROWS: Mapping[str, Collection[int]] = {
     **dict.fromkeys(("Command", "Does", "Shown", "ShownDoes"), (2, 4)),
@@ -82,7 +82,7 @@ def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
         match name, texts:
             case "_" | "N_", [text]:
                 yield None, text
-            case "ngettext", [one, many]:
+            case "ngettext" | "NN_", [one, many]:
                 yield None, (one, many)
             case "pgettext", [context, text]:
                 yield context, text

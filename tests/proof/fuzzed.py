@@ -262,10 +262,10 @@ def page(given: tuple[Any, ...]) -> int:
     laid.look, laid.opened = look, {0, 1} if is_open else set()
     light = needle(wanted)
     seen = 0
-    for laid.matchers in ((), (light,)) if light is not None else ((),):
-        laid.forget()
+    for terms in ((), (light,)) if light is not None else ((),):
+        laid.light(terms)
         for index in range(len(laid)):
-            for line in laid.lines(index) or ():
+            for line in laid.lines(index):
                 text = line_text(line)
                 assert cannot_act(text), text
                 assert line_width(line) == cell_len(text) <= width

@@ -51,7 +51,7 @@ class DoctorScreen(SubScreen):
     """The last one; None while the checks are running."""
 
     def content(self) -> ComposeResult:
-        yield LinesView([], hang=_INDENT, id="report")
+        yield LinesView([], has_labels=True, id="report")
 
     def on_mount(self) -> None:
         self.set_focus(self.report)

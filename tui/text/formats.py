@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from hermes_browse.store.amounts import size as size
 from hermes_browse.store.sessions.models import Conversation, Relation, Status
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext, pgettext
+from hermes_browse.store.wording import N_, NN_, _, ngettext, pgettext
 
 from . import calendar
 
@@ -88,6 +88,11 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
     clipped = clip(text, width)
     space = " " * max(width - _cells(clipped), 0)
     return space + clipped if right else clipped + space
+
+
+def joined(*facts: str) -> str:
+    """Join the facts that are known."""
+    return " · ".join(filter(None, facts))
 
 
 AGE_WIDTH = 6
@@ -188,36 +193,34 @@ def long_number(value: float) -> str:
 
 
 # Plural forms differ by language, so each noun has a text of its own.
-_COUNTED: dict[str, Callable[[int], str]] = {
-    "conversation": lambda count: ngettext("1 conversation", "{count:,} conversations", count),
-    "session": lambda count: ngettext("1 session", "{count:,} sessions", count),
-    "subagent session": lambda count: ngettext(
-        "1 subagent session", "{count:,} subagent sessions", count
-    ),
-    "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),
-    "message": lambda count: ngettext("1 message", "{count:,} messages", count),
-    "new message": lambda count: ngettext("1 new message", "{count:,} new messages", count),
-    "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
-    "part": lambda count: ngettext("1 part", "{count:,} parts", count),
-    "run": lambda count: ngettext("1 run", "{count:,} runs", count),
-    "bundle": lambda count: ngettext("1 deletion", "{count:,} deletions", count),
-    "profile": lambda count: ngettext("1 profile", "{count:,} profiles", count),
-    "branch": lambda count: ngettext("1 branch", "{count:,} branches", count),
-    "subagent": lambda count: ngettext("1 subagent", "{count:,} subagents", count),
-    "request": lambda count: ngettext("1 request", "{count:,} requests", count),
-    "result": lambda count: ngettext("1 result", "{count:,} results", count),
-    "call": lambda count: ngettext("1 call", "{count:,} calls", count),
-    "answer": lambda count: ngettext("1 answer", "{count:,} answers", count),
-    "file": lambda count: ngettext("1 file", "{count:,} files", count),
-    "edit": lambda count: ngettext("1 edit", "{count:,} edits", count),
-    "turn": lambda count: ngettext("1 turn", "{count:,} turns", count),
-    "line": lambda count: ngettext("1 line", "{count:,} lines", count),
-    "image": lambda count: ngettext("1 image", "{count:,} images", count),
-    "link": lambda count: ngettext("1 link", "{count:,} links", count),
-    "path": lambda count: ngettext("1 path", "{count:,} paths", count),
-    "error": lambda count: ngettext("1 error", "{count:,} errors", count),
-    "warning": lambda count: ngettext("1 warning", "{count:,} warnings", count),
-    "note": lambda count: ngettext("1 note", "{count:,} notes", count),
+_COUNTED = {
+    "conversation": NN_("1 conversation", "{count:,} conversations"),
+    "session": NN_("1 session", "{count:,} sessions"),
+    "subagent session": NN_("1 subagent session", "{count:,} subagent sessions"),
+    "open session": NN_("1 open session", "{count:,} open sessions"),
+    "message": NN_("1 message", "{count:,} messages"),
+    "new message": NN_("1 new message", "{count:,} new messages"),
+    "hit": NN_("{count:,} hit", "{count:,} hits"),
+    "part": NN_("1 part", "{count:,} parts"),
+    "run": NN_("1 run", "{count:,} runs"),
+    "bundle": NN_("1 deletion", "{count:,} deletions"),
+    "profile": NN_("1 profile", "{count:,} profiles"),
+    "branch": NN_("1 branch", "{count:,} branches"),
+    "subagent": NN_("1 subagent", "{count:,} subagents"),
+    "request": NN_("1 request", "{count:,} requests"),
+    "result": NN_("1 result", "{count:,} results"),
+    "call": NN_("1 call", "{count:,} calls"),
+    "answer": NN_("1 answer", "{count:,} answers"),
+    "file": NN_("1 file", "{count:,} files"),
+    "edit": NN_("1 edit", "{count:,} edits"),
+    "turn": NN_("1 turn", "{count:,} turns"),
+    "line": NN_("1 line", "{count:,} lines"),
+    "image": NN_("1 image", "{count:,} images"),
+    "link": NN_("1 link", "{count:,} links"),
+    "path": NN_("1 path", "{count:,} paths"),
+    "error": NN_("1 error", "{count:,} errors"),
+    "warning": NN_("1 warning", "{count:,} warnings"),
+    "note": NN_("1 note", "{count:,} notes"),
 }
 
 
@@ -227,7 +230,7 @@ def counted(number: int, one: str) -> str:
     Args:
         one: A key of `_COUNTED`; not shown itself.
     """
-    return _COUNTED[one](number).format(count=number)
+    return ngettext(*_COUNTED[one], number, count=number)
 
 
 def money(value: float | None) -> str:
@@ -253,21 +256,8 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
     own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
     if tree == own:
         return amount(own)
-    return " · ".join(
-        filter(
-            None,
-            (
-                amount(own),
-                ngettext(
-                    "with 1 subagent {cost}",
-                    "with {count:,} subagents {cost}",
-                    count,
-                    count=count,
-                    cost=amount(tree),
-                ),
-            ),
-        )
-    )
+    words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
+    return joined(amount(own), words.format(count=count, cost=amount(tree)))
 
 
 def cost_below(

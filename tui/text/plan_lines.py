@@ -22,7 +22,7 @@ def totals_line(plan: Plan) -> str:
     along = ngettext(
         "with 1 hidden message", "with {count:,} hidden messages", hidden, count=hidden
     )
-    parts = [
+    return formats.joined(
         formats.counted(totals.messages - hidden, "message"),
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(
             size=formats.size(totals.bytes)
@@ -30,8 +30,7 @@ def totals_line(plan: Plan) -> str:
         cost,
         along if hidden else "",
         formats.counted(totals.sessions, "session"),
-    ]
-    return " · ".join(part for part in parts if part)
+    )
 
 
 def along_line(plan: Plan, marks: Container[str]) -> str:

@@ -7,12 +7,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from .formats import cost_below, counted, dollars, timestamp
-
-
-def joined(*facts: str) -> str:
-    """Join the facts that are known."""
-    return " · ".join(filter(None, facts))
+from .formats import cost_below, counted, dollars, joined, timestamp
 
 
 def facts(run: Run) -> str:

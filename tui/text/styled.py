@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
 
 from rich.cells import cell_len, split_graphemes
 
@@ -45,27 +46,25 @@ def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
 def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
     """Break at spaces, and after wide characters, as their scripts have no spaces."""
     ranges: list[tuple[int, int]] = []
-    start, used = 0, 0
-    last_break: tuple[int, int] | None = None  # end of the line, start of the next
+    start = used = 0
+    stop = following = 0  # the last place for a break: end of the line, start of the next
     for begin, end, cells in split_graphemes(text)[0]:
+        is_space = text[begin:end] == " "
         if used + cells > width and begin > start:
-            if text[begin:end] == " ":
-                ranges.append((start, begin))
-                start, used, last_break = end, 0, None
+            if is_space:
+                stop, following = begin, end
+            elif stop <= start:
+                stop = following = begin
+            ranges.append((start, stop))
+            start = following
+            used = cell_len(text[start:begin])
+            if is_space:
                 continue
-            if last_break is not None and last_break[0] > start:
-                ranges.append((start, last_break[0]))
-                start = last_break[1]
-                used = cell_len(text[start:begin])
-            else:
-                ranges.append((start, begin))
-                start, used = begin, 0
-            last_break = None
         used += cells
-        if text[begin:end] == " ":
-            last_break = (begin, end)
+        if is_space:
+            stop, following = begin, end
         elif cells > 1:
-            last_break = (end, end)
+            stop = following = end
     ranges.append((start, len(text)))
     return ranges
 
@@ -150,24 +149,16 @@ def clip_line(line: Line, width: int) -> Line:
 
 
 def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """Add a look to ranges of a line: half-open, in code points of its text, in order."""
+    """Add a look to ranges of a line: half-open, in code points of its text, in order, apart."""
     if not ranges:
         return line
-    result: Line = []
-    position = 0
-    for text, looks in line:
-        cursor = 0
-        for start, end in ranges:
-            begin, stop = max(start - position, cursor), min(end - position, len(text))
-            if begin < stop:
-                if begin > cursor:
-                    result.append((text[cursor:begin], looks))
-                result.append((text[begin:stop], f"{looks} {look}"))
-                cursor = stop
-        if cursor < len(text):
-            result.append((text[cursor:], looks))
-        position += len(text)
-    return result
+    edges = [0, *chain.from_iterable(ranges), len(line_text(line))]
+    parts = slice_spans(line, pairwise(edges))
+    return [
+        (text, f"{looks} {look}" if number % 2 else looks)
+        for number, part in enumerate(parts)
+        for text, looks in part
+    ]
 
 
 def with_hits(text: str, ranges: Sequence[tuple[int, int]], look: str) -> Line:

@@ -24,7 +24,7 @@ from hermes_browse.store.text import printable
 
 from ..settings.keys.pane_commands import LINES
 from ..terminal.textual_private import measure_anew, tell_scroll_bar
-from ..text.styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
+from ..text.styled import LOOKS, Line, Span, line_width, wrap_spans
 from .bindings import bindings
 
 
@@ -170,16 +170,18 @@ class LinesView(LongView, can_focus=True):
 
     Args:
         lines: Printable, not wrapped.
-        hang: Cells by which continued lines are indented.
+        has_labels: Lines begin with a label, and are continued beside it.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(LINES)
 
-    def __init__(self, lines: Sequence[Line], *, hang: int = 0, id: str | None = None) -> None:
+    def __init__(
+        self, lines: Sequence[Line], *, has_labels: bool = False, id: str | None = None
+    ) -> None:
         super().__init__(id=id)
-        self._lines, self._hang = lines, hang
+        self._lines, self._has_labels = lines, has_labels
         self._wrapped: list[Line] = []
 
     def show(self, lines: Sequence[Line]) -> None:
@@ -194,18 +196,12 @@ class LinesView(LongView, can_focus=True):
         self.refresh()
 
     def _wrap(self, line: Line, width: int) -> list[Line]:
-        if not self._hang or line_width(line) <= width or width < 3 * self._hang:
+        label, rest = (line[:1], line[1:]) if self._has_labels else ([], line)
+        indent = line_width(label)
+        if width < 3 * indent:
             return wrap_spans(line, width)
-        text = line_text(line)
-        first = breaks(text, width)[0][1]
-        begin, rest = slice_spans(line, [(0, first), (first, len(text))])
-        if rest and rest[0][0].startswith(" "):
-            rest[0] = (rest[0][0][1:], rest[0][1])
-        space = (" " * self._hang, "text")
-        return [
-            begin,
-            *([space, *piece] for piece in wrap_spans(rest, width - self._hang)),
-        ]
+        first, *others = wrap_spans(rest, width - indent)
+        return [[*label, *first], *([(" " * indent, "text"), *each] for each in others)]
 
     def render_line(self, y: int) -> Strip:
         width, number = self.scrollable_content_region.width, y + self.scroll_offset.y

@@ -122,7 +122,7 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
             await find(browser, text)
             await browser.press("enter")
             page = browser.screen.transcript.page
-            lines = [line for index in range(len(page)) for line in page.lines(index) or ()]
+            lines = [line for index in range(len(page)) for line in page.lines(index)]
             lit_text = "".join(span for line in lines for span, looks in line if "hit" in looks)
             wanted = text.replace(" ", "")
             assert lit_text.replace(" ", "").lower() == wanted * count
@@ -140,25 +140,26 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path, size):
             await browser.press("escape")
 
 
-def test_slices_give_together_what_one_look_would(tmp_path, monkeypatch):
-    """However little a slice is given, each message is looked at once, from the origin around the
+def test_batches_give_together_what_one_look_would(tmp_path, monkeypatch):
+    """However few there are in one, each message is looked at once, from the origin around the
     end."""
-    monkeypatch.setattr(finding, "_SECONDS", 0.0)
+    monkeypatch.setattr(finding, "BATCH", 7)
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
         rows = store.outline([Session("s", "cli")]).rows
-        findings = FindResults(needed("needle"), len(rows), 120)
-        slices = 0
-        while findings.next_part is not None:
-            findings.take(scan(store, rows, *findings.next_part, findings.matcher))
-            slices += 1
+        findings = FindResults(needed("needle"), "s", 120)
+        batches = 0
+        for start, stop in findings.left(rows):
+            findings.found |= scan(store, rows, start, stop, findings.matcher)
+            batches += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
-        assert slices > COUNT // 50
+        assert batches > COUNT // 10 and findings.is_complete
+        assert list(findings.left(rows)) == []
 
 
-def test_a_result_is_found_with_its_call_across_slices(tmp_path):
+def test_a_result_is_found_with_its_call_across_batches(tmp_path):
     with open_store(Store(long_store(tmp_path / "state.db"))) as store:
         rows = store.outline([Session("s", "cli")]).rows
-        assert scan(store, rows, 399, 401, needed("needle")).found == (399,)
+        assert scan(store, rows, 399, 401, needed("needle")) == {399}
 
 
 async def find(browser, text):

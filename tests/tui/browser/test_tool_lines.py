@@ -11,10 +11,9 @@ from hermes_browse.store.text import printable
 from hermes_browse.tui.browser.transcript import block_layout, tool_text
 from hermes_browse.tui.browser.transcript.paragraphs import wrap
 from hermes_browse.tui.browser.transcript.tool_text import (
-    Hint,
     as_shown,
     coloured,
-    hint_of,
+    language_of,
     output_text,
     without_colours,
 )
@@ -26,14 +25,14 @@ def block(text, width):
     return wrap(tool_text.block(text, width), width)
 
 
-def tool_text_lines(text, width, hint, *, full):
+def tool_text_lines(text, width, language="", *, is_result=False, full):
     """Arguments or a result laid out by their fields."""
-    return wrap(tool_text.tool_text(text, width, hint, full=full), width)
+    return wrap(tool_text.tool_text(text, width, language, is_result=is_result, full=full), width)
 
 
-def output_lines(text, width, hint, *, full):
+def output_lines(text, width, *, is_result=False, full):
     """The same as they stand below a call."""
-    return wrap(block_layout.output(text, width, hint, full=full), width)
+    return wrap(block_layout.output(text, width, is_result=is_result, full=full), width)
 
 
 def looks(lines, part):
@@ -48,9 +47,9 @@ def texts(lines):
     return [line_text(line).rstrip() for line in lines]
 
 
-def shown(text, width=60, **hint):
+def shown(text, language=""):
     """A whole result."""
-    return tool_text_lines(text, width, Hint(**hint), full=True)
+    return tool_text_lines(text, 60, language, is_result=True, full=True)
 
 
 @pytest.mark.parametrize(
@@ -106,20 +105,18 @@ def test_a_diff_a_log_and_a_traceback_are_told_by_their_text():
 
 def test_code_is_told_by_the_file_it_is_about():
     """What was read keeps the numbers of its lines beside it."""
-    hint = hint_of('{"path": "src/x.py"}', is_result=True)
+    language = language_of('{"path": "src/x.py"}')
     read = json.dumps({"content": "    9|def one():\n   10|    return 'two'", "truncated": False})
-    lines = shown(read, language=hint.language, is_result=True)
+    lines = shown(read, language)
     assert "keyword" in looks(lines, "def") and "string" in looks(lines, "two")
     assert texts(lines)[:2] == [" 9 def one():", "10     return 'two'"]
-    command = tool_text_lines(
-        '{"command": "for x in 1; do\\n  echo $x\\ndone"}', 60, Hint(), full=True
-    )
+    command = tool_text_lines('{"command": "for x in 1; do\\n  echo $x\\ndone"}', 60, full=True)
     assert "keyword" in looks(command, "for")
 
 
 def test_objects_of_the_same_fields_are_a_table():
     rows = [{"name": "a", "size": 1}, {"name": "bb", "size": 20}]
-    lines = texts(shown(json.dumps({"files": rows}), is_result=True))
+    lines = texts(shown(json.dumps({"files": rows})))
     assert [line.split() for line in lines] == [
         ["files:"],
         ["name", "│", "size"],
@@ -127,7 +124,7 @@ def test_objects_of_the_same_fields_are_a_table():
         ["a", "│", "1"],
         ["bb", "│", "20"],
     ]
-    ragged = texts(shown(json.dumps({"files": [{"name": "a"}, {"other": 1}]}), is_result=True))
+    ragged = texts(shown(json.dumps({"files": [{"name": "a"}, {"other": 1}]})))
     assert not any("│" in line for line in ragged)
 
 
@@ -143,22 +140,21 @@ def test_a_table_of_markdown_is_drawn():
 
 def test_a_field_that_says_nothing_is_shown_when_all_is():
     text = '{"output": "x\\ny", "exit_code": 0, "error": null}'
-    assert texts(tool_text_lines(text, 60, Hint(is_result=True), full=False)) == [
+    assert texts(tool_text_lines(text, 60, is_result=True, full=False)) == [
         "x",
         "y",
         "exit_code: 0",
     ]
-    assert "error: null" in texts(tool_text_lines(text, 60, Hint(is_result=True), full=True))
+    assert "error: null" in texts(tool_text_lines(text, 60, is_result=True, full=True))
 
 
 def test_what_is_left_out_of_a_long_result_is_told_as_it_is():
     """Of a text that is not laid out whole, the lines cannot be counted: its size is told."""
-    assert "94 more lines" in line_text(output_lines("x\n" * 100, 60, Hint(), full=False)[-1])
+    assert "94 more lines" in line_text(output_lines("x\n" * 100, 60, full=False)[-1])
     long = "word " * 20_000
-    assert "96 KB more" in line_text(output_lines(long, 60, Hint(), full=False)[-1])
+    assert "84 KB more" in line_text(output_lines(long, 60, full=False)[-1])
     assert (
-        sum(line_text(line).count("word") for line in output_lines(long, 60, Hint(), full=True))
-        == 20_000
+        sum(line_text(line).count("word") for line in output_lines(long, 60, full=True)) == 20_000
     )
 
 
@@ -180,11 +176,12 @@ HOSTILE = st.text(
 @given(HOSTILE, st.integers(12, 90), st.sampled_from(["", "python", "json", "diff", "markdown"]))
 def test_whatever_it_is_it_fits_and_cannot_act(text, width, language):
     for lines in (
-        tool_text_lines(text, width, Hint(language, True), full=True),
+        tool_text_lines(text, width, language, is_result=True, full=True),
         tool_text_lines(
             json.dumps({"output": text, text: [text, {text: text}]}),
             width,
-            Hint(language, True),
+            language,
+            is_result=True,
             full=True,
         ),
     ):
@@ -206,12 +203,12 @@ def test_no_letter_is_lost(text, width):
 def test_of_a_long_result_the_beginning_is_read_as_text():
     """Cut JSON would be no JSON: it is the long field that is cut."""
     text = json.dumps({"output": "one line\n" * 5000, "exit_code": 0})
-    lines = texts(output_lines(text, 60, Hint(is_result=True), full=False))
-    assert lines[0] == "│ one line" and "41 KB more" in lines[-1]
+    lines = texts(output_lines(text, 60, is_result=True, full=False))
+    assert lines[0] == "│ one line" and "29 KB more" in lines[-1]
 
 
 @pytest.mark.slow
 def test_of_megabytes_a_part_is_laid_out_and_the_rest_is_named():
-    lines = output_lines("a line\n" * 300_000, 60, Hint(), full=True)
+    lines = output_lines("a line\n" * 300_000, 60, full=True)
     assert len(lines) < 70_000
     assert "1.7 MB more · O opens all" in line_text(lines[-1])

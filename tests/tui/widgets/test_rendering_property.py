@@ -54,10 +54,10 @@ def test_any_message_is_as_wide_as_it_claims(message, result, look, is_open, wid
     page.opened = {0, 1} if is_open else set()
     light = needle(wanted)
     matchers = (light,) if light is not None else ()
-    for page.matchers in ((), matchers):
-        page.forget()
+    for terms in ((), matchers):
+        page.light(terms)
         for index in range(len(page)):
-            for line in page.lines(index) or ():
+            for line in page.lines(index):
                 text = line_text(line)
                 assert cannot_act(text)
                 assert line_width(line) <= width

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -19,17 +18,12 @@ from ...text.styled import Line, clip_line, line_width, safe_text
 from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
 from .markdown_layout import render_markdown
 from .paragraphs import MessageLayout, Paragraph, first_lines, fixed, indent, plain
-from .tool_text import Hint, hint_of, tool_text
+from .tool_text import language_of, tool_text
 
 CALL_LIMIT = 100
 """Tool calls of a message that are laid out, a tenth of a millisecond each; the pager shows all."""
 _LIGHT = 2_400
-"""Code points of Markdown that are laid out within a frame; ten milliseconds if all of it is
-code."""
-_LIGHT_OUTPUT = 16_000
-"""The same of arguments and results of tools."""
-_LIGHT_PLAIN = 60_000
-"""The same of a text that is only wrapped."""
+"""Code points that are laid out within a frame; ten milliseconds if all of it is code."""
 MARKDOWN_LIMIT = 16_000
 """Code points; a longer text is not rendered as Markdown, which would take several frames."""
 OPEN_LIMIT = 400_000
@@ -37,8 +31,7 @@ OPEN_LIMIT = 400_000
 it."""
 _SHORT_LINES = 6
 _SHORT_LIMIT = 16_000
-"""Code points; the first lines of a longer result are laid out from `_SHORT_TEXT` code points."""
-_SHORT_TEXT = 4000
+"""Code points of a text of which the first lines are shown."""
 _MAIN_ARGUMENTS = (
     "command",
     "cmd",
@@ -92,43 +85,25 @@ class Shown(NamedTuple):
 
     @property
     def is_heavy(self) -> bool:
-        """Whether laying it out takes longer than a frame."""
-        return self._weight > 1
-
-    @property
-    def _weight(self) -> float:
-        """Frames that it takes to lay it out, about."""
-        message, is_open = self.message, self.is_open
-        limit = OPEN_LIMIT if is_open else _SHORT_LIMIT
-        outputs = [message.text] if message.role == "tool" else []
+        """Whether laying it out may take longer than a frame."""
+        message = self.message
+        texts = [message.text]
+        if self.is_open or self.look.reasoning:
+            texts.append(message.reasoning or "")
         if self.has_full_tools:
-            outputs += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
-            outputs += [result.text for result in self.results if result is not None]
-        weight = sum(min(len(text), limit) for text in outputs) / _LIGHT_OUTPUT
-        if message.role != "tool":
-            weight += _weight_of(message.text[: OPEN_LIMIT if is_open else TEXT_LIMIT])
-        if is_open or self.look.reasoning:
-            weight += _weight_of(message.reasoning or "")
-        return weight
+            texts += [call.arguments for call in message.tool_calls[:CALL_LIMIT]]
+            texts += [result.text for result in self.results if result is not None]
+        return sum(map(len, texts)) > _LIGHT
 
     def lay_out(self) -> MessageLayout:
         """Lay it out; on any thread."""
-        return _layout([*_message(self), Paragraph([])], self.width)
+        return MessageLayout.of([*_message(self), Paragraph([])], self.width)
 
     def lay_out_plain(self) -> MessageLayout:
         """Lay out its beginning without formatting, to be shown until the layout is ready."""
         text = safe_text(self.message.text[:MARKDOWN_LIMIT]).strip("\n")
         body = indent(plain(text, "text"), ("  ", "text"))
-        return _layout([_head(self), *body, Paragraph([])], self.width)
-
-
-def _weight_of(text: str) -> float:
-    """Return how many frames it takes to lay out a text as Markdown, or plain if it is long."""
-    return len(text) / (_LIGHT if len(text) <= MARKDOWN_LIMIT else _LIGHT_PLAIN)
-
-
-def _layout(paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
-    return MessageLayout(paragraphs, [paragraph.wrap(width) for paragraph in paragraphs])
+        return MessageLayout.of([_head(self), *body, Paragraph([])], self.width)
 
 
 def _message(shown: Shown) -> list[Paragraph]:
@@ -189,7 +164,7 @@ def _block(shown: Shown, block: Block) -> list[Paragraph]:
     if block.kind is SAID:
         return _text(shown, block.body)
     if block.kind is RESULT:
-        return output(block.body, shown.inner, Hint(is_result=True), full=shown.is_open)
+        return output(block.body, shown.inner, is_result=True, full=shown.is_open)
     if block.kind is REASONING and (shown.is_open or shown.look.reasoning):
         return indent(_markdown(block.body, shown.inner - 2, "reasoning"), ("┊ ", "rule"))
     label = _(block.kind.label, size=formats.size(len(block.body)))
@@ -300,46 +275,44 @@ def _call(shown: Shown, call: ToolCall, result: ChatMessage | None) -> Paragraph
 
 def _call_texts(shown: Shown, call: ToolCall, result: ChatMessage | None) -> list[Paragraph]:
     """Return the arguments of a call, and its result."""
-    width, full = shown.inner, shown.is_open
-    hint = hint_of(call.arguments, is_result=False)
-    paragraphs = output(call.arguments, width, hint, full=full)
+    width, full, language = shown.inner, shown.is_open, language_of(call.arguments)
+    paragraphs = output(call.arguments, width, language, is_result=False, full=full)
     if result is not None:
-        hint = hint_of(call.arguments, is_result=True)
         paragraphs.append(fixed(("│ ", "rule"), ("→", "dim")))
-        paragraphs += output(result.text, width, hint, full=full)
+        paragraphs += output(result.text, width, language, is_result=True, full=full)
     return paragraphs
 
 
-def output(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
+def output(
+    text: str, width: int, language: str = "", *, is_result: bool, full: bool
+) -> list[Paragraph]:
     """Lay out stored arguments or a result, as shown below the call: `full`, or the first
     lines."""
-    if full:
-        paragraphs = tool_text(text[:OPEN_LIMIT], width - 2, hint, full=True)
-        if len(text) > OPEN_LIMIT:
-            size = formats.size(len(text) - OPEN_LIMIT)
-            paragraphs.append(fixed((_("… {size} more · O opens all", size=size), "note")))
-        return indent(paragraphs, ("│ ", "rule"))
-    text, cut = (text, 0) if len(text) <= _SHORT_LIMIT else _beginning(text)
-    laid_out = tool_text(text, width - 2, hint, full=False)
-    paragraphs, left = first_lines(laid_out, width - 2, _SHORT_LINES)
+    beginning, cut = _beginning(text, OPEN_LIMIT if full else _SHORT_LIMIT)
+    paragraphs = tool_text(beginning, width - 2, language, is_result=is_result, full=full)
+    left = 0
+    if not full:
+        paragraphs, left = first_lines(paragraphs, width - 2, _SHORT_LINES)
+    note = ""
     if cut:
-        note = _("… {size} more · Enter", size=formats.size(cut))
-        paragraphs.append(fixed((note, "note")))
+        words = _("… {size} more · O opens all") if full else _("… {size} more · Enter")
+        note = words.format(size=formats.size(cut))
     elif left:
         note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", left, count=left)
-        paragraphs.append(fixed((note, "note")))
-    return indent(paragraphs, ("│ ", "rule"))
+    return indent([*paragraphs, *([fixed((note, "note"))] if note else [])], ("│ ", "rule"))
 
 
-def _beginning(text: str) -> tuple[str, int]:
+def _beginning(text: str, limit: int) -> tuple[str, int]:
     """Return the beginning of a long text, or of each long field of an object, and the code points
     left out."""
+    if len(text) <= limit:
+        return text, 0
     loaded = load_json(text)
     if not isinstance(loaded, dict):
-        return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
+        return text[:limit], len(text) - limit
     left = 0
     for key, value in loaded.items():
-        if isinstance(value, str) and len(value) > _SHORT_TEXT:
-            loaded[key] = value[:_SHORT_TEXT]
-            left += len(value) - _SHORT_TEXT
+        if isinstance(value, str) and len(value) > limit:
+            loaded[key] = value[:limit]
+            left += len(value) - limit
     return json.dumps(loaded, ensure_ascii=False), left

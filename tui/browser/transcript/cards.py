@@ -24,7 +24,7 @@ from ...text.styled import Line, line_text
 from ...widgets.card import Card, keys_line
 from ...widgets.lines import LinesView
 from ..panes import Panes
-from .details_lines import LABEL, details_lines
+from .details_lines import details_lines
 
 
 class LinesCard(Card[str]):
@@ -33,13 +33,13 @@ class LinesCard(Card[str]):
 
     VIEW: ClassVar[str]
     """Id of the view of the lines."""
-    HANG: ClassVar[int] = 0
-    """Cells by which wrapped lines are indented."""
+    HAS_LABELS: ClassVar[bool] = False
+    """Whether the lines begin with a label."""
 
     def __init__(self, title: str, copied: str, lines: Sequence[Line]) -> None:
         super().__init__()
         self._title, self._copied = title, copied
-        self._view = LinesView(lines, hang=self.HANG, id=self.VIEW)
+        self._view = LinesView(lines, has_labels=self.HAS_LABELS, id=self.VIEW)
 
     def compose(self) -> ComposeResult:
         with Vertical(id="card"):
@@ -69,7 +69,7 @@ class DetailsCard(LinesCard):
 
     KEYS = DETAILS
     VIEW = "details"
-    HANG = LABEL
+    HAS_LABELS = True
 
     def __init__(self, title: str, lines: Sequence[Line]) -> None:
         super().__init__(title, "\n".join([title, "", *map(line_text, lines)]), lines)

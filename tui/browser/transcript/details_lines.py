@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
 from hermes_browse.store.connection.stored_values import as_time
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.messages.details import Details, ModelUse
+from hermes_browse.store.messages.details import Details
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
-from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -42,63 +42,65 @@ _KINDS = {
     ConversationKind.AUTOMATION: N_("automation"),
     ConversationKind.SUBAGENT: N_("subagent"),
 }
-LABEL = 14
+_LABEL = 14
 """Cells of the labels."""
+_MOST = 300
+"""Code points of a value."""
 
-Row = tuple[str, str]
-"""A label and its value, both printable, on one line."""
+
+class Row(NamedTuple):
+    """A label, and a value as stored."""
+
+    label: str
+    value: str
+    note: str = ""
+    """Printable, behind the value."""
 
 
 def _when(moment: float | None, now: float) -> str:
     if moment is None:
         return ""
-    ago = formats.ago(moment, now)
     time = _("{day}, {time}", day=formats.day(moment), time=formats.clock(moment))
-    return f"{time} · {ago}" if ago else time
+    return formats.joined(time, formats.ago(moment, now))
 
 
-def _words(texts: dict[str, str], code: str, limit: int = 40) -> str:
-    """Return the words for a code; an unknown code as stored, in at most `limit` code points."""
-    return _(texts[code]) if code in texts else one_line(code, limit)
+def _words(texts: Mapping[str, str], code: str) -> str:
+    """Return the words for a code; an unknown code as stored."""
+    return _(texts[code]) if code in texts else code
 
 
-def _status(status: Status) -> str:
-    return _("no messages") if status is Status.EMPTY else formats.status(status)
-
-
-def _ended(tip: Session, status: Status, now: float) -> str:
+def _ended(conversation: Conversation, now: float) -> Row:
+    tip, status = conversation.tip, conversation.status
+    state = _("no messages") if status is Status.EMPTY else formats.status(status)
     reason = formats.end_reason(tip.end_reason)
-    stored = (
-        f" ({one_line(tip.end_reason, 60)})" if tip.end_reason and reason != tip.end_reason else ""
-    )
+    stored = f" ({tip.end_reason})" if tip.end_reason and reason != tip.end_reason else ""
     if tip.ended_at is None:
-        return f"{_status(status)} · {reason}{stored}" if reason else _status(status)
-    return f"{_when(tip.ended_at, now)} · {reason or _('no reason given')}{stored}"
+        known = f"{reason}{stored}" if reason else ""
+        return Row(pgettext("session", "state"), formats.joined(state, known))
+    why = f"{reason or _('no reason given')}{stored}"
+    return Row(pgettext("session", "ended"), formats.joined(_when(tip.ended_at, now), why))
 
 
 def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
     tokens = conversation.tokens
     if tokens.total:
-        yield _("tokens"), _("{count:,} in all", count=tokens.total)
+        yield Row(_("tokens"), _("{count:,} in all", count=tokens.total))
         seen = tokens.input + tokens.cache_read + tokens.cache_write
-        sent = [
+        share = tokens.cache_read / seen if seen else 0.0
+        sent = formats.joined(
             _("{count:,} uncached", count=tokens.input),
             _("{count:,} from cache", count=tokens.cache_read),
-        ]
-        if seen and tokens.cache_read:
-            sent.append(_("{share:.0%} of what was sent", share=tokens.cache_read / seen))
-        yield f"  {_('sent')}", " · ".join(sent)
+            _("{share:.0%} of what was sent", share=share) if share else "",
+        )
+        yield Row(f"  {_('sent')}", sent)
         if tokens.cache_write:
-            yield "", _("{count:,} written to cache", count=tokens.cache_write)
-        reasoning = (
-            _("{count:,} of them reasoning", count=tokens.reasoning) if tokens.reasoning else ""
-        )
-        yield (
-            f"  {pgettext('tokens', 'written')}",
-            f"{tokens.output:,}{f' · {reasoning}' if reasoning else ''}",
-        )
+            yield Row("", _("{count:,} written to cache", count=tokens.cache_write))
+        reasoning = tokens.reasoning
+        of_it = _("{count:,} of them reasoning", count=reasoning) if reasoning else ""
+        written = formats.joined(f"{tokens.output:,}", of_it)
+        yield Row(f"  {pgettext('tokens', 'written')}", written)
     if details.api_calls:
-        yield _("requests"), f"{details.api_calls:,}"
+        yield Row(_("requests"), f"{details.api_calls:,}")
     size = details.live_bytes + details.prompt_bytes
     if details.live_images:
         sentence = ngettext(
@@ -109,64 +111,62 @@ def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
         )
     else:
         sentence = _("{messages}, {size}: about {tokens} tokens (guessed, {bytes} bytes each)")
-    yield (
-        _("live context"),
-        sentence.format(
-            messages=formats.counted(details.live_rows, "message"),
-            size=formats.size(size),
-            count=details.live_images,
-            tokens=formats.number(size / formats.BYTES_PER_TOKEN),
-            bytes=formats.BYTES_PER_TOKEN,
-        ),
+    context = sentence.format(
+        messages=formats.counted(details.live_rows, "message"),
+        size=formats.size(size),
+        count=details.live_images,
+        tokens=formats.number(size / formats.BYTES_PER_TOKEN),
+        bytes=formats.BYTES_PER_TOKEN,
     )
+    yield Row(_("live context"), context)
 
 
 def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
+    free = conversation.cost_usd == 0
+    nothing = pgettext("cost", "nothing") if free else pgettext("cost", "unknown")
     status, source = details.facts.get("cost_status", ""), details.facts.get("cost_source", "")
-    words = [
-        formats.costs(conversation)
-        or (
-            pgettext("cost", "nothing")
-            if conversation.cost_usd == 0
-            else pgettext("cost", "unknown")
-        ),
+    cost = formats.joined(
+        formats.costs(conversation) or nothing,
         _words(_COST_STATUS, status),
         _words(_COST_SOURCES, source),
-    ]
-    yield _("cost"), " · ".join(word for word in words if word)
+    )
+    yield Row(_("cost"), cost)
     if details.actual_usd is not None and details.estimated_usd is not None:
-        billed, estimated = (
-            formats.money(each) or "$0" for each in (details.actual_usd, details.estimated_usd)
-        )
-        yield (
-            "",
-            _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated),
-        )
+        billed = formats.money(details.actual_usd) or "$0"
+        estimated = formats.money(details.estimated_usd) or "$0"
+        both = _("{billed} billed · {estimated} estimated", billed=billed, estimated=estimated)
+        yield Row("", both)
 
 
-def _origin(facts: dict[str, str]) -> Iterator[Row]:
-    def named(name: str, number: str) -> str:
-        return " · ".join(one_line(facts[key], 80) for key in (name, number) if key in facts)
+def _origin(facts: Mapping[str, str]) -> Iterator[Row]:
+    def named(*names: str) -> str:
+        return formats.joined(*(facts.get(name, "") for name in names))
 
     chat = named("chat_name" if "chat_name" in facts else "display_name", "chat_id")
     if "chat_type" in facts and chat:
-        chat += f" ({one_line(facts['chat_type'], 30)})"
-    yield _("chat"), chat
-    yield _("person"), named("user_name", "user_id")
-    yield _("topic"), named("chat_topic", "thread_id")
-    yield _("platform"), one_line(facts.get("platform", ""), 40)
+        chat += f" ({facts['chat_type']})"
+    yield Row(_("chat"), chat)
+    yield Row(_("person"), named("user_name", "user_id"))
+    yield Row(_("topic"), named("chat_topic", "thread_id"))
+    yield Row(_("platform"), named("platform"))
 
 
-def _model(use: ModelUse) -> str:
-    words = [
-        one_line(use.model, 60) or _("unnamed"),
-        one_line(use.provider, 30),
-        _("for {task}", task=one_line(use.task, 40)) if use.task else "",
-        formats.counted(use.calls, "request") if use.calls else "",
-        _("{count} tok", count=formats.number(use.tokens)) if use.tokens else "",
-        formats.money(use.cost_usd),
-    ]
-    return " · ".join(word for word in words if word)
+def _models(conversation: Conversation, details: Details) -> Iterator[Row]:
+    yield Row(_("model"), conversation.model or "")
+    route = ("billing_provider", "billing_mode", "billing_base_url")
+    yield Row(_("provider"), formats.joined(*(details.facts.get(each, "") for each in route)))
+    label = _("used")
+    for use in details.models:
+        facts = formats.joined(
+            use.model or _("unnamed"),
+            use.provider,
+            _("for {task}", task=use.task) if use.task else "",
+            formats.counted(use.calls, "request") if use.calls else "",
+            _("{count} tok", count=formats.number(use.tokens)) if use.tokens else "",
+            formats.money(use.cost_usd),
+        )
+        yield Row(label, facts)
+        label = ""
 
 
 def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
@@ -175,7 +175,7 @@ def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
         f"{count:,} {formats.role(each, 'kind')}" for each, count in details.roles.items()
     )
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
-    yield _("messages"), sentence.format(count=shown, parts=parts)
+    yield Row(_("messages"), sentence.format(count=shown, parts=parts))
     not_shown = [
         (details.states.get(State.COMPACTED, 0), _("{count:,} summarised away for the model")),
         (details.states.get(State.REWOUND, 0), _("{count:,} rewound")),
@@ -184,66 +184,50 @@ def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     ]
     for count, words in not_shown:
         if count:
-            yield "", words.format(count=count)
+            yield Row("", words.format(count=count))
     if conversation.size is not None:
-        told = (
-            _("{size}: what deleting it frees, with its subagents")
-            if conversation.subagents
-            else "{size}"
-        )
-        yield _("size"), told.format(size=formats.size(conversation.size))
+        told = "{size}"
+        if conversation.subagents:
+            told = _("{size}: what deleting it frees, with its subagents")
+        yield Row(_("size"), told.format(size=formats.size(conversation.size)))
 
 
 def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
-    facts, tip = details.facts, conversation.tip
-    marks = [
+    facts = details.facts
+    kind = formats.joined(
         _(_KINDS[conversation.kind]),
         formats.relation(conversation.relation),
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
         _("hidden by Hermes") if conversation.hidden else "",
-        one_line(conversation.note, 80),
-    ]
-    yield _("kind"), " · ".join(mark for mark in marks if mark)
+        conversation.note,
+    )
+    yield Row(_("kind"), kind)
     if conversation.title:
-        yield _("title"), _words(_TITLE_SOURCES, facts.get("title_source", ""))
-    yield _("source"), one_line(conversation.source, 40)
-    yield _("profile"), one_line(facts.get("profile_name", ""), 40)
-    yield _("started"), _when(conversation.root.started_at, now)
-    yield _("last active"), _when(conversation.last_active, now)
-    yield _("read in Hermes"), _when(as_time(facts.get("last_read_at")), now)
-    yield (
-        pgettext("session", "ended") if tip.ended_at is not None else pgettext("session", "state"),
-        _ended(tip, conversation.status, now),
-    )
-    yield _("doing"), one_line(facts.get("last_activity_description", ""), 120)
-    yield _("directory"), one_line(conversation.cwd or "", 200)
-    yield _("repository"), one_line(facts.get("git_repo_root", ""), 200)
-    yield _("branch"), one_line(conversation.git_branch or "", 100)
-    yield (
-        _("family"),
-        _(", ").join(
-            formats.counted(count, word)
-            for count, word in (
-                (conversation.branches, "branch"),
-                (conversation.subagents, "subagent"),
-            )
-            if count
-        ),
-    )
+        yield Row(_("title"), _words(_TITLE_SOURCES, facts.get("title_source", "")))
+    yield Row(_("source"), conversation.source)
+    yield Row(_("profile"), facts.get("profile_name", ""))
+    yield Row(_("started"), _when(conversation.root.started_at, now))
+    yield Row(_("last active"), _when(conversation.last_active, now))
+    yield Row(_("read in Hermes"), _when(as_time(facts.get("last_read_at")), now))
+    yield _ended(conversation, now)
+    yield Row(_("doing"), facts.get("last_activity_description", ""))
+    yield Row(_("directory"), conversation.cwd or "")
+    yield Row(_("repository"), facts.get("git_repo_root", ""))
+    yield Row(_("branch"), conversation.git_branch or "")
+    family = {"branch": conversation.branches, "subagent": conversation.subagents}
+    counts = (formats.counted(count, noun) for noun, count in family.items() if count)
+    yield Row(_("family"), _(", ").join(counts))
 
 
 def _identity(conversation: Conversation) -> Iterator[Row]:
-    for number, segment in enumerate(conversation.segments, 1):
-        label = "id" if len(conversation.segments) == 1 else _("part {number}", number=number)
-        yield (
-            label,
-            one_line(segment.id, 200)
-            + (f"  {_('resumes here')}" if segment is conversation.tip else ""),
-        )
-    if conversation.tip.parent_id and len(conversation.segments) == 1:
-        yield pgettext("session", "parent"), one_line(conversation.tip.parent_id, 200)
-    yield _("session key"), one_line(conversation.tip.session_key or "", 200)
+    segments, tip = conversation.segments, conversation.tip
+    for number, segment in enumerate(segments, 1):
+        label = "id" if len(segments) == 1 else _("part {number}", number=number)
+        yield Row(label, segment.id, f"  {_('resumes here')}" if segment is tip else "")
+    if len(segments) == 1:
+        yield Row(pgettext("session", "parent"), tip.parent_id or "")
+    yield Row(_("session key"), tip.session_key or "")
 
 
 def details_lines(
@@ -251,47 +235,31 @@ def details_lines(
 ) -> list[Line]:
     """Return the lines of the card, not wrapped; `forecast` says when Hermes deletes the conversation,
     or why not."""
-    facts = details.facts
-    route = [
-        one_line(facts.get(name, ""), 120)
-        for name in ("billing_provider", "billing_mode", "billing_base_url")
-    ]
-    models = [
-        (_("model"), one_line(conversation.model or "", 80)),
-        (_("provider"), " · ".join(each for each in route if each)),
-    ]
-    models += [
-        (_("used") if not number else "", _model(use)) for number, use in enumerate(details.models)
-    ]
-    tools = [
-        (
+    models = _models(conversation, details)
+    tools = (
+        Row(
             one_line(tool.name, 40) or _("unnamed"),
             f"{formats.counted(tool.results, 'result')} · {formats.size(tool.bytes)}",
         )
         for tool in details.tools
-    ]
-    sections = [
-        ("", [*_about(conversation, details, now), (_("retention"), one_line(forecast, 200))]),
-        (_("Where it comes from"), list(_origin(facts))),
+    )
+    sections: list[tuple[str, Iterable[Row]]] = [
+        ("", [*_about(conversation, details, now), Row(_("retention"), forecast)]),
+        (_("Where it comes from"), _origin(details.facts)),
         (
             _("Model, tokens, cost"),
             [*models, *_tokens(conversation, details), *_cost(conversation, details)],
         ),
-        (_("Messages"), list(_messages(conversation, details))),
+        (_("Messages"), _messages(conversation, details)),
         (_("Tools"), tools),
-        (_("Ids"), list(_identity(conversation))),
+        (_("Ids"), _identity(conversation)),
     ]
     lines: list[Line] = []
     for title, rows in sections:
-        rows = [(label, value) for label, value in rows if value]
-        if not rows:
-            continue
-        if lines:
-            lines.append([])
-        if title:
-            lines.append([(title, "heading")])
-        lines += [
-            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")]
-            for label, value in rows
-        ]
+        known = [row for row in rows if row.value]
+        if known and title:
+            lines += [[], [(title, "heading")]]
+        for label, value, note in known:
+            name = formats.fit(label, max(_LABEL, cell_len(label) + 1))
+            lines.append([(name, "dim"), (one_line(value, _MOST) + note, "text")])
     return lines

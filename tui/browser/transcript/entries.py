@@ -3,7 +3,7 @@ messages read so far."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import KeysView, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -143,6 +143,11 @@ class TranscriptModel:
     def messages(self) -> Sequence[ChatMessage]:
         """The messages read so far."""
         return list(self._messages.values())
+
+    @property
+    def ids(self) -> KeysView[int]:
+        """The ids of the messages of this reading."""
+        return self._entry_of.keys()
 
     def of(self, conversation: Conversation) -> TranscriptModel:
         """Return the same of the conversation as it is known now."""

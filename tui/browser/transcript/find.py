@@ -1,11 +1,10 @@
-"""Find a text inside a transcript: the matcher, the scan in slices, and the results."""
+"""Find a text inside a transcript: the matcher, the scan in batches, and the results."""
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.block_kinds import CALL, RESULT, without_injections
@@ -18,15 +17,13 @@ from .block_layout import MARKDOWN_LIMIT
 from .markdown_layout import render_markdown
 from .tool_text import as_shown
 
-_BATCH = 40
-"""Messages read at a time, which takes a few milliseconds."""
-_SECONDS = 0.05
-"""The duration of a slice; messages that come into sight are read between two slices."""
+BATCH = 200
+"""Messages scanned at a time, which takes a twentieth of a second."""
 _MARKUP = re.compile(r"[*_`~\\\[\]]|\]\([^)\s]*\)")
 _WIDE = 20_000
 """Cells; wide enough for any table."""
 _OVERLAP = 24
-"""Messages before a slice that are read again, to find the calls of results in it."""
+"""Messages before a batch that are read again, to find the calls of results in it."""
 
 
 def needle(text: str) -> Matcher | None:
@@ -64,70 +61,49 @@ def _matches_rendered(text: str, matcher: Matcher) -> bool:
     return matcher.first(shown) is not None
 
 
-class Slice(NamedTuple):
-    """The result of scanning a part of a conversation."""
-
-    found: tuple[int, ...]
-    """Ids of messages; a result that is shown with its call counts as the message with the call."""
-    end: int
-    """The first row that has not been scanned."""
-
-
 def scan(
     store: OpenStore, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher
-) -> Slice:
-    """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a
-    reading thread."""
-    until = time.monotonic() + _SECONDS
-    callers = {}
+) -> set[int]:
+    """Return the ids of the matching messages of the rows from `start` up to `stop`; on a reading
+    thread.
 
-    def note_calls(messages: Sequence[ChatMessage]) -> None:
-        for message in messages:
-            callers.update({call.id: message.id for call in message.tool_calls if call.id})
-
-    if start < stop and rows[start].role == "tool":
-        note_calls(store.messages([row.id for row in rows[max(start - _OVERLAP, 0) : start]]))
-    found: dict[int, None] = {}
-    position = start
-    while position < stop and (position == start or time.monotonic() < until):
-        batch = rows[position : min(position + _BATCH, stop)]
-        messages = store.messages([row.id for row in batch])
-        note_calls(messages)
-        for message in messages:
-            if contains(message, matcher):
-                found[callers.get(message.tool_call_id or "", message.id)] = None
-        position += len(batch)
-    return Slice(tuple(found), position)
+    A result that is shown with its call counts as the message with the call.
+    """
+    before = max(start - _OVERLAP, 0) if rows[start].role == "tool" else start
+    messages = store.messages([row.id for row in rows[before:stop]])
+    callers = {call.id: each.id for each in messages for call in each.tool_calls if call.id}
+    wanted = {row.id for row in rows[start:stop]}
+    return {
+        callers.get(each.tool_call_id or "", each.id)
+        for each in messages
+        if each.id in wanted and contains(each, matcher)
+    }
 
 
+@dataclass
 class FindResults:
-    """The matching messages of a conversation with `count` rows, as far as it has been scanned from
-    `origin` on."""
+    """The matching messages of a conversation, as far as it has been scanned from the row `origin`
+    on."""
 
-    def __init__(self, matcher: Matcher, count: int, origin: int) -> None:
-        self.matcher = matcher
-        self.origin = min(max(origin, 0), count)
-        self._parts = [(self.origin, count), (0, self.origin)]
-        self.found: set[int] = set()
-        """Ids of messages."""
+    matcher: Matcher
+    root_id: str
+    """Of the conversation."""
+    origin: int
+    found: set[int] = field(default_factory=set)
+    """Ids of messages."""
+    _scanned: set[int] = field(default_factory=set)
+    is_complete: bool = False
+    """Whether everything has been scanned."""
 
-    @property
-    def next_part(self) -> tuple[int, int] | None:
-        """Rows to scan next, as a half-open range; None when all are scanned."""
-        return next((part for part in self._parts if part[0] < part[1]), None)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether everything has been scanned."""
-        return self.next_part is None
-
-    def take(self, part: Slice) -> None:
-        """Add the result for the next part."""
-        self.found.update(part.found)
-        scanned = self.next_part
-        assert scanned is not None
-        self._parts[self._parts.index(scanned)] = (part.end, scanned[1])
-
-    def grow(self, before: int, count: int) -> None:
-        """Scan rows that were added at the end, too."""
-        self._parts.append((before, count))
+    def left(self, rows: Sequence[RowInfo]) -> Iterator[tuple[int, int]]:
+        """Yield the ranges of rows that have not been scanned, from the origin around the end; each
+        counts as scanned when the next one is asked for."""
+        self.is_complete = False
+        for first, last in (self.origin, len(rows)), (0, self.origin):
+            for start in range(first, last, BATCH):
+                stop = min(start + BATCH, last)
+                ids = {row.id for row in rows[start:stop]}
+                if not ids <= self._scanned:
+                    yield start, stop
+                    self._scanned |= ids
+        self.is_complete = True

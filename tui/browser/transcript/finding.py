@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from .loader import read_missing
 
 if TYPE_CHECKING:
     from .moves import Bookmark
-    from .view import TranscriptView
 
 _WINDOW = 30
 """Messages read before and after a find."""
@@ -30,15 +30,12 @@ class Finding:
     def __init__(self, main: Panes) -> None:
         self._main = main
         self._findings: FindResults | None = None
-        self._model: TranscriptModel | None = None
         self._asks_for_id = False
         self._origin: Bookmark | None = None
         self._awaits_first = False
         """The transcript has not gone to the first find yet."""
         self._text = ""
         self._is_quiet = False
-        self._order: dict[int, int] = {}
-        """By message id: its index in the outline of `_model`."""
 
     # The input
 
@@ -116,64 +113,44 @@ class Finding:
         if self._asks_for_id:
             return
         self._text = text
-        matcher, model = needle(text), self._main.transcript.model
+        transcript = self._main.transcript
+        matcher, model, origin = needle(text), transcript.model, self._origin
         if matcher is None or model is None:
             self.close()
             return
-        self._take_model(model)
-        origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
-        self._findings = FindResults(matcher, len(model.outline.rows), origin)
+        is_here = origin is not None and origin.message_id in model.ids
+        first = model.number_of(origin.message_id) - 1 if origin is not None and is_here else 0
+        self._findings = FindResults(matcher, model.conversation.root_id, first)
         self._awaits_first, self._is_quiet = True, False
         self._main.cancel("goal")  # found with fewer letters
-        self._main.transcript.is_finding = True
-        self._main.transcript.highlight([matcher])
-        self._scan_on()
-
-    def _scan_on(self) -> None:
-        if self._findings is not None and self._model is not None:
-            self._main.start("find", self._scan, self._findings, self._model)
+        transcript.is_finding = True
+        transcript.highlight([matcher])
+        self._main.start("find", self._scan, self._findings, model)
 
     async def _scan(self, findings: FindResults, model: TranscriptModel) -> None:
-        """Scan slice by slice; after each, show what was found so far."""
-        if findings.is_complete:
-            self._arrive()
-        while (part := findings.next_part) is not None:
-            start, stop = part
-            of_part = partial(
-                scan, rows=model.outline.rows, start=start, stop=stop, matcher=findings.matcher
-            )
-            findings.take(await self._main.read(of_part))
-            self._arrive()
+        """Scan batch by batch; after each, show what was found so far."""
+        rows = model.outline.rows
+        for start, stop in findings.left(rows):
+            batch = partial(scan, rows=rows, start=start, stop=stop, matcher=findings.matcher)
+            findings.found |= await self._main.read(batch)
+            self._arrive(findings, model)
+        self._arrive(findings, model)
 
-    def _take_model(self, model: TranscriptModel) -> None:
-        if model is not self._model:
-            self._model = model
-            self._order = {row.id: number for number, row in enumerate(model.outline.rows)}
-
-    def _ordered(self) -> list[int]:
-        assert self._findings is not None
-        return sorted(self._findings.found & self._order.keys(), key=self._order.__getitem__)
-
-    def _arrive(self) -> None:
+    def _arrive(self, findings: FindResults, model: TranscriptModel) -> None:
         """Show the number of finds, and go to the first one unless that is done."""
-        findings, model = self._findings, self._model
-        if findings is None or model is None:
-            return
         if not self._is_quiet:
             self._tell()
-        if not self._awaits_first or not findings.found:
+        if not self._awaits_first:
             return
-        after = [each for each in self._ordered() if self._order[each] >= findings.origin]
-        if after:
-            self._go(after[0])
-        elif findings.is_complete:
-            self._go(self._ordered()[0])
+        ordered = _ordered(findings, model)
+        after = [each for each in ordered if model.number_of(each) > findings.origin]
+        if after or (ordered and findings.is_complete):
+            self._awaits_first = False
+            self._go(model, (after or ordered)[0])
 
-    def _go(self, message_id: int, *, last: bool = False) -> None:
-        index = self._model.entry_of(message_id) if self._model is not None else None
-        if index is None:
-            return
-        self._awaits_first = False
+    def _go(self, model: TranscriptModel, message_id: int, *, last: bool = False) -> None:
+        index = model.entry_of(message_id)
+        assert index is not None
         self._main.start("goal", self._show, index, message_id, last=last)
 
     async def _show(
@@ -190,39 +167,43 @@ class Finding:
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
-        transcript = self._main.transcript
-        if self._findings is None or self._model is not transcript.model:
+        transcript, findings = self._main.transcript, self._findings
+        model = transcript.model
+        if findings is None or model is None:
             return
-        self._is_quiet = False
-        ordered = self._ordered()
+        self._awaits_first = self._is_quiet = False
+        ordered = _ordered(findings, model)
         # After scrolling, the step starts from the page instead of the last find.
-        position = self._position(ordered) if transcript.is_find_in_sight else None
-        if not ordered or (position is not None and transcript.step_match(by)):
+        hit = transcript.page.hit if transcript.is_find_in_sight else None
+        if not ordered or (hit in ordered and transcript.step_match(by)):
             self._tell()
             return
-        following = position + by if position is not None else _beside(transcript, ordered, by)
-        self._go(ordered[following % len(ordered)], last=by < 0)
-
-    def _position(self, ordered: list[int]) -> int | None:
-        hit = self._main.transcript.page.hit
-        return ordered.index(hit) if hit in ordered else None
+        if hit in ordered:
+            following = ordered.index(hit) + by
+        else:
+            entries, frame = (
+                [model.entry_of(each) or 0 for each in ordered],
+                transcript.page.frame(),
+            )
+            below, above = bisect_left(entries, frame[0][0]), bisect_right(entries, frame[-1][0])
+            following = below if by > 0 else above - 1
+        self._go(model, ordered[following % len(ordered)], last=by < 0)
 
     def _tell(self) -> None:
-        findings = self._findings
-        if findings is None:
+        findings, transcript = self._findings, self._main.transcript
+        if findings is None or transcript.model is None:
             return
-        ordered = self._ordered()
-        position = self._position(ordered)
+        ordered, hit = _ordered(findings, transcript.model), transcript.page.hit
         many = len(ordered)
-        if position is not None:
+        if hit in ordered:
             count = ngettext(
                 "{position:,} of 1 message",
                 "{position:,} of {count:,} messages",
                 many,
-                position=position + 1,
+                position=ordered.index(hit) + 1,
                 count=many,
             )
-            if not self._main.transcript.is_match_laid_out:
+            if not transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
         else:
             count = ngettext("1 message", "{count:,} messages", many, count=many)
@@ -242,48 +223,34 @@ class Finding:
 
     def close(self) -> None:
         """Stop finding; the terms of the search are highlighted again."""
-        if not self._main.transcript.is_finding:
+        transcript = self._main.transcript
+        if not transcript.is_finding:
             return
         self._forget()
-        transcript = self._main.transcript
-        transcript.is_finding = False
         if transcript.model is not None:
             transcript.highlight(self._main.matchers)
 
     def _forget(self) -> None:
-        self._findings, self._awaits_first = None, False
+        self._findings, self._main.transcript.is_finding = None, False
         for group in ("find", "goal"):
             self._main.cancel(group)
 
     def shown(self, model: TranscriptModel | None) -> None:
         """Continue in a transcript that has grown or is read differently; stop in another
         conversation."""
-        findings, before = self._findings, self._model
-        if findings is None or before is None:
+        findings, transcript = self._findings, self._main.transcript
+        if findings is None:
             return
-        if model is None or model.conversation.root_id != before.conversation.root_id:
+        if model is None or model.conversation.root_id != findings.root_id:
             self._forget()
-            self._main.transcript.is_finding = False
             self.hide()
             return
-        count = len(before.outline.rows)
-        has_grown = model.outline.rows[:count] == before.outline.rows
-        self._take_model(model)
         self._is_quiet = True  # not caused by a key
-        if has_grown:
-            findings.grow(count, len(model.outline.rows))
-        else:
-            self._findings = FindResults(findings.matcher, len(model.outline.rows), 0)
-            self._main.transcript.is_finding = True
-            self._main.transcript.highlight([findings.matcher])
-        self._scan_on()
+        if list(transcript.page.matchers) != [findings.matcher]:
+            transcript.highlight([findings.matcher])
+        self._main.start("find", self._scan, findings, model)
 
 
-def _beside(transcript: TranscriptView, ordered: list[int], by: int) -> int:
-    """Return the index of the first find on the page or below it; upwards of the last one on it or
-    above."""
-    model, frame = transcript.model, transcript.page.frame()
-    entries = [model.entry_of(message_id) or 0 for message_id in ordered] if model and frame else []
-    if by > 0:
-        return next((n for n, entry in enumerate(entries) if entry >= frame[0][0]), len(ordered))
-    return next((n for n in reversed(range(len(entries))) if entries[n] <= frame[-1][0]), -1)
+def _ordered(findings: FindResults, model: TranscriptModel) -> list[int]:
+    """Return the messages found, from top to bottom."""
+    return sorted(findings.found & model.ids, key=model.number_of)

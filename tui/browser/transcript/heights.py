@@ -6,6 +6,20 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
+from .entries import TranscriptModel
+
+_ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
+_RULE, _OTHER = 2, 4
+
+Place = tuple[int, int]
+"""An entry, and a line in it."""
+
+
+def estimates(model: TranscriptModel, first: int = 0) -> list[int]:
+    """Return the lines that entries of a model from `first` on take, about."""
+    rows = map(model.row, range(first, len(model)))
+    return [_RULE if row is None else _ESTIMATES.get(row.role, _OTHER) for row in rows]
+
 
 class Heights:
     """The numbers of lines of all entries, and their sums, which are added up when they are
@@ -22,21 +36,7 @@ class Heights:
     def __getitem__(self, index: int) -> int:
         return self._heights[index]
 
-    @property
-    def _sums(self) -> list[int]:
-        """The lines before each entry, and those of all of them."""
-        missing = self._heights[len(self._known) - 1 :]
-        if missing:
-            self._known += accumulate(missing, initial=self._known.pop())
-        return self._known
-
-    @property
-    def total(self) -> int:
-        """Lines of all entries."""
-        return self._sums[-1]
-
-    def set(self, index: int, height: int) -> None:
-        """Change the height of an entry."""
+    def __setitem__(self, index: int, height: int) -> None:
         if height != self._heights[index]:
             self._heights[index] = height
             del self._known[index + 1 :]
@@ -45,16 +45,18 @@ class Heights:
         """Add entries at the end."""
         self._heights += heights
 
-    def before(self, index: int) -> int:
-        """Return the lines of all entries before one."""
-        return self._sums[index]
+    @property
+    def sums(self) -> list[int]:
+        """The lines before each entry, and those of all of them."""
+        missing = self._heights[len(self._known) - 1 :]
+        if missing:
+            self._known += accumulate(missing, initial=self._known.pop())
+        return self._known
 
-    def locate(self, line: int) -> tuple[int, int]:
-        """Return the entry at a line of the whole, and the line inside it; past the end, the last
-        line."""
+    def locate(self, line: int) -> Place:
+        """Return the place of a line of the whole; past the end, the last line."""
         if not self._heights:
             return 0, 0
-        index = bisect_right(self._sums, max(line, 0)) - 1
-        if index == len(self):
-            return index - 1, max(self._heights[-1] - 1, 0)
-        return index, max(line, 0) - self._sums[index]
+        line = max(min(line, self.sums[-1] - 1), 0)
+        index = bisect_right(self.sums, line, hi=len(self)) - 1
+        return index, line - self.sums[index]

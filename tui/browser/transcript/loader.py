@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.errors import BrowseError, StoreBusyError
@@ -16,13 +17,11 @@ from ...widgets.bindings import following
 from .. import header
 from ..context import ShownPlace
 from ..panes import Panes
-from .entries import Look, TranscriptModel
-from .entry_lines import lay_out_message
-from .opening import WINDOW, open_conversation, read_model, recap_model
+from .entries import TranscriptModel
+from .opening import WINDOW, Opening, read_model, recap_model
+from .page import lay_out, shown_in
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search.terms import Matcher
-
     from ...work.store_screen import StoreScreen
     from .block_layout import Shown
     from .paragraphs import MessageLayout
@@ -39,32 +38,6 @@ short to notice."""
 PATIENCE = 0.15
 """Seconds for which the previous conversation stays on screen while the next is read; then the page
 is cleared."""
-
-
-class _Opening(NamedTuple):
-    """What is to be shown of a conversation."""
-
-    conversation: Conversation
-    message_id: int | None = None
-    segment: str | None = None
-    keeps_place: bool = False
-    """If the message is left out, begin at the next one that is shown."""
-    matchers: Sequence[Matcher] = ()
-
-    def read(
-        self, store: OpenStore, reading: Reading, width: int, look: Look
-    ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
-        """Read the conversation; return also the message to begin at, and the layout of that."""
-        model, begin = open_conversation(
-            store,
-            self.conversation,
-            reading,
-            self.message_id,
-            self.segment,
-            keeps_place=self.keeps_place,
-        )
-        # The hit is located among the lines of its message, so it is laid out here.
-        return model, begin, lay_out_message(model, begin, width, look)
 
 
 async def read_missing(
@@ -89,10 +62,6 @@ async def read_missing(
     return True
 
 
-def _segment_ids(conversation: Conversation) -> list[str]:
-    return [segment.id for segment in conversation.segments]
-
-
 class TranscriptLoader:
     """Fills transcript, title and facts, which change together."""
 
@@ -102,12 +71,10 @@ class TranscriptLoader:
         """The conversation in title and facts."""
         self.is_recap = False
         """Whether the transcript shows Hermes' recap instead of the conversation."""
-        self._is_opening = False
-        """Whether a conversation is about to be shown."""
-        self._unread: _Opening | None = None
-        """What could not be read because the store was busy."""
-        self._page_of = ""
-        """The root whose page was requested last."""
+        self._opening: Opening | None = None
+        """What is about to be shown."""
+        self._is_unread = False
+        """It could not be read because the store was busy."""
         self._left_out: tuple[int | None, int] | None = None
         """The message at which a change of the reading began, and the one that this reading leaves
         out."""
@@ -117,9 +84,7 @@ class TranscriptLoader:
         if place.number == before.number:
             self._renew()
         elif place.conversation is None:
-            self._main.page_left()
-            self._cancel()
-            self._page_of = ""
+            self._leave()
             self._clear(None)
         else:
             self._go(place.conversation, place)
@@ -128,24 +93,24 @@ class TranscriptLoader:
         main, transcript = self._main, self._main.transcript
         model = transcript.model
         is_on_screen = model is not None and model.conversation.root_id == conversation.root_id
-        if place.segment is not None and is_on_screen and not self._is_opening:
+        if place.segment is not None and is_on_screen and self._opening is None:
             if not transcript.go_to_segment(place.segment):
                 main.say_of_page(_("this session has no messages"))
             return
-        main.page_left()
-        self._cancel()
-        self.is_recap, self._page_of = False, conversation.root_id
+        self._leave()
+        self.is_recap = False
         matchers = main.matchers
         # Hits of a conversation on screen need no reading.
         begin = place.message_id if is_on_screen else None
         if begin is not None and transcript.show_find(begin, matchers=matchers):
             self._renew()
             return
-        self._open(_Opening(conversation, place.message_id, place.segment, matchers=matchers))
+        self._open(Opening(conversation, place.message_id, place.segment, matchers=matchers))
 
-    def _cancel(self) -> None:
-        """Cancel what is about to be shown."""
-        self._unread, self._is_opening = None, False
+    def _leave(self) -> None:
+        """Leave the page, and cancel what is about to be shown."""
+        self._main.page_left()
+        self._opening, self._is_unread = None, False
         self._main.cancel("transcript")
 
     def _show(self, model: TranscriptModel | None, **where: Any) -> None:
@@ -156,38 +121,41 @@ class TranscriptLoader:
         """Show an empty page under the title of a conversation that is still being read, or without
         a title."""
         self._show(None)
-        self._titled = conversation
-        self.fit_titles()
-        if conversation is None:
-            for name in ("title", "facts"):
-                self._main.line(name).update("")
+        self._show_titles(conversation)
 
-    def _open(self, opening: _Opening) -> None:
-        self._is_opening = True
+    def _open(self, opening: Opening) -> None:
         detailed, is_fresh = self._main.details.complete(opening.conversation)
         if not is_fresh:
             detailed = detailed._replace(rows=None)  # counted again with the opening
-        self._main.start("transcript", self._read, opening._replace(conversation=detailed))
+        self._opening, self._is_unread = opening._replace(conversation=detailed), False
+        self._main.start("transcript", self._read, self._opening)
 
-    async def _read(self, opening: _Opening) -> None:
+    async def _read(self, opening: Opening) -> None:
         """Read and show a conversation if the cursor stays on it: its row is painted first."""
         await asyncio.sleep(REST)
         main, conversation, page = self._main, opening.conversation, self._main.transcript.page
         reading, width, look = main.mode, page.width, page.look
+
+        def read(
+            store: OpenStore,
+        ) -> tuple[TranscriptModel, int | None, dict[Shown, MessageLayout]]:
+            model, begin = opening.read(store, reading)
+            index = model.entry_of(begin)
+            shown = shown_in(model, index, width, look) if index is not None else None
+            # The hit is located among the lines of its message, so it is laid out here.
+            return model, begin, lay_out([shown] if shown is not None else [])
+
         late = asyncio.get_running_loop().call_later(PATIENCE, self._clear, conversation)
         try:
-            model, begin, layouts = await main.read(
-                lambda store: opening.read(store, reading, width, look)
-            )
+            model, begin, layouts = await main.read(read)
         except BrowseError as error:
-            self._is_opening = False
-            if isinstance(error, StoreBusyError):
-                self._unread = opening
+            self._is_unread = isinstance(error, StoreBusyError)
+            self._opening = opening if self._is_unread else None
             self._clear(conversation)
             raise
         finally:
             late.cancel()
-        self._is_opening = False
+        self._opening = None
         page.add(layouts)
         self._say_what_is_left_out(model, begin, opening.message_id)
         self._show(model, message_id=begin, matchers=opening.matchers, segment=opening.segment)
@@ -200,48 +168,49 @@ class TranscriptLoader:
         """Tell the user if the reading leaves out the message that was asked for; it begins at
         another one then."""
         main, self._left_out = self._main, None
-        if message_id is not None and begin != message_id:
+        if message_id is None:
+            return
+        if begin != message_id:
             self._left_out = begin, message_id
-            main.say_of_page(
-                _(
-                    "{reading} · the message you were at is not part of it",
-                    reading=_(_NAMES[main.mode]),
-                )
-            )
-        elif message_id is not None and model.entry_of(message_id) is None:
+            words = _("{reading} · the message you were at is not part of it")
+            main.say_of_page(words.format(reading=_(_NAMES[main.mode])))
+        elif model.entry_of(message_id) is None:
             unseen = _("the model no longer sees the hit: v shows everything")
             rewound = _("the hit is in a rewound message: v shows everything")
             main.say_of_page(unseen if main.mode is Reading.LIVE else rewound)
 
-    def _show_titles(self, conversation: Conversation) -> None:
+    def _show_titles(self, conversation: Conversation | None) -> None:
         self._titled = conversation
         self.fit_titles()
 
     def fit_titles(self) -> None:
         """Show title and facts, fitted to the width of the pane."""
-        if self._titled is None:
-            return
         main, width = self._main, self._main.transcript.size.width
-        detailed = main.details.complete(self._titled)[0]
-        here = main.seen.words if main.seen is not None else ""
-        main.line("title").update(header.conversation_title(detailed, width))
-        main.line("facts").update(header.conversation_facts(detailed, main.mode, width, here))
+        title, facts = Content(), Content()
+        if self._titled is not None:
+            detailed = main.details.complete(self._titled)[0]
+            here = main.seen.words if main.seen is not None else ""
+            title = header.conversation_title(detailed, width)
+            facts = header.conversation_facts(detailed, main.mode, width, here)
+        main.line("title").update(title)
+        main.line("facts").update(facts)
 
     def _renew(self) -> None:
         """Show a new title or segment of the current conversation, or retry reading it."""
-        unread, self._unread = self._unread, None
         current, model = self._main.current, self._main.transcript.model
-        if unread is not None:
-            self._open(unread)
-        elif current is not None and current.root_id != self._page_of:  # a job's new latest run
-            self._go(current, ShownPlace(current))
-        elif current is None or model is None or self._titled == current:
+        wanted = self._opening.conversation if self._opening is not None else self._titled
+        if self._opening is not None and self._is_unread:
+            self._open(self._opening)
+        elif current is None:
             return
+        elif wanted is None or current.root_id != wanted.root_id:  # a job's new latest run
+            self._go(current, ShownPlace(current))
+        elif model is None or self._titled == current:
+            return
+        elif _segment_ids(model.conversation) == _segment_ids(current):
+            self._show_titles(current)
         elif model.conversation.root_id == current.root_id:
-            if _segment_ids(model.conversation) == _segment_ids(current):
-                self._show_titles(current)
-            else:
-                self._open(_Opening(current, matchers=self._main.matchers))
+            self._open(Opening(current, matchers=self._main.matchers))
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that have come into sight."""
@@ -302,11 +271,10 @@ class TranscriptLoader:
 
     def _again(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Read the conversation on screen again."""
-        self._main.page_left()
-        self._cancel()
+        self._leave()
         self.is_recap = False
         matchers = self._main.matchers
-        self._open(_Opening(conversation, message_id, keeps_place=True, matchers=matchers))
+        self._open(Opening(conversation, message_id, keeps_place=True, matchers=matchers))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
@@ -314,7 +282,7 @@ class TranscriptLoader:
         if conversation is not None and self.is_recap:
             self._again(conversation)
         elif conversation is not None:
-            self._cancel()
+            self._leave()
             self._main.start("transcript", self._show_recap, conversation)
 
     async def _show_recap(self, conversation: Conversation) -> None:
@@ -327,3 +295,7 @@ class TranscriptLoader:
         self._show(model)
         self._show_titles(conversation)
         self._main.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
+
+
+def _segment_ids(conversation: Conversation) -> list[str]:
+    return [segment.id for segment in conversation.segments]

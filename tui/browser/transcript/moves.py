@@ -31,9 +31,6 @@ class TranscriptMoves(TranscriptScroll):
         super().__init__(id=id)
         self._gone_to: int | None = None
         """The entry or rule at which the last step ended."""
-        self._prompt_step = 0
-        """The direction (1 or -1) of a step to a prompt that has not been read and may be a
-        summary."""
         self._mark: Bookmark | None = None
         self._before: Bookmark | None = None
         """Where the last jump began."""
@@ -65,7 +62,6 @@ class TranscriptMoves(TranscriptScroll):
     def _follow_page(self) -> None:
         """Make keys act on what is in sight instead of the entry last stepped to."""
         self._current = self._gone_to = None
-        self._prompt_step = 0
 
     def action_scroll_lines(self, lines: int) -> None:
         """Scroll by lines."""
@@ -110,16 +106,6 @@ class TranscriptMoves(TranscriptScroll):
             self.tell(_("no further prompt") if role else _("no further message"))
         else:
             self._go_to(target)
-            self._prompt_step = by if role else 0
-
-    def _step_on(self) -> None:
-        """Step on from a prompt that turned out to be a summary when it was read."""
-        model, index, by = self.model, self._current, self._prompt_step
-        if model is None or index is None or not by or model.message(index) is None:
-            return
-        self._prompt_step = 0
-        if model.is_summary(index):
-            self.action_step(by, "user")
 
     def action_step_rule(self, by: int, name: str) -> None:
         """Go to the next or previous day or segment; backwards, first to the beginning of the
@@ -149,7 +135,7 @@ class TranscriptMoves(TranscriptScroll):
         while (
             message is None and index < len(self.page) - 1
         ):  # rules have no id, so take the message after them
-            line -= len(self.page.lines(index) or ())
+            line -= self.page.height_of(index)
             index += 1
             message = model.row(index)
         return (

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
 from hermes_browse.store.messages.transcript import Outline
@@ -9,6 +12,9 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from .entries import TranscriptModel
+
+if TYPE_CHECKING:
+    from hermes_browse.store.search.terms import Matcher
 
 WINDOW = 60
 """Messages read before and after the first place."""
@@ -35,32 +41,32 @@ def read_model(store: OpenStore, conversation: Conversation, reading: Reading) -
     return model
 
 
-def open_conversation(
-    store: OpenStore,
-    conversation: Conversation,
-    reading: Reading,
-    message_id: int | None,
-    segment: str | None = None,
-    *,
-    keeps_place: bool = False,
-) -> tuple[TranscriptModel, int | None]:
-    """Read a conversation and the messages that will be on screen first.
+class Opening(NamedTuple):
+    """What is to be shown of a conversation."""
 
-    Returns:
-        The conversation, and the message at which it begins: with `keeps_place`, for one that this
-        reading leaves out, the next one that is shown.
-    """
-    if conversation.rows is None:
-        conversation = store.with_details([conversation])[0]
-    model = read_model(store, conversation, reading)
-    if keeps_place and message_id is not None and model.entry_of(message_id) is None:
-        message_id = model.next_shown(message_id)
-    target = model.entry_of(message_id)
-    if target is None:
-        target = model.entry_of_segment(segment)
-    middle = target if target is not None else len(model)
-    model.add(store.messages(model.missing(middle - WINDOW, middle + WINDOW)))
-    return model, message_id
+    conversation: Conversation
+    message_id: int | None = None
+    segment: str | None = None
+    keeps_place: bool = False
+    """If the message is left out, begin at the next one that is shown."""
+    matchers: Sequence[Matcher] = ()
+
+    def read(self, store: OpenStore, reading: Reading) -> tuple[TranscriptModel, int | None]:
+        """Read the conversation and the messages that will be on screen first; return also the
+        message at which it begins."""
+        conversation, begin = self.conversation, self.message_id
+        if conversation.rows is None:
+            conversation = store.with_details([conversation])[0]
+        model = read_model(store, conversation, reading)
+        if self.keeps_place and begin is not None and model.entry_of(begin) is None:
+            begin = model.next_shown(begin)
+        middle = model.entry_of(begin)
+        if middle is None:
+            middle = model.entry_of_segment(self.segment)
+        if middle is None:
+            middle = len(model)
+        model.add(store.messages(model.missing(middle - WINDOW, middle + WINDOW)))
+        return model, begin
 
 
 def recap_model(store: OpenStore, conversation: Conversation) -> TranscriptModel:

@@ -1,30 +1,33 @@
 """The page of a conversation that is on the screen: where it is, and its lines; without a widget.
 
 The position is an entry and a line in it, not a distance from the start, so correcting a height
-elsewhere does not move the page.
+elsewhere does not move the page. Heights of entries are estimates until these are drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich.cells import cell_len
+
+from ...text.formats import clip
 from ...text.styled import Line
-from .entries import TranscriptModel
-from .entry_lines import EntryLines, estimates
-from .heights import Heights
+from .entries import EntryKind, Look, TranscriptModel
+from .heights import Heights, Place, estimates
+from .paragraphs import NO_LINE, DrawnLines, MessageLayout
 
 if TYPE_CHECKING:
+    from hermes_browse.store.search.terms import Matcher
+
     from .block_layout import Shown
-    from .paragraphs import MessageLayout
 
 _AROUND = 30
 """Entries before and after the page that are read with it."""
 _AHEAD = 4
 """Entries before and after the page whose long texts are laid out with it."""
-
-Place = tuple[int, int]
-"""An entry, and a line in it."""
+_MAX_CACHED = 400
+"""Messages whose layouts and lines are cached."""
 
 
 class SeenByModel(NamedTuple):
@@ -36,96 +39,178 @@ class SeenByModel(NamedTuple):
     """How much that was, in one line."""
 
 
-class Page(EntryLines):
+def _rule(text: str, width: int) -> list[Line]:
+    """Draw a rule across the screen with a text in it, and a blank line."""
+    label = clip(text, width - 8) + " "
+    right = "─" * max(width - 4 - cell_len(label), 0)
+    return [[("── ", "rule"), (label, "note"), (right, "rule")], []]
+
+
+class Page:
     """The part of a conversation that is on screen."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.height = 24
-        """Lines of the page."""
-        self.at_end = True
-        """Whether the newest line is on the page; new lines are followed then."""
+        self.model: TranscriptModel | None = None
+        self.width, self.height = 80, 24
+        """Cells of a line, and lines of the page."""
+        self.look = Look()
+        self.opened: set[int] = set()
+        """Entries that are unfolded."""
+        self.matchers: Sequence[Matcher] = ()
+        """Terms that are highlighted."""
+        self.hit: int | None = None
+        """The message whose terms are highlighted more strongly."""
+        self.hit_number: int | None = None
+        """The index of the current match line of the hit, the same at any width; None for all."""
+        self.heights = Heights([])
         self.place: Place = (0, 0)
         """The line at the top of the page."""
+        self.at_end = True
+        """Whether the newest line is on the page; new lines are followed then."""
         self.seen: SeenByModel | None = None
         """Everything else is dimmed; None for no dimming."""
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page; None if all have been."""
+        self.deferred: dict[Shown, DrawnLines] = {}
+        """Long messages to be laid out on another thread, and what is shown of each until then."""
+        self._layouts: dict[Shown, MessageLayout] = {}
+        self._drawn: dict[tuple[Shown, int | None], DrawnLines] = {}
+        """By message and current match line."""
         self._frame: list[tuple[int, Line]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.heights)
 
     def open(self, model: TranscriptModel | None) -> None:
         """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
-        self.seen = None
+        self.seen = self._frame = None
         self.at_end, self.place = True, (0, 0)
         self.heights = Heights(estimates(model) if model is not None else [])
-        self.forget()
 
     def grow(self, model: TranscriptModel) -> int:
         """Show a newer version of the same conversation at the same place; return the number of new
         messages."""
         old = self.model
         assert old is not None
-        self.model = model
+        self.model, self._frame = model, None
         if model.entries[: len(old)] == old.entries:
             self.heights.extend(estimates(model, len(old)))
         else:
             self._move(old, model)
-        self.forget()
-        known = {row.id for row in old.outline.rows}
-        return sum(row.id not in known for row in model.outline.rows)
+        return len(model.ids - old.ids)
 
     def _move(self, old: TranscriptModel, model: TranscriptModel) -> None:
         """Go to the same message in a version whose earlier entries have changed, as after a
-        deletion."""
+        deletion; if that is gone, to the next one."""
 
-        def moved(index: int) -> int | None:
-            row = old.row(index)
-            return model.entry_of(row.id) if row is not None else None
-
-        self.seen = None
         index, line = self.place
-        while index < len(old) - 1 and moved(index) is None:
-            index, line = index + 1, 0
-        new_index = moved(index)
-        self.opened = {each for each in map(moved, self.opened) if each is not None}
+        top = old.row(index)
+        rows = filter(None, map(old.row, range(index, len(old))))
+        goals = (model.entry_of(row.id) for row in rows)
+        goal = next((each for each in goals if each is not None), len(model) - 1)
+        is_same = top is not None and model.entry_of(top.id) == goal
+        self.place = max(goal, 0), line if is_same else 0
         self.heights = Heights(estimates(model))
-        self.place = (new_index, line) if new_index is not None else (max(len(model) - 1, 0), 0)
+        self.opened.clear()
+        self.seen = None
+
+    def light(self, matchers: Sequence[Matcher], hit: int | None = None) -> None:
+        """Highlight other terms, more strongly in one message."""
+        self.matchers, self.hit, self.hit_number = matchers, hit, None
+        self._drawn.clear()
 
     def see(self, seen: SeenByModel | None) -> None:
         """Dim what the model did not see, or nothing."""
         self.seen, self._frame = seen, None
 
-    def forget(self) -> None:
-        super().forget()
-        self._frame = None
-
-    def forget_entry(self, index: int | None) -> None:
-        super().forget_entry(index)
-        self._frame = None
-
     def resize(self, width: int, height: int) -> None:
-        """Change the size; at another width the top line stays about where it was in its
-        message."""
-        (index, line), before = self.place, self.width
+        """Change the size."""
+        is_other_width = width != self.width
         self.width, self.height = max(width, 12), max(height, 1)
-        self._frame = None
-        if self.width != before:
-            self.forget()
-            if line and index < len(self) and (lines := self.heights[index]):
-                self.place = index, line * self.height_of(index) // lines
+        if is_other_width:
+            self._keep_line()
 
     def take(self, layouts: Mapping[Shown, MessageLayout]) -> None:
-        """Show messages that have been laid out elsewhere; the top line stays about where it
-        was."""
+        """Show messages that have been laid out elsewhere."""
         self.add(layouts)
+        self._keep_line()
+
+    def _keep_line(self) -> None:
+        """Keep the top line about where it was in its message, whose height may have changed."""
         index, line = self.place
-        before = self.heights[index] if self._is_plain(index) else 0
-        self._drawn = {fold: each for fold, each in self._drawn.items() if not each.is_plain}
-        self._frame = None
-        if before and line:
+        if line and (before := self.heights[index]):
             self.place = index, line * self.height_of(index) // before
+
+    # Entries
+
+    @property
+    def hit_entry(self) -> int | None:
+        """The entry of the hit; None if there is none here."""
+        return self.model.entry_of(self.hit) if self.model is not None else None
+
+    def shown(self, index: int) -> Shown | None:
+        """Return the message of an entry as it is to be laid out; None if it has not been read."""
+        assert self.model is not None
+        is_open = index in self.opened
+        return shown_in(self.model, index, self.width, self.look, is_open=is_open)
+
+    def height_of(self, index: int) -> int:
+        """Return the lines of an entry: exact, if its message has been read."""
+        self.draw(index)
+        return self.heights[index]
+
+    def lines(self, index: int) -> list[Line]:
+        """Return the final lines of an entry; none if its message has not been read."""
+        drawn = self.draw(index, now=True)
+        return drawn.lines if drawn is not None else []
+
+    def match_lines(self, index: int) -> Sequence[int]:
+        """Return the indexes of the lines of an entry on which a match begins."""
+        drawn = self.draw(index, now=True)
+        return drawn.match_lines if drawn is not None else ()
+
+    def draw(self, index: int, *, now: bool = False) -> DrawnLines | None:
+        """Return an entry as it is shown; None if its message has not been read.
+
+        A long message has no formatting until it has been laid out on another thread, unless it is
+        needed `now`.
+        """
+        drawn = self._draw(index, now=now)
+        if drawn is not None:
+            self.heights[index] = len(drawn.lines)
+        return drawn
+
+    def _draw(self, index: int, *, now: bool) -> DrawnLines | None:
+        assert self.model is not None
+        entry = self.model.entries[index]
+        if entry.kind is not EntryKind.MESSAGE:
+            return DrawnLines(_rule(entry.text, self.width))
+        shown = self.shown(index)
+        if shown is None:
+            return None
+        if self.model.is_paired(shown.message):
+            return DrawnLines([])
+        current = self.hit_number if shown.message.id == self.hit else NO_LINE
+        if (shown, current) in self._drawn:
+            return self._drawn[shown, current]
+        if shown not in self._layouts:
+            if shown.is_heavy and not now:
+                if shown not in self.deferred:
+                    self.deferred[shown] = shown.lay_out_plain().drawn()
+                return self.deferred[shown]
+            self.add({shown: shown.lay_out()})
+        drawn = self._drawn[shown, current] = self._layouts[shown].drawn(self.matchers, current)
+        _limit(self._drawn)
+        return drawn
+
+    def add(self, layouts: Mapping[Shown, MessageLayout]) -> None:
+        """Cache layouts made elsewhere."""
+        self._layouts.update(layouts)
+        for shown in layouts:
+            self.deferred.pop(shown, None)
+        _limit(self._layouts)
 
     # The place
 
@@ -166,19 +251,17 @@ class Page(EntryLines):
         if self.at_end or self.place >= last:
             self.place, self.at_end = last, True
         frame = self.frame()
-        if self.defers and frame:
-            self._lay_out_around(frame[0][0], frame[-1][0])
-        return self.heights.before(self.place[0]) + self.place[1]
+        if frame:
+            self._lay_out_ahead(frame[0][0] - _AHEAD, frame[-1][0] + _AHEAD)
+        index, line = self.place
+        return self.heights.sums[index] + line
 
-    def _lay_out_around(self, first: int, last: int) -> None:
+    def _lay_out_ahead(self, first: int, last: int) -> None:
         """Have long texts near the page laid out before they come into sight."""
-        for index in (
-            *range(max(first - _AHEAD, 0), first),
-            *range(last + 1, min(last + 1 + _AHEAD, len(self))),
-        ):
+        for index in range(max(first, 0), min(last + 1, len(self))):
             shown = self.shown(index)
             if shown is not None and shown.is_heavy:
-                self.draw(index, defers=True)
+                self.draw(index)
 
     # What is on it
 
@@ -190,7 +273,7 @@ class Page(EntryLines):
         first, skip = self.place
         index, is_missing = first, False
         while index < len(self) and len(frame) < self.height:
-            drawn = self.draw(index, defers=self.defers)
+            drawn = self.draw(index)
             if drawn is None:
                 is_missing = True
             lines = drawn.lines if drawn is not None else [[("…", "dim")]] * self.heights[index]
@@ -222,3 +305,26 @@ class Page(EntryLines):
         if model.row(index) is not None:
             return index
         return model.step(index, 1) or model.step(index, -1)
+
+
+def _limit(cache: dict[Any, Any]) -> None:
+    """Remove what was cached first."""
+    while len(cache) > _MAX_CACHED:
+        del cache[next(iter(cache))]
+
+
+def lay_out(messages: Iterable[Shown]) -> dict[Shown, MessageLayout]:
+    """Lay out messages; on any thread."""
+    return {shown: shown.lay_out() for shown in messages}
+
+
+def shown_in(
+    model: TranscriptModel, index: int, width: int, look: Look, *, is_open: bool = False
+) -> Shown | None:
+    """Return the message of an entry as it is to be laid out; None if it has not been read."""
+    from .block_layout import Shown  # start: Markdown and tables, a tenth of all imports
+
+    message = model.message(index)
+    if message is None:
+        return None
+    return Shown.of(message, model, width, look, is_open=is_open)

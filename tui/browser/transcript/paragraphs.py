@@ -7,7 +7,7 @@ line breaks, as it is looked for before that.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +26,9 @@ from ...text.styled import (
 
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
+
+Range = tuple[int, int]
+"""Half-open, in code points."""
 
 _LEAST_ROOM = 8
 """Cells for the text of a paragraph that is nested more deeply than the page is wide."""
@@ -46,15 +49,15 @@ class Paragraph(NamedTuple):
         """Return its lines, of at most `width` cells."""
         return self.lines(self.spans, self.breaks(width), width)
 
-    def breaks(self, width: int) -> list[tuple[int, int]]:
-        """Return the ranges of its text that its lines show: half-open, in code points."""
+    def breaks(self, width: int) -> list[Range]:
+        """Return the ranges of its text that its lines show."""
         text = line_text(self.spans)
         if self.is_fixed:
             return [(0, len(text))]
         room = max(width - line_width(list(self.lead)), _LEAST_ROOM)
         return breaks(text, min(room, width))
 
-    def lines(self, spans: Line, ranges: Sequence[tuple[int, int]], width: int) -> list[Line]:
+    def lines(self, spans: Line, ranges: Sequence[Range], width: int) -> list[Line]:
         """Return the lines of its spans, possibly highlighted, for ranges from `breaks`."""
         if self.is_fixed:
             return [clip_line([*self.lead, *spans], width)]
@@ -119,77 +122,71 @@ def first_lines(
     return kept, left
 
 
+class DrawnLines(NamedTuple):
+    """Lines as they are shown."""
+
+    lines: list[Line]
+    match_lines: Sequence[int] = ()
+    """The indexes of those on which a match begins."""
+
+
+NO_LINE = -1
+"""In place of the index of a match line: none stands out."""
+
+
 class MessageLayout(NamedTuple):
-    """A message laid out for a width: paragraphs, and the lines of each."""
+    """A message laid out for a width: paragraphs, and the ranges of text on the lines of each."""
 
     paragraphs: Sequence[Paragraph]
-    wrapped: Sequence[Sequence[Line]]
+    width: int
+    breaks: Sequence[Sequence[Range]]
 
-    @property
-    def lines(self) -> list[Line]:
-        """All lines."""
-        return [line for lines in self.wrapped for line in lines]
+    @classmethod
+    def of(cls, paragraphs: Sequence[Paragraph], width: int) -> MessageLayout:
+        """Break paragraphs into lines."""
+        return cls(paragraphs, width, [each.breaks(width) for each in paragraphs])
 
-    def highlighted(
-        self, width: int, matchers: Sequence[Matcher], is_hit: bool, number: int | None
+    def drawn(self, matchers: Sequence[Matcher] = (), current: int | None = NO_LINE) -> DrawnLines:
+        """Return the lines with matches highlighted.
+
+        The matches on one of the match lines stand out, given by its index among these, or all
+        matches if that is None.
+        """
+        texts, match_lines = [each.spans for each in self.paragraphs], list[int]()
+        if matchers:
+            texts, match_lines = self._highlighted(matchers, current)
+        lines: list[Line] = []
+        for paragraph, spans, ranges in zip(self.paragraphs, texts, self.breaks, strict=True):
+            lines += paragraph.lines(spans, ranges, self.width)
+        return DrawnLines(lines, match_lines)
+
+    def _highlighted(
+        self, matchers: Sequence[Matcher], current: int | None
     ) -> tuple[list[Line], list[int]]:
-        """Return the lines with matches highlighted, and the indexes of those on which one begins.
+        """Return the spans of each paragraph with matches highlighted, and the match lines.
 
-        In the current hit the matches that begin on one line stand out, given by its number among
-        these lines, or all of them if that is None.
+        A match may go on in the next paragraph, so all are searched as one text.
         """
         from hermes_browse.store.search.snippets import find_ranges  # matchers have loaded it
 
-        texts = [line_text(each.spans) for each in self.paragraphs]
-        ranges = [each.breaks(width) if texts[i] else [] for i, each in enumerate(self.paragraphs)]
-        first_lines = list(accumulate(map(len, self.wrapped), initial=0))
-        found = find_ranges("\n".join(texts), matchers)
-        matches = _matches(texts, first_lines, ranges, found)
-        starts = sorted({match.line for part in matches.values() for match in part})
-        current = starts[number] if number is not None and number < len(starts) else None
-        lines: list[Line] = []
-        for index, paragraph in enumerate(self.paragraphs):
-            if index not in matches:
-                lines += self.wrapped[index]
-                continue
-            spans = paragraph.spans
-            for look, is_strong in (("hit", False), ("hit-current", True)):
-                lit = [
-                    (match.start, match.end)
-                    for match in matches[index]
-                    if (is_hit and (number is None or match.line == current)) is is_strong
-                ]
-                spans = light(spans, lit, look)
-            lines += paragraph.lines(spans, ranges[index], width)
-        return lines, starts
-
-
-class _Match(NamedTuple):
-    """The part of a match in one paragraph."""
-
-    start: int
-    end: int
-    line: int
-    """The line of the message on which the match begins."""
-
-
-def _matches(
-    texts: Sequence[str],
-    first_lines: Sequence[int],
-    ranges: Sequence[Sequence[tuple[int, int]]],
-    found: Iterable[tuple[int, int]],
-) -> dict[int, list[_Match]]:
-    """Return matches by paragraph; `found` are ranges in all texts, joined by newlines."""
-    matches: dict[int, list[_Match]] = {}
-    offsets = list(accumulate((len(text) + 1 for text in texts), initial=0))
-    for start, end in found:
-        first = bisect_right(offsets, start) - 1
-        inside = start - offsets[first]
-        continued = sum(begin <= inside for begin, _end in ranges[first][1:])
-        line = first_lines[first] + continued
-        for part in range(first, bisect_left(offsets, end)):
-            text, offset = texts[part], offsets[part]
-            begin, stop = max(start - offset, 0), min(end - offset, len(text))
-            if begin < stop:
-                matches.setdefault(part, []).append(_Match(begin, stop, line))
-    return matches
+        spans = [span for each in self.paragraphs for span in (*each.spans, ("\n", ""))]
+        ends = list(accumulate(len(line_text(each.spans)) + 1 for each in self.paragraphs))
+        offsets = [0, *ends]
+        matches = find_ranges(line_text(spans), matchers)
+        line_starts = [
+            offset + start
+            for offset, ranges in zip(offsets, self.breaks, strict=False)
+            for start, _end in ranges
+        ]
+        lines = [bisect_right(line_starts, start) - 1 for start, _end in matches]
+        match_lines = sorted(set(lines))
+        strong = dict(enumerate(match_lines)).get(current, NO_LINE) if current is not None else None
+        for look, is_strong in (("hit", False), ("hit-current", True)):
+            of_look = [
+                match
+                for match, line in zip(matches, lines, strict=True)
+                if (strong is None or line == strong) is is_strong
+            ]
+            spans = light(spans, of_look, look)
+        parts = [(start, end - 1) for start, end in zip(offsets, ends, strict=False)]
+        return slice_spans(spans, parts), match_lines

@@ -20,8 +20,7 @@ from hermes_browse.store.sessions.session import Session
 from ...text.styled import LOOKS
 from ...widgets.lines import LongView
 from .entries import TranscriptModel
-from .entry_lines import lay_out
-from .page import Page
+from .page import Page, lay_out
 
 if TYPE_CHECKING:
     from .block_layout import Shown
@@ -69,7 +68,6 @@ class TranscriptScroll(LongView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.page = Page()
-        self.page.defers = True
         self._being_drawn: set[Shown] = set()
         self._current: int | None = None
         """The entry last stepped to."""
@@ -121,7 +119,7 @@ class TranscriptScroll(LongView, can_focus=True):
             self.post_message(self.Needed(*self._needed))
         self._placing = True
         try:
-            self.virtual_size = Size(self.page.width, self.page.heights.total)
+            self.virtual_size = Size(self.page.width, self.page.heights.sums[-1])
             self.scroll_to(y=above, animate=False, force=True, immediate=True)
         finally:
             self._placing = False
@@ -148,8 +146,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def _draw(self) -> None:
         """Lay out deferred messages on another thread."""
-        messages = self.page.deferred - self._being_drawn
-        self.page.deferred.clear()
+        messages = self.page.deferred.keys() - self._being_drawn
         if messages:
             self._being_drawn |= messages
             self.run_worker(self._lay_out(messages))

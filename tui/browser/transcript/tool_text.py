@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from rich.ansi import AnsiDecoder
 from rich.color import Color
@@ -23,7 +23,7 @@ from ...text.styled import Line, line_width, safe_text, split_lines
 from .markdown_layout import highlight, render_markdown, table_lines
 from .paragraphs import Paragraph, indent, plain
 
-MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
+_MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields with the output of a tool, most informative first."""
 _HEAD = 4000
 """Code points at the beginning of a text that decide its format."""
@@ -38,7 +38,7 @@ _LANGUAGES = {
     "tsx": "tsx", "xml": "xml", "yaml": "yaml", "yml": "yaml", "zsh": "bash",
 }  # fmt: skip
 _OF_KEYS = {"command": "bash", "cmd": "bash", "diff": "diff", "patch": "diff"}
-_CODE_KEYS = ("content", "code", "new_string", "old_string", "new_text", "old_text", "text")
+_CODE_KEYS = ("content", "new_string", "old_string", "new_text", "old_text", "text")
 _DIFF = re.compile(r"^(?:diff --git |--- .*\n\+\+\+ |@@ -\d)", re.MULTILINE)
 _NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
 _STAMP = re.compile(
@@ -59,32 +59,14 @@ _STRONG = 128
 """Of 256: a channel from here on is on when a colour is reduced to one of eight."""
 
 
-class Hint(NamedTuple):
-    """What a call says about the format of its arguments or result."""
-
-    language: str = ""
-    """Of the file it works on; empty if unknown."""
-    is_result: bool = False
-
-
-def hint_of(arguments: str, *, is_result: bool) -> Hint:
-    """Derive the language from the name of the file in the arguments of a call: for its result, or
-    for these."""
+def language_of(arguments: str) -> str:
+    """Return the language of the file that is named in the arguments of a call; empty if
+    unknown."""
     loaded = load_json(arguments)
-    if not isinstance(loaded, dict):
-        return Hint(is_result=is_result)
-    path = next(
-        (
-            loaded[key]
-            for key in ("path", "file_path", "filename")
-            if isinstance(loaded.get(key), str)
-        ),
-        "",
-    )
-    language = _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
-    if not path and "code" in loaded and not is_result:
-        language = "python"
-    return Hint(language, is_result)
+    fields = loaded if isinstance(loaded, dict) else {}
+    paths = (fields.get(key) for key in ("path", "file_path", "filename"))
+    path = next((each for each in paths if isinstance(each, str)), "")
+    return _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
 
 
 def has_colours(text: str) -> bool:
@@ -277,14 +259,19 @@ def pretty(value: object, width: int) -> list[Paragraph]:
     return list(map(Paragraph, highlight(safe_text(text), "json")))
 
 
-def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Paragraph]:
+def _language_in(key: str, language: str) -> str:
+    """Return the language of a field, given that of the file which the call is about."""
+    if key == "code":
+        return language or "python"
+    return _OF_KEYS.get(key, language if key in _CODE_KEYS else "")
+
+
+def _field(key: str, value: object, width: int, language: str) -> list[Paragraph]:
     label = (one_line(key, 60) + ":", "dim")
     is_short = True
     if isinstance(value, str):
-        language = _OF_KEYS.get(key, hint.language if key in _CODE_KEYS else "")
-        if is_main:
-            return block(value, width, language) if value.strip() else []
-        paragraphs, is_short = block(value, width - 2, language), "\n" not in value.strip()
+        paragraphs = block(value, width - 2, _language_in(key, language))
+        is_short = "\n" not in value.strip()
     elif isinstance(value, dict | list) and value:
         paragraphs = pretty(value, width - 2)
     else:
@@ -298,24 +285,35 @@ def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) ->
     return [Paragraph([label]), *indent(paragraphs, ("  ", "text"))]
 
 
-def tool_text(text: str, width: int, hint: Hint, *, full: bool) -> list[Paragraph]:
+def tool_text(
+    text: str, width: int, language: str = "", *, is_result: bool = False, full: bool
+) -> list[Paragraph]:
     """Lay out stored arguments or a stored result; `full` shows fields that are null, too.
 
-    Tables are at most `width` cells wide.
+    Args:
+        width: Cells; tables are at most as wide.
+        language: Of the file that the call is about; empty if unknown.
+        is_result: The field with the output of the tool is shown without its name.
     """
     loaded = load_json(text)
     if not isinstance(loaded, dict):
-        return block(text, width, hint.language if hint.is_result else "")
+        return block(text, width, language if is_result else "")
+    main, output = _main_text(loaded) if is_result else ("", "")
     paragraphs = []
-    main = (
-        next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None)
-        if hint.is_result
-        else None
-    )
     for key, value in loaded.items():
-        if full or value is not None:
-            paragraphs += _field(key, value, width, hint, is_main=key == main)
+        if key == main:
+            paragraphs += (
+                block(output, width, _language_in(key, language)) if output.strip() else []
+            )
+        elif full or value is not None:
+            paragraphs += _field(key, value, width, language)
     return paragraphs
+
+
+def _main_text(result: Mapping[str, object]) -> tuple[str, str]:
+    """Return the name and the text of the field that holds the output; empty if there is none."""
+    texts = ((key, result.get(key)) for key in _MAIN_TEXTS)
+    return next(((key, text) for key, text in texts if isinstance(text, str)), ("", ""))
 
 
 def as_shown(text: str) -> str:
@@ -329,9 +327,5 @@ def output_text(text: str) -> str:
     """Return the output in a stored result, without the JSON object around it and without
     colours."""
     loaded = load_json(text)
-    if isinstance(loaded, dict):
-        for key in MAIN_TEXTS:
-            value = loaded.get(key)
-            if isinstance(value, str) and value:
-                return without_colours(value)
-    return without_colours(text)
+    output = _main_text(loaded)[1] if isinstance(loaded, dict) else ""
+    return without_colours(output or text)

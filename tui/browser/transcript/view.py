@@ -87,12 +87,8 @@ class TranscriptView(TranscriptMoves):
 
     def loaded(self) -> None:
         """Lay out the page again, after messages have been read."""
-        self.page.forget()
-        if self._needed is not None:
-            self.page.hide_paired(*self._needed)
         self._needed = None
         self._place()
-        self._step_on()
 
     def see(self, seen: SeenByModel | None) -> None:
         """Dim all messages but some, or none."""
@@ -122,14 +118,12 @@ class TranscriptView(TranscriptMoves):
             return
         self.page.opened ^= {index}
         self._unfolded = None  # stays as the user folds it
-        self.page.forget()
         self.page.go(self.page.place)
         self._current = index
         self._place()
 
     def _set_look(self, look: Look) -> None:
         self.page.look = look
-        self.page.forget()
         self._place()
 
     def action_cycle_tools(self) -> None:
@@ -163,11 +157,9 @@ class TranscriptView(TranscriptMoves):
     def step_match(self, by: int) -> bool:
         """Go to the next or previous match in the same message; False if there is none."""
         index, number = self.page.hit_entry, self.page.hit_number
-        if (
-            index is None
-            or number is None
-            or not 0 <= number + by < len(self.page.match_lines(index))
-        ):
+        if index is None or number is None:
+            return False
+        if number + by not in range(len(self.page.match_lines(index))):
             return False
         self._show_match(index, number + by)
         return True
@@ -186,46 +178,33 @@ class TranscriptView(TranscriptMoves):
         Returns:
             False if this reading leaves the message out.
         """
-        if matchers is not None and matchers != self.page.matchers:
-            self.page.matchers = matchers
-            self.page.forget()
-        index = self.model.shown_at(message_id) if self.model is not None else None
-        if index is None or self.model is None:
+        page, model = self.page, self.model
+        if matchers is not None and matchers != page.matchers:
+            page.light(matchers)
+        index = model.shown_at(message_id) if model is not None else None
+        if index is None or model is None:
             return False
-        shown = self.model.row(index)
-        self.page.forget_entry(self.page.hit_entry)
-        self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
-        self.page.forget_entry(index)
+        shown = model.row(index)
+        page.hit, page.hit_number = shown.id if shown is not None else message_id, None
         if self._unfolded is not None and self._unfolded != index:
-            self.page.opened.discard(self._unfolded)
-            self.page.forget_entry(self._unfolded)
+            page.opened.discard(self._unfolded)
             self._unfolded = None
-        self._unfold_to_find(index)
-        match_lines = self.page.match_lines(index)
+        is_folded = index not in page.opened and model.is_foldable(index)
+        if is_folded and not page.match_lines(index):
+            page.opened.add(index)
+            if page.match_lines(index):
+                self._unfolded = index
+            else:
+                page.opened.discard(index)
+        match_lines = page.match_lines(index)
         if match_lines:
             self._show_match(index, len(match_lines) - 1 if last else 0)
         else:
             self._go_to(index, lead=_LEAD)
         return True
 
-    def _unfold_to_find(self, index: int) -> None:
-        assert self.model is not None
-        if (
-            index in self.page.opened
-            or self.page.match_lines(index)
-            or not self.model.is_foldable(index)
-        ):
-            return
-        self.page.opened.add(index)
-        if self.page.match_lines(index):
-            self._unfolded = index
-        else:
-            self.page.opened.discard(index)
-            self.page.forget_entry(index)
-
     def _show_match(self, index: int, number: int) -> None:
         self.page.hit_number = number
-        self.page.forget_entry(index)
         line = self.page.match_lines(index)[number]
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # below the page

@@ -99,7 +99,6 @@ class ReplacedPane(PartPane):
 
     def open(self, model: TranscriptModel, at: int | None = None) -> None:
         self._losses, self._at = None, -1
-        self.page.matchers = ()
         super().open(model, at)
 
     def light(self, losses: Losses) -> None:

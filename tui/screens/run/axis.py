@@ -18,7 +18,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ...text import formats
-from ...text.run_words import cache_share, ended_at, has_tokens, joined
+from ...text.run_words import cache_share, ended_at, has_tokens
 from ...widgets.stacked_columns import NOTHING, Cell, Picture, runs, stack
 
 _LEAD = 12
@@ -169,7 +169,7 @@ class RunAxis(Picture):
         yield Cell(" " * min(columns, default=room), "text")
         for part, column, end in zip(run.stretches, columns, [*columns[1:], room], strict=True):
             model = one_line(part.model, 60)
-            text = "│" + joined(formats.dollars(part.cost_usd), cache_share(part), model)
+            text = "│" + formats.joined(formats.dollars(part.cost_usd), cache_share(part), model)
             yield Cell(formats.fit(text, max(end - column, 0)), "text")
 
 

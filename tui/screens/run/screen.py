@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 from ...browser.list.conversation_list import ConversationList
 from ...settings.keys.screen_commands import RUN
 from ...text import formats
-from ...text.run_words import cache_share, ended_at, facts, has_tokens, joined
+from ...text.run_words import cache_share, ended_at, facts, has_tokens
 from ...text.styled import Line, row_line
 from ...widgets.columns import Column, Columns
 from ...widgets.lines import TextLine
@@ -67,13 +67,13 @@ def run_rows(run: Run, marks: Sequence[RunMark]) -> Iterator[RunEventRow]:
         session_id = sessions.get(id, run.conversation.id)
         yield RunEventRow("!", mark.text, session_id, id, times.get(id))
     for part in run.stretches:
-        words = _("part: {facts}", facts=joined(part.model, cache_share(part)))
+        words = _("part: {facts}", facts=formats.joined(part.model, cache_share(part)))
         id = part.first_message_id
         yield RunEventRow("│", words, part.session_id, id, times.get(id), part.cost_usd)
     for subagent in run.subagents:
         begin, end = subagent.root.started_at, ended_at(subagent)
         took = formats.duration(end - begin) if begin is not None and end is not None else ""
-        words = _("subagent: {facts}", facts=joined(took, formats.name(subagent)))
+        words = _("subagent: {facts}", facts=formats.joined(took, formats.name(subagent)))
         yield RunEventRow("█", words, subagent.id, None, begin, subagent.cost_usd)
 
 
