@@ -40,9 +40,6 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups"
     )
     parser.add_argument(
-        "--examples", type=int, default=20_000, metavar="N", help="fuzz each part with so many"
-    )
-    parser.add_argument(
         "--store", metavar="FILE", help="browse without end on a copy of this store"
     )
     parser.add_argument("--only", choices=sorted(PARTS), action="append", help="prove only this")
@@ -79,7 +76,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "HERMES_BROWSE_PROOF_MINUTES": str(given.minutes),
                 "HERMES_BROWSE_PROOF_OPENS": str(given.opens),
                 "HERMES_BROWSE_PROOF_ROUNDS": str(given.rounds),
-                "HERMES_BROWSE_PROOF_EXAMPLES": str(given.examples),
                 "HERMES_BROWSE_PROOF_STORE": given.store or "",
             }
             code = subprocess.run(
@@ -89,8 +85,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             options = f"--only {name}"
             if name == "endurance":
                 options += f" --minutes {given.minutes}" + (" --store FILE" if given.store else "")
-            if name == "fuzzing":
-                options += f" --examples {given.examples}"
             if name == "harmless":
                 options += f" --minutes {given.minutes} --rounds {given.rounds}"
             if name == "opens":
