@@ -34,7 +34,7 @@ def test_a_machine_that_is_down(links, server):
     assert error.code == "host-down" and "Connection refused" in str(error)
     server.start()
     assert failure(one) is error  # at once, without an attempt
-    assert server.connections == 0
+    assert server.proxy.connections == 0
     assert one.reconnect().path.endswith("state.db")
 
 
@@ -116,8 +116,8 @@ def test_a_server_that_hangs_up_at_once(server):
 def test_a_machine_that_hangs(links, server, monkeypatch, before):
     """Everybody who waits learns it at the time limit, and ssh does not stay."""
     monkeypatch.setattr(link, "CONNECT_SECONDS", 1.0)
-    server.frozen = before == "the login"
-    host = server.host if server.frozen else server.host._replace(command="sleep 100 #")
+    server.proxy.frozen = before == "the login"
+    host = server.host if server.proxy.frozen else server.host._replace(command="sleep 100 #")
     one = links.of(host)
     errors = []
     asking = [threading.Thread(target=lambda: errors.append(failure(one).code)) for _ in range(3)]
@@ -137,11 +137,11 @@ def test_a_machine_that_falls_silent(links, server, monkeypatch):
     """An answer does not come: the connection is given up, and the next one works."""
     one = links.of(server.host)
     one.open()
-    server.frozen = True
+    server.proxy.frozen = True
     with pytest.raises(HostError) as caught:
         list(one.send({"lease": 1, "ask": "state"}).lines(0.3))
     assert caught.value.code == "host-silent"
-    server.frozen = False
+    server.proxy.frozen = False
     assert one.reconnect() and asked(one)
 
 
@@ -410,7 +410,7 @@ def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
     deleted = open_store(store).delete([session])
     assert not _exists(hermes_home, session)
     assert session in deleted.bundle.sessions and deleted.bundle.name
-    assert server.connections == 2
+    assert server.proxy.connections == 2
     open_store(store).restore(deleted.bundle.name)
     assert _exists(hermes_home, session)
 
