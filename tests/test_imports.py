@@ -204,15 +204,6 @@ def modules_after(code):
     return {each if each.startswith("hermes_browse.") else each.split(".")[0] for each in names}
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--version"], ["--help"], ["--demo", "list"], ["--demo", "search", "boat"]]
-)
-def test_commands_load_no_textual(arguments):
-    """Scripts do not pay for a screen they never see; in a pipe not even for Rich."""
-    loaded = modules_after(f"from hermes_browse.tui.cli import main\nmain({arguments!r})")
-    assert not loaded & {"textual", "rich", "platformdirs", "markdown_it", "pygments"}
-
-
 def test_the_store_loads_nothing_else():
     """Importing the reading half brings the standard library only."""
     before = modules_after("import sqlite3")
