@@ -36,19 +36,6 @@ TRACE = (
     "open,openat,openat2,creat,unlink,unlinkat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,"
     "truncate,ftruncate,fallocate,write,pwrite64,writev,pwritev,pwritev2,sendfile,copy_file_range,mmap,fcntl"
 )
-AUDITED = """
-import os, sys
-from hermes_browse.tui.cli import main
-store, log = sys.argv[2], os.open(os.environ["HERMES_BROWSE_AUDIT"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-def hear(event, arguments):
-    named = [each for each in arguments if isinstance(each, (str, bytes, os.PathLike))]
-    if any(store in os.fsdecode(each) for each in named):
-        os.write(log, f"{event} {arguments[0]}\\n".encode())
-sys.addaudithook(hear)
-raise SystemExit(main(sys.argv[1:]))
-"""
-"""The browser, which notes what Python itself opens, removes or connects to that bears the name of
-the store."""
 
 
 def _judge(log, store, tell):
@@ -144,25 +131,6 @@ def test_the_kernel_sees_no_write_of_the_browser(strace, tmp_path, tell, journal
         browser.finish("q")
     assert browser.is_restored
     _judge(tmp_path / "trace", store, tell)
-
-
-def test_only_sqlite_opens_the_store(tmp_path, tell):
-    """Without strace too: Python itself never opens the file or its log, only SQLite does, with
-    `mode=ro`."""
-    folder = tmp_path / "root"
-    folder.mkdir()
-    store, log = big_store(folder / "state.db", 120, 4000), tmp_path / "audit"
-    browser = Driven(store, code=AUDITED, HERMES_BROWSE_AUDIT=str(log))
-    browser.opened()
-    tell(
-        "steps of a browser that is audited",
-        browser.walk(1.0 if IS_LONG else 0.35, READING if IS_LONG else FEW),
-    )
-    browser.finish("q")
-    heard = log.read_text().splitlines()
-    assert heard
-    assert [each for each in heard if each != f"sqlite3.connect {store.as_uri()}?mode=ro"] == []
-    tell("connections by SQLite, all mode=ro, 0 opens by anything else", len(heard))
 
 
 def test_without_any_network(tmp_path, tell):
