@@ -178,7 +178,6 @@ def _contexts(path):
     """The contexts of the long conversation."""
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0")
-        assert conversation is not None
         return Contexts(read_history(reader, conversation.segments), conversation.segments)
 
 

@@ -62,7 +62,6 @@ def _expected(version):
 
 
 def _ids(entries):
-    assert isinstance(entries, list)
     return {int(entry["id"]) if isinstance(entry, dict) else int(entry) for entry in entries}
 
 
