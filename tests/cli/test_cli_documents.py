@@ -191,27 +191,13 @@ def test_resume_document(which, tmp_path):
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
 
 
-@pytest.mark.slow
 def test_the_demo():
-    """`--demo` speaks the same documents, has profiles of its own, and cannot be resumed."""
-    listed = ask("--demo list")
-    contract.holds(listed, contract.LIST)
-    assert listed["store"]["profile"] == "default"
-    shown = ask("--demo show", "Fix auth bug")
-    contract.holds(shown, contract.SHOW)
-    assert len(shown["conversation"]["segments"]) == 3
-    contract.holds(ask("--demo lineage", "Fix auth bug"), contract.LINEAGE)
-    contract.holds(ask("--demo compactions", "Slow ferry search"), contract.COMPACTIONS)
-    contract.holds(ask("--demo context", "Slow ferry search"), contract.KNOWN)
-    contract.holds(ask("--demo search auth"), contract.SEARCH)
-    contract.holds(ask("--demo doctor"), contract.DOCTOR)
+    """It has profiles of its own, which go with the command, and cannot be resumed."""
     ended = call("--demo resume --last --print --json")
     assert (ended.code, ended.out) == (5, "")
     profiles = ask("--demo profiles")["profiles"]
-    assert [each["name"] for each in profiles] == ["default", "harbour"] and all(
-        each["sessions"] for each in profiles
-    )
-    assert not any(Path(each["path"]).exists() for each in profiles), "they go with the command"
+    assert [each["name"] for each in profiles] == ["default", "harbour"]
+    assert not any(Path(each["path"]).exists() for each in profiles)
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ def _wait(work: Coroutine[Any, Any, _T]) -> _T:
 
 @functools.cache
 def _key(name: str) -> asyncssh.SSHKey:
-    """A key of this run: `host`, `other host` or `user`."""
+    """A key of this run: `host` or `user`."""
     return asyncssh.generate_private_key("ssh-ed25519", name)
 
 
@@ -118,7 +118,6 @@ class ThrowAwayServer:
         """Variables of programs, beside those of this process."""
         self.host = Host(name, f"-F {shlex.quote(str(folder / 'config'))} {name}")
         """How to reach it."""
-        self._key = _key("host")
         self._listeners: list[asyncssh.SSHAcceptor | asyncio.Server] = []
 
     def __enter__(self) -> Self:
@@ -163,12 +162,6 @@ class ThrowAwayServer:
         accepted."""
         _wait(self.proxy.cut())
 
-    def change_key(self) -> None:
-        """Have another key than the client knows."""
-        self.stop()
-        self._key = _key("other host")
-        self.start()
-
     def alive(self) -> list[int]:
         """Return the processes whose groups have not ended."""
         # A dead one stays in its group where the first process of the system does not wait for
@@ -186,7 +179,7 @@ class ThrowAwayServer:
             "127.0.0.1",
             0,
             server_factory=lambda: _Login(self),
-            server_host_keys=[self._key],
+            server_host_keys=[_key("host")],
             process_factory=self._run,
             encoding=None,
             line_editor=False,

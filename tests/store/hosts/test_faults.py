@@ -20,7 +20,7 @@ from hermes_browse.store.hosts import link, running
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
-from hermes_browse.store.hosts.link import Hello, Link
+from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import Lease
 
 # Not reached
@@ -49,36 +49,6 @@ def test_it_connects_again_after_a_while(links, server, monkeypatch):
     assert failure(one).code == "host-down"
     server.start()
     assert asked(one)
-
-
-def test_a_name_that_nobody_has(links):
-    """And what to correct."""
-    error = failure(links.of(Host("vps", "-F none nobody.invalid")))
-    assert (
-        error.code == "host-unknown"
-        and "nobody.invalid" in str(error)
-        and "configuration" in error.remedy
-    )
-
-
-def test_a_changed_key(links, server):
-    """Nothing is sent to a machine that has another key."""
-    server.change_key()
-    error = failure(links.of(server.host))
-    assert error.code == "host-key" and f"ssh {server.host.ssh}" in error.remedy
-    assert server.commands == []
-
-
-@pytest.mark.slow
-def test_a_machine_that_was_never_met(links, server):
-    """Its key is not accepted by itself; the remedy says how a person does that."""
-    (server.folder / "known").write_text("")
-    error = failure(links.of(server.host))
-    assert (
-        error.code == "host-key"
-        and "not known here yet" in str(error)
-        and f"ssh {server.host.ssh}" in error.remedy
-    )
 
 
 def test_a_login_that_is_refused(links, server):
@@ -308,31 +278,6 @@ def test_words_of_shells_about_a_program(code, said, broken):
     error = explain(Host("vps", "vps"), code, f"Welcome\n{said}\n", has_greeted=False)
     assert error.code == "host-program" and ("cannot be run" in error.sentence) is broken
     assert (said in error.sentence) is broken
-
-
-def test_no_hermes_browse_there(links, server):
-    """It names the program that was looked for."""
-    error = failure(links.of(server.host._replace(command="no-such-browse")))
-    assert (
-        error.code == "host-program"
-        and "no-such-browse" in str(error)
-        and "`command`" in error.remedy
-    )
-
-
-def test_a_hermes_browse_that_knows_no_serve(links, server):
-    """It is told from other failures by its exit code."""
-    error = failure(
-        links.of(server.host._replace(command="echo 'invalid choice: serve' >&2; exit 2 #"))
-    )
-    assert error.code == "host-version" and "invalid choice: serve" in str(error)
-
-
-@pytest.mark.slow
-def test_a_newer_hermes_browse(links, server):
-    """What it says beyond what is known here does no harm."""
-    one = links.of(server.host._replace(command=HELLO + "cat >/dev/null #"))
-    assert one.open() == Hello("9.9", "/s", "", PROTOCOL)
 
 
 def test_a_hermes_browse_with_other_calls(links, server):

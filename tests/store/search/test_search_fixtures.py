@@ -113,14 +113,6 @@ def test_what_hermes_drops_is_found_where_it_stands(query, store):
     assert found(store, query) == sorted(expected, reverse=True)
 
 
-def test_order_is_newest_first_or_oldest_first(store):
-    newest = found(store, "docker")
-    assert len(newest) > 2
-    assert newest == sorted(newest, reverse=True)
-    assert found(store, "docker", sort="oldest") == newest[::-1]
-    assert sorted(found(store, "docker", sort="relevance")) == newest[::-1]
-
-
 def test_relevance_is_that_of_fts5(store):
     connection = sqlite3.connect(store)
     sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rank, rowid DESC"
