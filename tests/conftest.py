@@ -125,13 +125,12 @@ def hermes_home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ssh_server(tmp_path: Path) -> Iterator[Callable[..., ThrowAwayServer]]:
-    """Starts SSH servers (tests/helpers/server.py), as `ssh_server(home, "vps", latency=0.05)`, and
-    stops them."""
+    """Starts SSH servers (tests/helpers/server.py), as `ssh_server(home, "vps")`, and stops them."""
     if shutil.which("ssh") is None:
         pytest.skip("needs the ssh client of OpenSSH")
     from server import ThrowAwayServer  # a third of a second that other tests need not spend
 
     with contextlib.ExitStack() as stack:
-        yield lambda home, name="vps", **settings: stack.enter_context(
-            ThrowAwayServer(tmp_path / f"ssh-{name}", home, name, **settings)
+        yield lambda home, name="vps": stack.enter_context(
+            ThrowAwayServer(tmp_path / f"ssh-{name}", home, name)
         )

@@ -2,13 +2,11 @@
 back."""
 
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 
 import pytest
 from builders import HOSTILE_IDS, T0, hostile_store, make_store
-from commandline import ask, call, copy_store, spawn
+from commandline import ask, call, copy_store
 from trashing import as_before
 
 CHAIN = ["20260101_090000_aaa001", "20260101_100000_aaa002", "20260103_090000_aaa003"]
@@ -149,24 +147,3 @@ def test_hostile_ids(tmp_path, session):
     assert call("rename --json --", session, "--help").document["title"] == "--help"
     ended = call("rename -- control Calm")
     assert ended.code == 0 and "\x1b" not in ended.out + ended.err
-
-
-def test_the_sample_store():
-    """It is written to as well, and gone afterwards."""
-    listed = spawn("--demo", "list", "--json").document["conversations"]
-    chosen = next(each for each in listed if not each["archived"])["id"]
-    ended = spawn("--demo", "archive", chosen, "--json")
-    assert ended.code in (0, 4), ended.err  # its ids follow the clock: the hour may have turned
-    assert ended.code == 4 or ended.document["archived"] == [chosen]
-
-
-def test_without_textual(path):
-    """As all commands; in a pipe without Rich, too."""
-    program = (
-        "import sys\nfrom hermes_browse.tui.cli import main\nassert main(sys.argv[1:]) == 0\n"
-        "assert not {'textual', 'rich'} & {name.split('.')[0] for name in sys.modules}"
-    )
-    for line in (["archive", CHAIN[0]], ["rename", CHAIN[0], "Ferry", "--json"]):
-        command = [sys.executable, "-c", program, *line]
-        ended = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, ended.stderr

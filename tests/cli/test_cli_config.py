@@ -1,6 +1,5 @@
 """`config`: a sample that overwrites nothing, the path, and what holds."""
 
-import pytest
 from commandline import ask, call
 from user_config import write_config
 
@@ -46,26 +45,6 @@ def test_show():
     people = call("config")
     assert people.code == 0 and 'theme = "nord"' in people.out and 'help = ["f1"]' in people.out
     assert f"{config_path()}, line 2: there is no option “muose”" in people.err
-
-
-@pytest.mark.slow
-def test_keys_of_cards():
-    """In the sample and among what holds, as they are set; what cannot be is told."""
-    text = sample()
-    assert (
-        '# details-copy = ["c", "y"]  # copy\n' in text
-        and '# exporting-format-before = "up"' in text
-    )
-    write_config('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
-    document = ask("config show")
-    assert document["keys"]["details-copy"] == ["x"] and document["keys"]["details-back"] == [
-        "escape",
-        "q",
-        "i",
-    ]
-    assert document["keys"]["raw-back"] == ["escape", "ampersand"], "the key was taken from it"
-    assert [each["line"] for each in document["problems"]] == [3]
-    assert 'preflight-resume = ["y"]' in call("config").out
 
 
 def test_show_of_hosts():

@@ -102,10 +102,3 @@ def test_an_unexpected_failure_of_a_command(tmp_path, monkeypatch):
     ended = call("--home", str(tmp_path), "stats")
     assert ended.code == 1 and "Traceback" not in ended.err and "what was said" not in ended.err
     assert f"(KeyError). Details: {log_path()}" in ended.err and "what was said" not in written()
-
-
-def test_every_command_takes_it():
-    """Before it or behind it."""
-    assert "--debug" in call("--help").out and "--debug" in call("list --help").out
-    assert call("--debug --version").code == 0
-    assert call("--demo doctor --debug").code == 0

@@ -69,16 +69,6 @@ def test_views_share_out_the_conversations(which):
     assert views["all"]["hidden"] == {"automation": 0, "archived": 0, "other": 0}
 
 
-def test_conversations_cover_every_session_once(which):
-    """Segments are disjoint, whole, root first and tip last."""
-    document = ask("list --view all --limit 0")
-    segments = [each for one in document["conversations"] for each in one["segments"]]
-    assert len(segments) == len(set(segments)) == document["store"]["sessions"]
-    for one in document["conversations"]:
-        assert one["segments"][0] == one["root_id"] and one["segments"][-1] == one["id"]
-    assert any(len(one["segments"]) > 1 for one in document["conversations"])
-
-
 def test_show_and_lineage_of_every_conversation(which):
     """Each is shown in reading order, as long as the list says; its family tells the same story."""
     for one in everything():
@@ -201,27 +191,13 @@ def test_resume_document(which, tmp_path):
     assert document["env"] == {"HERMES_HOME": str(tmp_path / "root")}
 
 
-@pytest.mark.slow
 def test_the_demo():
-    """`--demo` speaks the same documents, has profiles of its own, and cannot be resumed."""
-    listed = ask("--demo list")
-    contract.holds(listed, contract.LIST)
-    assert listed["store"]["profile"] == "default"
-    shown = ask("--demo show", "Fix auth bug")
-    contract.holds(shown, contract.SHOW)
-    assert len(shown["conversation"]["segments"]) == 3
-    contract.holds(ask("--demo lineage", "Fix auth bug"), contract.LINEAGE)
-    contract.holds(ask("--demo compactions", "Slow ferry search"), contract.COMPACTIONS)
-    contract.holds(ask("--demo context", "Slow ferry search"), contract.KNOWN)
-    contract.holds(ask("--demo search auth"), contract.SEARCH)
-    contract.holds(ask("--demo doctor"), contract.DOCTOR)
+    """It has profiles of its own, which go with the command, and cannot be resumed."""
     ended = call("--demo resume --last --print --json")
     assert (ended.code, ended.out) == (5, "")
     profiles = ask("--demo profiles")["profiles"]
-    assert [each["name"] for each in profiles] == ["default", "harbour"] and all(
-        each["sessions"] for each in profiles
-    )
-    assert not any(Path(each["path"]).exists() for each in profiles), "they go with the command"
+    assert [each["name"] for each in profiles] == ["default", "harbour"]
+    assert not any(Path(each["path"]).exists() for each in profiles)
 
 
 @pytest.mark.slow

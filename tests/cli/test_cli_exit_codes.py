@@ -64,6 +64,8 @@ def refused(ended, code, *words):
         ("prune --older-than 3m", "3m could be minutes or months: write 3min or 3mo"),
         ("search after:3m", "after: 3m could be minutes or months: write 3min or 3mo"),
         ("prune --older-than 99999999999w", "is no age"),
+        ("prune --archive --delete", "--delete"),
+        ("prune --source", "--source"),
         ("prune --min-messages few", "whole number"),
         ("prune --max-messages -1", "whole number"),
         ("prune --min-size big", "wants a size"),

@@ -46,6 +46,8 @@ def test_no_command_imports_textual(tmp_path, options):
         "resume Rewound --print",
         "profiles",
         "doctor",
+        "archive Rewound",
+        "unarchive Rewound",
     ]
     do_without(_SLOW, [f"--home {tmp_path} {each} {options}" for each in commands])
 

@@ -158,25 +158,3 @@ def test_a_number_or_a_date_that_is_none_is_a_mistake(home, query, said):
 def test_whatever_else_is_wrong_with_a_query_is_noted(home):
     ended = call("search", "heron is:nothing")
     assert ended.code == 0 and "is: knows" in ended.err
-
-
-def test_messages_that_were_taken_back_are_found_and_left_out(tmp_path):
-    builder = StoreBuilder(tmp_path / "state.db")
-    builder.session("chat")
-    builder.message("chat", "user", "a narwhal", timestamp=T0)
-    builder.message("chat", "user", "a narwhal, taken back", timestamp=T0 + 1, active=0)
-    builder.write()
-
-    def states(query):
-        return [hit["state"] for hit in ask("--home", str(tmp_path), "search", query)["hits"]]
-
-    assert states("narwhal") == ["rewound", "live"]
-    assert states("narwhal is:rewound") == ["rewound"]
-    assert states("narwhal -is:rewound") == ["live"]
-
-
-def test_relevance_without_a_limit_gives_all(home, monkeypatch):
-    monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 10)
-    document = ask("search heron --sort relevance --limit 0")
-    assert document["total"] == len(document["hits"]) == 40 and document["complete"] is True
-    assert document["notes"] == []

@@ -94,12 +94,6 @@ def test_a_period_has_the_same_keys(tmp_path, by):
             assert sum(line[name] for line in whole["by"]) >= whole["total"][name]
 
 
-def test_a_key_nobody_knows(tmp_path):
-    """Usage."""
-    copy_store("state-v31", tmp_path)
-    assert call("--home", str(tmp_path), "stats", "--by", "moon").code == 2
-
-
 GROUPED = SUMS | {
     "bytes": of(type(None)),
     "cost_unknown_sessions": COUNT,

@@ -119,16 +119,6 @@ def test_standard_error_closed(root):
     assert in_shell(root, "H <&-").code == 2
 
 
-@pytest.mark.parametrize("command", ["list", "search", "show", "lineage", "profiles", "doctor"])
-def test_one_document_on_standard_output(root, command):
-    """One line, one document, the last line ended; sentences beside it are on standard error."""
-    argument = {"search": ["walrus"], "show": ["Rewound"], "lineage": ["Rewound"]}.get(command, [])
-    ended = spawn("--home", str(root), command, *argument, "--json")
-    assert ended.code == 0
-    assert ended.out.count("\n") == 1 and ended.out.endswith("}\n")
-    assert type(ended.document) is dict
-
-
 @pytest.mark.slow
 def test_a_locale_without_utf8(tmp_path):
     """JSON is UTF-8 whatever the locale; for people what cannot be written is a question mark;

@@ -1,9 +1,8 @@
 """Throw-away SSH servers on the loopback, for the real `ssh` client, with faults to switch on.
 
 All servers of a process share one thread and one loop (asyncssh). Each listens through a small
-proxy, which counts connections, delays both directions, and can stand still. What a client asks for
-is run as sshd does: by `sh -c`, in a session of its own, with this environment's programs first on
-the path.
+proxy, which counts connections, cuts them, and can stand still. What a client asks for is run as
+sshd does: by `sh -c`, in a session of its own, with this environment's programs first on the path.
 """
 
 from __future__ import annotations
@@ -31,8 +30,6 @@ from hermes_browse.store.hosts.host import Host
 
 _T = TypeVar("_T")
 _CHUNK = 65_536
-_WINDOW = 1 << 20
-"""Bytes that the proxy holds in one direction while it delays them."""
 
 
 @functools.cache
@@ -49,8 +46,47 @@ def _wait(work: Coroutine[Any, Any, _T]) -> _T:
 
 @functools.cache
 def _key(name: str) -> asyncssh.SSHKey:
-    """A key of this run: `host`, `other host` or `user`."""
+    """A key of this run: `host` or `user`."""
     return asyncssh.generate_private_key("ssh-ed25519", name)
+
+
+class _Proxy:
+    """What stands between the clients and a server."""
+
+    def __init__(self) -> None:
+        self.connections = 0
+        """TCP connections since the beginning."""
+        self.frozen = False
+        """Whether nothing gets through, in either direction; new connections are accepted."""
+        self._open: set[asyncio.WriteTransport] = set()
+
+    async def listen(self, port: int, inside: int) -> asyncio.Server:
+        """Pass on what comes to a port, a free one for 0, to another one."""
+
+        async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self.connections += 1
+            with contextlib.suppress(OSError), contextlib.ExitStack() as ends:  # it may be cut
+                ends.callback(writer.transport.abort)
+                answers, inner = await asyncio.open_connection("127.0.0.1", inside)
+                ends.callback(inner.transport.abort)
+                self._open |= {writer.transport, inner.transport}
+                await asyncio.gather(self._carry(reader, inner), self._carry(answers, writer))
+
+        return await asyncio.start_server(pass_on, "127.0.0.1", port)
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while chunk := await reader.read(_CHUNK):
+            while self.frozen and not writer.transport.is_closing():
+                await asyncio.sleep(0.02)
+            writer.write(chunk)
+            await writer.drain()
+        writer.write_eof()
+
+    async def cut(self) -> None:
+        """Cut all connections."""
+        for each in self._open:
+            each.abort()
+        await asyncio.sleep(0)
 
 
 class ThrowAwayServer:
@@ -60,22 +96,16 @@ class ThrowAwayServer:
         folder: For its files: the client's configuration and key, and the home directory there.
         home: `HERMES_HOME` there.
         name: The host's name in the client's configuration.
-        latency: Seconds that every byte takes in each direction.
     """
 
-    def __init__(
-        self, folder: Path, home: Path, name: str = "vps", *, latency: float = 0.0
-    ) -> None:
-        self.folder, self.home, self.latency = folder, home, latency
+    def __init__(self, folder: Path, home: Path, name: str = "vps") -> None:
+        self.folder, self.home = folder, home
         self.port = 0
-        self.connections = 0
-        """TCP connections since the beginning."""
+        self.proxy = _Proxy()
         self.commands: list[str] = []
         """The command lines that were run."""
         self.processes: list[int] = []
         """The processes that were started, each the leader of its group."""
-        self.frozen = False
-        """Whether nothing gets through, in either direction; new connections are accepted."""
         self.refuses = False
         """Whether the user's key is not accepted."""
         self.takes_keys, self.takes_passwords = True, False
@@ -88,10 +118,7 @@ class ThrowAwayServer:
         """Variables of programs, beside those of this process."""
         self.host = Host(name, f"-F {shlex.quote(str(folder / 'config'))} {name}")
         """How to reach it."""
-        self._key = _key("host")
         self._listeners: list[asyncssh.SSHAcceptor | asyncio.Server] = []
-        self._open: set[asyncio.BaseTransport] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -133,13 +160,7 @@ class ThrowAwayServer:
     def cut(self) -> None:
         """Cut all connections; programs see the end of their input, and new connections are
         accepted."""
-        _wait(self._cut())
-
-    def change_key(self) -> None:
-        """Have another key than the client knows."""
-        self.stop()
-        self._key = _key("other host")
-        self.start()
+        _wait(self.proxy.cut())
 
     def alive(self) -> list[int]:
         """Return the processes whose groups have not ended."""
@@ -158,95 +179,28 @@ class ThrowAwayServer:
             "127.0.0.1",
             0,
             server_factory=lambda: _Login(self),
-            server_host_keys=[self._key],
+            server_host_keys=[_key("host")],
             process_factory=self._run,
             encoding=None,
             line_editor=False,
         )
-        outside = await asyncio.start_server(
-            functools.partial(self._pass_on, inside.get_port()),
-            "127.0.0.1",
-            self.port,
-            limit=_CHUNK,
-        )
+        outside = await self.proxy.listen(self.port, inside.get_port())
         self._listeners = [inside, outside]
         self.port = outside.sockets[0].getsockname()[1]
 
     async def _stop(self) -> None:
         for listener in self._listeners:
             listener.close()
-        await self._cut()
+        await self.proxy.cut()
         for pid in self.processes:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=5)
         self._listeners = []
-
-    async def _cut(self) -> None:
-        for transport in self._open:
-            assert isinstance(transport, asyncio.WriteTransport)
-            transport.abort()
-        await asyncio.sleep(0)
-
-    # The proxy
-
-    async def _pass_on(
-        self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.connections += 1
-        self._note_task()
-        self._open.add(writer.transport)
-        inner: asyncio.StreamWriter | None = None
-        try:
-            answers, inner = await asyncio.open_connection("127.0.0.1", port, limit=_CHUNK)
-            self._open.add(inner.transport)
-            await asyncio.gather(self._carry(reader, inner), self._carry(answers, writer))
-        except OSError:
-            pass  # cut
-        finally:
-            for each in (writer, inner):
-                if each is not None:
-                    each.transport.abort()
-                    self._open.discard(each.transport)
-
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry bytes from one end to the other, each after the latency."""
-        clock = asyncio.get_running_loop().time
-        waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(_WINDOW // _CHUNK)
-
-        async def take() -> None:
-            while True:
-                chunk = await reader.read(_CHUNK)
-                await waiting.put((clock() + self.latency, chunk))
-                if not chunk:
-                    return
-
-        async def give() -> None:
-            while True:
-                due, chunk = await waiting.get()
-                await asyncio.sleep(max(0.0, due - clock()))
-                while self.frozen and not writer.transport.is_closing():
-                    await asyncio.sleep(0.02)
-                if not chunk:
-                    break
-                writer.write(chunk)
-                await writer.drain()
-            writer.write_eof()
-
-        await asyncio.gather(take(), give())
 
     # What is run
 
-    def _note_task(self) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     async def _run(self, client: asyncssh.SSHServerProcess[bytes]) -> None:
         """Run a command line as sshd does; exit codes and the death by a signal are passed on."""
-        self._note_task()
         self.commands.append(client.command or "")
         with contextlib.suppress(OSError, asyncssh.Error):  # the connection was lost
             code = await (
@@ -321,8 +275,8 @@ class ThrowAwayServer:
             if self.cut_at and self.cut_at in chunk:
                 target.write(chunk[: chunk.index(self.cut_at) + len(self.cut_at) // 2])
                 self.cut_at = b""
-                await asyncio.sleep(0.05 + 2 * self.latency)
-                await self._cut()
+                await asyncio.sleep(0.05)
+                await self.proxy.cut()
             target.write(chunk)
             await target.drain()
 

@@ -21,6 +21,9 @@ PARTS = {
     path.stem.removeprefix("test_proof_"): path for path in sorted(_HERE.glob("test_proof_*.py"))
 }
 
+_SETTINGS = {"endurance": ("minutes",), "harmless": ("minutes", "rounds"), "opens": ("opens",)}
+"""By part: the options that say how much is done."""
+
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
@@ -38,9 +41,6 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups"
-    )
-    parser.add_argument(
-        "--examples", type=int, default=20_000, metavar="N", help="fuzz each part with so many"
     )
     parser.add_argument(
         "--store", metavar="FILE", help="browse without end on a copy of this store"
@@ -67,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 when everything held.
     """
     given = _arguments(argv)
+    settings = {"minutes": given.minutes, "opens": given.opens, "rounds": given.rounds}
     found: dict[str, str] = {}
     failed = False
     for name in given.only or PARTS:
@@ -76,31 +77,24 @@ def main(argv: Sequence[str] | None = None) -> int:
                 **os.environ,
                 "HERMES_BROWSE_PROOF": "long",
                 "HERMES_BROWSE_PROOF_REPORT": str(report),
-                "HERMES_BROWSE_PROOF_MINUTES": str(given.minutes),
-                "HERMES_BROWSE_PROOF_OPENS": str(given.opens),
-                "HERMES_BROWSE_PROOF_ROUNDS": str(given.rounds),
-                "HERMES_BROWSE_PROOF_EXAMPLES": str(given.examples),
                 "HERMES_BROWSE_PROOF_STORE": given.store or "",
             }
+            for setting, value in settings.items():
+                env[f"HERMES_BROWSE_PROOF_{setting.upper()}"] = str(value)
             code = subprocess.run(
                 [sys.executable, "-m", "pytest", "-p", "no:xdist", "-m", "", str(PARTS[name])],
                 env=env,
             ).returncode
-            options = f"--only {name}"
-            if name == "endurance":
-                options += f" --minutes {given.minutes}" + (" --store FILE" if given.store else "")
-            if name == "fuzzing":
-                options += f" --examples {given.examples}"
-            if name == "harmless":
-                options += f" --minutes {given.minutes} --rounds {given.rounds}"
-            if name == "opens":
-                options += f" --opens {given.opens}"
+            words = [f"--only {name}"]
+            words += [f"--{setting} {settings[setting]}" for setting in _SETTINGS.get(name, ())]
+            if given.store and name == "endurance":
+                words.append("--store FILE")
             if code:
                 failed = True
                 print(f"{name}: does not hold", file=sys.stderr)
                 continue  # figures of what does not hold are none
             for idea, told in json.loads(report.read_text(encoding="utf-8")).items():
-                found[idea] = line(idea, told, f'make proof ARGS="{options}"')
+                found[idea] = line(idea, told, f'make proof ARGS="{" ".join(words)}"')
     lines: dict[str, str] = {}
     if given.output.exists():  # read only now: another run may have told of other parts meanwhile
         lines = {

@@ -19,7 +19,7 @@ from commandline import PROGRAM, copy_store, path_with
 from counts import IS_LONG
 from driver import ESCAPE, LEFT, NO_QUERY, Driven, Step
 from platforms import posix_only
-from poisoned import ATTACK, acting, poison
+from poisoned import ATTACK, poison
 
 IDEA = "hostile text"
 pytestmark = posix_only
@@ -163,33 +163,3 @@ def test_no_text_acts_on_the_terminal(tmp_path, tell, store):
         < 200
     )
     tell("bytes written to a terminal, 0 sequences not ours", len(browser.raw))
-
-
-@pytest.mark.parametrize("store", ["state-v22", pytest.param("state-v31", marks=pytest.mark.long)])
-def test_no_text_acts_through_standard_output(tmp_path, tell, store):
-    """Every command that reads, into a pipe."""
-    root = _root(tmp_path / "root", store, FLOOD)
-    rows = _document(root, "list", "--view", "all", "--limit", "0")["conversations"]
-    target = [
-        "--",
-        rows[-1]["id"].partition("\x1b")[0],
-    ]  # a unique beginning: no argument holds all of it
-    commands = [
-        ["list", "--view", "all", "--limit", "0"], ["search", "owned", "--context", "1"], ["stats", "--by", "model"],
-        ["stats", "--by", "source"], ["stats", "--by", "tool"], ["trash", "list"], ["profiles"], ["doctor"],
-        ["prune", "--older-than", "1d"], ["show", *target], ["lineage", *target], ["resume", "--print", *target],
-    ]  # fmt: skip
-    for command in commands:
-        done = subprocess.run([*PROGRAM, "--home", str(root), *command], capture_output=True)
-        assert done.returncode in (0, 4, 5), (command, done.stderr)
-        for text in (done.stdout.decode("utf-8"), done.stderr.decode("utf-8")):
-            assert not acting(text.replace("\u200d", ""), allowed="\n\t"), command
-        tell("commands into a pipe, 0 controls")
-
-
-def _document(root, *command):
-    done = subprocess.run(
-        [*PROGRAM, "--home", str(root), *command, "--json"], capture_output=True, check=True
-    )
-    document = json.loads(done.stdout)
-    return document

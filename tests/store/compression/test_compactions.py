@@ -31,7 +31,6 @@ CHAIN = [
 def _history(path, session_id):
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, [session_id], 2e9).of_session(session_id)
-        assert conversation is not None
         return read_history(reader, conversation.segments)
 
 

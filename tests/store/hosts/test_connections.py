@@ -105,7 +105,6 @@ def test_both_ends_end_with_ours(server, number):
     code = ASKING + "one.open()\nprint(one.connection.ssh.pid, flush=True)\nsys.stdin.read()"
     command = [sys.executable, "-c", code, *server.host]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
-        assert ours.stdout is not None
         ssh = int(ours.stdout.readline())
         assert len(server.alive()) == 1
         ours.send_signal(number)

@@ -20,7 +20,7 @@ from hermes_browse.store.hosts import link, running
 from hermes_browse.store.hosts.codec import PROTOCOL
 from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
-from hermes_browse.store.hosts.link import Hello, Link
+from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.remote import Lease
 
 # Not reached
@@ -34,7 +34,7 @@ def test_a_machine_that_is_down(links, server):
     assert error.code == "host-down" and "Connection refused" in str(error)
     server.start()
     assert failure(one) is error  # at once, without an attempt
-    assert server.connections == 0
+    assert server.proxy.connections == 0
     assert one.reconnect().path.endswith("state.db")
 
 
@@ -49,36 +49,6 @@ def test_it_connects_again_after_a_while(links, server, monkeypatch):
     assert failure(one).code == "host-down"
     server.start()
     assert asked(one)
-
-
-def test_a_name_that_nobody_has(links):
-    """And what to correct."""
-    error = failure(links.of(Host("vps", "-F none nobody.invalid")))
-    assert (
-        error.code == "host-unknown"
-        and "nobody.invalid" in str(error)
-        and "configuration" in error.remedy
-    )
-
-
-def test_a_changed_key(links, server):
-    """Nothing is sent to a machine that has another key."""
-    server.change_key()
-    error = failure(links.of(server.host))
-    assert error.code == "host-key" and f"ssh {server.host.ssh}" in error.remedy
-    assert server.commands == []
-
-
-@pytest.mark.slow
-def test_a_machine_that_was_never_met(links, server):
-    """Its key is not accepted by itself; the remedy says how a person does that."""
-    (server.folder / "known").write_text("")
-    error = failure(links.of(server.host))
-    assert (
-        error.code == "host-key"
-        and "not known here yet" in str(error)
-        and f"ssh {server.host.ssh}" in error.remedy
-    )
 
 
 def test_a_login_that_is_refused(links, server):
@@ -116,8 +86,8 @@ def test_a_server_that_hangs_up_at_once(server):
 def test_a_machine_that_hangs(links, server, monkeypatch, before):
     """Everybody who waits learns it at the time limit, and ssh does not stay."""
     monkeypatch.setattr(link, "CONNECT_SECONDS", 1.0)
-    server.frozen = before == "the login"
-    host = server.host if server.frozen else server.host._replace(command="sleep 100 #")
+    server.proxy.frozen = before == "the login"
+    host = server.host if server.proxy.frozen else server.host._replace(command="sleep 100 #")
     one = links.of(host)
     errors = []
     asking = [threading.Thread(target=lambda: errors.append(failure(one).code)) for _ in range(3)]
@@ -137,11 +107,11 @@ def test_a_machine_that_falls_silent(links, server, monkeypatch):
     """An answer does not come: the connection is given up, and the next one works."""
     one = links.of(server.host)
     one.open()
-    server.frozen = True
+    server.proxy.frozen = True
     with pytest.raises(HostError) as caught:
         list(one.send({"lease": 1, "ask": "state"}).lines(0.3))
     assert caught.value.code == "host-silent"
-    server.frozen = False
+    server.proxy.frozen = False
     assert one.reconnect() and asked(one)
 
 
@@ -310,31 +280,6 @@ def test_words_of_shells_about_a_program(code, said, broken):
     assert (said in error.sentence) is broken
 
 
-def test_no_hermes_browse_there(links, server):
-    """It names the program that was looked for."""
-    error = failure(links.of(server.host._replace(command="no-such-browse")))
-    assert (
-        error.code == "host-program"
-        and "no-such-browse" in str(error)
-        and "`command`" in error.remedy
-    )
-
-
-def test_a_hermes_browse_that_knows_no_serve(links, server):
-    """It is told from other failures by its exit code."""
-    error = failure(
-        links.of(server.host._replace(command="echo 'invalid choice: serve' >&2; exit 2 #"))
-    )
-    assert error.code == "host-version" and "invalid choice: serve" in str(error)
-
-
-@pytest.mark.slow
-def test_a_newer_hermes_browse(links, server):
-    """What it says beyond what is known here does no harm."""
-    one = links.of(server.host._replace(command=HELLO + "cat >/dev/null #"))
-    assert one.open() == Hello("9.9", "/s", "", PROTOCOL)
-
-
 def test_a_hermes_browse_with_other_calls(links, server):
     """It is named as too old, before anything is asked."""
     hello = HELLO.replace(f'"protocol": {PROTOCOL}', '"protocol": 1')
@@ -410,7 +355,7 @@ def test_the_connection_is_lost_after_a_delete(links, server, hermes_home):
     deleted = open_store(store).delete([session])
     assert not _exists(hermes_home, session)
     assert session in deleted.bundle.sessions and deleted.bundle.name
-    assert server.connections == 2
+    assert server.proxy.connections == 2
     open_store(store).restore(deleted.bundle.name)
     assert _exists(hermes_home, session)
 

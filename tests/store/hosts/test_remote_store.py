@@ -91,7 +91,6 @@ def _answers(store):
     yield store.coverage(), store.search_health(), store.retention(NOW)
     state = store.state()
     changed = store.increment(catalog, state, NOW)
-    assert changed is not None
     yield state, list(changed[0].sessions.values()), changed[1]
 
 

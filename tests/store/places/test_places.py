@@ -169,7 +169,6 @@ def test_all_that_is_said_of_a_conversation_is_that_of_its_own_store(tmp_path):
                 assert answer == keys.here(asked_by)
             assert several.details(merged_one) == one.details(conversation)
             stored, direct = several.stored_session(key), one.stored_session(root_id)
-            assert stored is not None and direct is not None
             assert several.stored_messages([each for each, _state in stored.messages]) == (
                 one.stored_messages([each for each, _state in direct.messages])
             )

@@ -176,11 +176,16 @@ def test_what_stands_inside_words_is_found(tmp_path):
 def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path):
     path = write_store(
         tmp_path / "state.db",
-        ["narwhal", {"content": "narwhal", "active": 0}, {"content": "narwhal", "active": None}],
+        [
+            "narwhal",
+            {"content": "narwhal", "active": 0},
+            {"content": "narwhal", "active": None},
+            {"content": "narwhal", "active": 0, "compacted": 1},
+        ],
     )
-    assert found(path, "narwhal") == [3, 2, 1]
+    assert found(path, "narwhal") == [4, 3, 2, 1]
     assert found(path, "narwhal is:rewound") == [2]
-    assert found(path, "narwhal -is:rewound") == [3, 1]
+    assert found(path, "narwhal -is:rewound") == [4, 3, 1]
 
 
 def test_a_part_of_a_word_at_the_cut_is_not_counted(tmp_path):

@@ -128,22 +128,6 @@ def test_damage_beyond_the_index_is_told(whole, monkeypatch):
             search(reader, parse("docker"))
 
 
-def test_an_external_index_over_content_alone(tmp_path):
-    """Schema 6 to 9: tool names and arguments are not in the index, so those messages are read."""
-    path = write_store(
-        tmp_path / "v6.db", ["docker up", {"tool_name": "docker", "content": None}], fts=False
-    )
-    change(
-        path,
-        "DROP TABLE messages_fts_trigram",
-        "CREATE VIRTUAL TABLE messages_fts USING fts5(content, content=messages, content_rowid=id)",
-        "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')",
-    )
-    answer = ask(path, "docker")
-    assert ids(answer) == [2, 1]
-    assert answer.complete and not answer.notes
-
-
 def test_a_contentless_index(tmp_path):
     path = write_store(
         tmp_path / "none.db", ["docker up", "docker, don't"], fts=False, trigram=False

@@ -138,7 +138,6 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         rows = browser.screen.rows
 
         def under_cursor():
-            assert rows.current is not None
             return rows.current.key, rows.cursor - rows.scroll_offset.y
 
         assert names(browser) == [f"Chat s{number:02}" for number in range(40)]

@@ -63,17 +63,6 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path):
         assert "the model had: a summary of" in browser.status
 
 
-async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path):
-    store = _recorded("0.19.0-place-twice", tmp_path)
-    async with on_store(store, NOW, (160, 50)) as browser:
-        await _inspect(browser, 0)
-        assert "question 3: what about the tide?" in browser.text("#replaced")
-        assert "compaction summary" in browser.text("#instead")
-        assert "Historical only; newer protected-tail messages" in browser.text("#instead")
-        assert "Replaced: 2 messages" in browser.text("#replaced-title")
-        assert "the summary · 7 carried over" in browser.text("#instead-title")
-
-
 async def test_45117_the_history_before_each_compression_is_found_and_given_back(
     tmp_path, clipboard
 ):

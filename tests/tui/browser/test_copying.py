@@ -136,7 +136,6 @@ async def test_keys_copy_the_message_and_say_by_which_way(browser):
 async def test_tool_outputs_are_taken_one_after_the_other(browser):
     await browser.press("tab", "home")
     view = browser.screen.transcript
-    assert view.model is not None
     while view.current is None or not view.current.tool_calls:
         await browser.press("right_curly_bracket")
     results = [view.model.result(call.id) for call in view.current.tool_calls]
@@ -176,7 +175,6 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(tmp_path, mon
         assert mode == "600" and name.endswith(".md")
         assert not Path(name).exists() and not Path(name).parent.exists()
         result = view.model.result(view.current.tool_calls[0].id)
-        assert result is not None
         paged = (tmp_path / "notes.text").read_text(encoding="utf-8")
         assert output_text(result.text).splitlines()[0] in paged, "results are in it, whole"
         assert browser.app.is_running

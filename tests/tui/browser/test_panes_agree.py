@@ -98,7 +98,6 @@ async def test_a_job_is_the_run_that_is_shown(browser):
     assert newest is not None
     await browser.press("tab", "S")
     shown, current = screen.transcript.model, screen.current
-    assert shown is not None and current is not None
     assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
     assert isinstance(drawn_row(browser), JobRow)
     await browser.press("left")

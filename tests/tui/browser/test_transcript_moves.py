@@ -50,7 +50,6 @@ class TellingApp(ViewApp):
 
 def top(app):
     """What stands in the first line of the page."""
-    assert app.view.model is not None
     return app.view.model.entries[app.view.page.place[0]].kind
 
 

@@ -196,7 +196,6 @@ async def test_rows_fill_exactly_their_width(tmp_path):
     async with on_store(store, NOW) as browser:
         await browser.press("M")
         inspection = _screen(browser)._inspection
-        assert inspection is not None
         for row in compaction_rows(inspection.compactions, {0: "27 lost"}):
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
                 range(20, 160)
@@ -244,7 +243,6 @@ async def test_a_hit_says_whether_the_model_still_has_it(tmp_path):
 def _lit(browser):
     """The messages on the page that are not dimmed."""
     page = browser.screen.transcript.page
-    assert page.model is not None
     found = set()
     for index, line in page.frame():
         row = page.model.row(index)
