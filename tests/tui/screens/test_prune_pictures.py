@@ -10,14 +10,16 @@ from pruning import NOW
 from rich.cells import cell_len
 
 from hermes_browse.store.ages import DAY
+from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.axis import (
+    AxisShare,
     Cell,
     Measure,
-    Point,
+    axis_of,
     coming,
     draw,
     labels,
@@ -32,22 +34,11 @@ from hermes_browse.tui.screens.cleanup.totals import before_and_after
 from hermes_browse.tui.text import formats
 
 
-def _points(days, messages=10):
-    return [
-        Point(NOW - age * DAY, f"r{i}", (f"s{i}",), messages, 0.5, 1) for i, age in enumerate(days)
-    ]
-
-
-def _axis(
-    points,
-    gone=(),
-    *,
-    measure=Measure.MESSAGES,
-    most=60,
-):
-    return make_axis(
-        points, gone=gone, spared=["r1"], sizes={}, measure=measure, most=most, now=NOW
-    )
+def _axis(days, *, most=60):
+    """Ten messages for each age; every third one goes, the second is spared."""
+    kinds = ("goes", "spared", "stays", "goes", "stays", "stays")
+    shares = [AxisShare(NOW - age * DAY, kinds[index % 6], 10.0) for index, age in enumerate(days)]
+    return make_axis(shares, Measure.MESSAGES, most, NOW)
 
 
 @given(
@@ -60,10 +51,9 @@ def _axis(
 def test_an_axis_fills_its_room_and_loses_nothing(days, most, width, height, age):
     """Whatever the times: no more columns than fit, all of it in them, every row as wide as it
     claims."""
-    points = _points(days)
-    axis = _axis(points, [f"s{i}" for i in range(0, len(points), 3)], most=min(most, width))
+    axis = _axis(days, most=min(most, width))
     assert len(axis.columns) <= max(most, 2)
-    assert sum(each.total for each in axis.columns) == pytest.approx(10.0 * len(points))
+    assert sum(each.total for each in axis.columns) == pytest.approx(10.0 * len(days))
     rows = draw(axis, width, height, None if age is None else NOW - age * DAY)
     assert len(rows) == height and all(
         sum(cell_len(cell.text) for cell in row) == width for row in rows
@@ -74,39 +64,45 @@ def test_an_axis_fills_its_room_and_loses_nothing(days, most, width, height, age
 
 def test_what_is_there_is_seen_and_what_goes_stands_below():
     """One message beside a thousand; a column is as high as it is large."""
-    small, large = (
-        Point(NOW - 200 * DAY, "a", ("a",), 1, 0, 1),
-        Point(NOW - DAY, "b", ("b",), 1000, 0, 1),
-    )
-    rows = draw(_axis([small, large], ["a"]), 60, 4, None)
+    shares = [AxisShare(NOW - 200 * DAY, "goes", 1.0), AxisShare(NOW - DAY, "stays", 1000.0)]
+    rows = draw(make_axis(shares, Measure.MESSAGES, 60, NOW), 60, 4, None)
     assert rows[-1][0] == Cell("▁", "goes") or rows[-1][0].text.startswith("▁"), (
         "it is not rounded away"
     )
     assert any(cell.look == "stays" and "█" in cell.text for cell in rows[0])
 
 
-def test_a_subagent_is_no_conversation_but_has_bytes():
-    points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 10, 0, 0)]
-    assert sum(each.total for each in _axis(points, measure=Measure.CONVERSATIONS).columns) == 1
-    sizes = {"a": Sizes(rows=10, content=3000), "b": Sizes(rows=10, content=1000)}
-    axis = make_axis(
-        points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW
-    )
-    assert sum(each.total for each in axis.columns) == 4000 and not axis.is_estimated
+def _axis_of(path, measure, sizes):
+    with open_store(path) as store:
+        catalog = store.catalog(NOW)
+    axis = axis_of(catalog, measure, sizes, gone=(), spared=(), most=60, now=NOW)
+    return axis, list(catalog.chains())
 
 
-def test_bytes_that_are_not_measured_follow_from_messages():
+def test_a_subagent_is_no_conversation_but_has_bytes(path):
+    axis, chains = _axis_of(path, Measure.CONVERSATIONS, {})
+    subagents = sum(chain.is_attached_subagent for chain in chains)
+    assert subagents and sum(each.total for each in axis.columns) == len(chains) - subagents
+    every = [segment for chain in chains for segment in chain.segments]
+    sizes = {segment.id: Sizes(rows=10, content=1000) for segment in every}
+    axis, _chains = _axis_of(path, Measure.BYTES, sizes)
+    assert sum(each.total for each in axis.columns) == 1000 * len(every)
+    assert not axis.is_estimated
+
+
+def test_bytes_that_are_not_measured_follow_from_messages(path):
     """So that the axis stands at once, and hardly moves when they are."""
-    points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 30, 0, 1)]
-    sizes = {"a": Sizes(rows=10, content=1000)}
-    axis = make_axis(
-        points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW
-    )
-    assert axis.is_estimated and sum(each.total for each in axis.columns) == 1000 + 3000
+    _axis, (first, *others) = _axis_of(path, Measure.MESSAGES, {})
+    sizes = {segment.id: Sizes(rows=10, content=1000) for segment in first.segments}
+    axis, _chains = _axis_of(path, Measure.BYTES, sizes)
+    messages = sum(segment.message_count for chain in others for segment in chain.segments)
+    measured = 1000 * len(first.segments)
+    assert axis.is_estimated
+    assert sum(each.total for each in axis.columns) == measured + 100 * messages
 
 
 def test_places_and_times_are_each_others_inverse():
-    axis = _axis(_points([3, 90, 800]))
+    axis = _axis([3, 90, 800])
     for x in (0.0, 0.2, 0.5, 0.99):
         assert axis.place_of(axis.time_at(x)) == pytest.approx(x, abs=1e-6)
 

@@ -1,8 +1,7 @@
 """The time axis of a clean-up: what goes, what is spared and what stays, by the time of last
 activity.
 
-`make_axis` looks at every conversation and runs on a reading thread; `draw` looks at the columns
-only.
+`axis_of` looks at every conversation and runs on a reading thread; `draw` looks at the columns only.
 """
 
 from __future__ import annotations
@@ -49,20 +48,18 @@ UNITS = {
     "year": N_("by year"),
 }
 """Widths of a column, narrowest first."""
+_BYTES = 2000.0
+"""Of a message, as long as nothing is measured."""
 
 
-class Point(NamedTuple):
+class AxisShare(NamedTuple):
     """A chain of sessions on the axis."""
 
     when: float
     """Its last activity, Unix seconds."""
-    root: str
-    sessions: tuple[str, ...]
-    messages: int
-    cost: float
-    """Dollars; unknown ones count as none."""
-    conversations: int
-    """0 for a subagent, which belongs to the conversation of its parent."""
+    kind: str
+    """`goes`, `spared` or `stays`."""
+    amount: float
 
 
 class AxisPeriod(NamedTuple):
@@ -87,7 +84,7 @@ class Axis(NamedTuple):
     end: float
     """The end of the last column, Unix seconds."""
     measure: Measure
-    is_estimated: bool
+    is_estimated: bool = False
     """Bytes of some conversations are not measured yet, but estimated from their messages."""
     later: tuple[int, float] | None = None
     """How many conversations are beyond the end, and the time of the last, Unix seconds."""
@@ -118,26 +115,52 @@ class Axis(NamedTuple):
         return (index + (when - start) / (end - start)) / len(self.columns)
 
 
-def read_points(catalog: Catalog) -> list[Point]:
-    """Return all chains of the whole catalog that have a time, in any order."""
-    points = []
+def axis_of(
+    catalog: Catalog,
+    measure: Measure,
+    sizes: Mapping[str, Sizes],
+    *,
+    gone: Container[str],
+    spared: Container[str],
+    most: int,
+    now: float,
+) -> Axis:
+    """Add up a measure over all chains that have a time, as `make_axis` does.
+
+    Args:
+        sizes: Measured so far, by session.
+        gone: Sessions that go.
+        spared: Roots that the rules mean and that stay.
+    """
+    rows = sum(each.rows for each in sizes.values())
+    per_message = sum(each.total for each in sizes.values()) / rows if rows else _BYTES
+    shares = []
+    is_estimated = False
     for chain in catalog.chains():
-        segments = chain.segments
         when = chain.last_active if chain.last_active is not None else chain.root.started_at
         if when is None:
             continue
-        messages = sum(each.message_count for each in segments)
-        cost = sum(each.cost_usd or 0.0 for each in segments)
-        counts = 0 if chain.is_attached_subagent else 1
-        points.append(
-            Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts)
-        )
-    return points
+        messages = sum(each.message_count for each in chain.segments)
+        amounts = {
+            Measure.BYTES: messages * per_message,
+            Measure.CONVERSATIONS: 0.0 if chain.is_attached_subagent else 1.0,
+            Measure.MESSAGES: messages,
+            Measure.COST: chain.cost_usd or 0.0,
+        }
+        amount = amounts[measure]
+        if measure is Measure.BYTES:
+            if all(each.id in sizes for each in chain.segments):
+                amount = sum(sizes[each.id].total for each in chain.segments)
+            else:
+                is_estimated = True
+        kind = "spared" if chain.root_id in spared else "stays"
+        shares.append(AxisShare(when, "goes" if chain.id in gone else kind, amount))
+    return make_axis(shares, measure, most, now)._replace(is_estimated=is_estimated)
 
 
 def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
-    """Return the starts of the columns between two times, then the end of the last; empty if more
-    than `most`."""
+    """Return the starts of the columns between two times, then the end of the last; no more than
+    `most` columns, the last of which may then end before `last`."""
     at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
     months = {"month": 1, "quarter": 3, "year": 12}.get(unit, 0)
     if unit == "week":
@@ -145,9 +168,7 @@ def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
     elif months:
         at = at.replace(month=(at.month - 1) // months * months + 1, day=1)
     edges = [at.timestamp()]
-    while edges[-1] <= last:
-        if len(edges) > most:
-            return []
+    while edges[-1] <= last and len(edges) <= most:
         if months:
             month = at.month - 1 + months
             at = at.replace(year=at.year + month // 12, month=month % 12 + 1)
@@ -157,52 +178,24 @@ def _edges(unit: str, first: float, last: float, most: int) -> list[float]:
     return edges
 
 
-def make_axis(
-    points: Sequence[Point],
-    *,
-    gone: Container[str],
-    spared: Container[str],
-    sizes: Mapping[str, Sizes],
-    measure: Measure,
-    most: int,
-    now: float,
-) -> Axis:
-    """Add up a measure in at most `most` columns up to `now` (Unix seconds), in the narrowest unit
-    that fits.
-
-    Args:
-        points: From `read_points`; without any there are no columns.
-        gone: Sessions that go.
-        spared: Roots that the rules mean and that stay.
-        sizes: Measured so far, by session.
-    """
-    unit, edges = "year", [now]
-    if points:
-        first = max(min(each.when for each in points), 0.0)
-        for unit in UNITS:
-            edges = _edges(unit, min(first, now), now, max(most, 2))
-            if edges:
-                break
-        else:
-            edges = [first + (now - first) * index / most for index in range(most + 1)]
-    per_message = _bytes_per_message(points, sizes) if measure is Measure.BYTES else 0.0
-    sums = [[0.0, 0.0, 0.0] for _ in edges]
-    is_estimated = False
-    for each in points:
-        kind = 0 if each.sessions[-1] in gone else 1 if each.root in spared else 2
-        if measure is Measure.BYTES:
-            if all(session in sizes for session in each.sessions):
-                value = float(sum(sizes[session].total for session in each.sessions))
-            else:
-                value, is_estimated = each.messages * per_message, True
-        elif measure is Measure.CONVERSATIONS:
-            value = float(each.conversations)
-        else:
-            value = float(each.messages) if measure is Measure.MESSAGES else each.cost
-        index = min(max(bisect_right(edges, each.when) - 1, 0), max(len(edges) - 2, 0))
-        sums[index][kind] += value
-    columns = tuple(AxisPeriod(start, *row) for start, row in zip(edges[:-1], sums, strict=False))
-    return Axis(unit, columns, edges[-1], measure, is_estimated)
+def make_axis(shares: Sequence[AxisShare], measure: Measure, most: int, now: float) -> Axis:
+    """Add up shares in at most `most` columns up to `now` (Unix seconds), in the narrowest unit
+    that fits; without any there are no columns."""
+    if not shares:
+        return Axis("year", (), now, measure)
+    first = max(min(each.when for each in shares), 0.0)
+    for unit in UNITS:
+        edges = _edges(unit, min(first, now), now, max(most, 2))
+        if edges[-1] > now:
+            break
+    else:
+        edges = [first + (now - first) * index / most for index in range(most + 1)]
+    starts = edges[:-1]
+    sums = [dict.fromkeys(("goes", "spared", "stays"), 0.0) for _start in starts]
+    for each in shares:
+        sums[max(bisect_right(starts, each.when) - 1, 0)][each.kind] += each.amount
+    columns = tuple(AxisPeriod(start, **row) for start, row in zip(starts, sums, strict=True))
+    return Axis(unit, columns, edges[-1], measure)
 
 
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
@@ -215,33 +208,12 @@ def coming(days: Sequence[float], most: int, now: float) -> Axis:
     ordered = sorted(days)
     far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
     shown = [each for each in ordered if each <= far_off]
-    points = [
-        Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1)
-        for index, each in enumerate(shown)
-    ]
-    today = Point(now, "", ("",), 0, 0.0, 0)  # the axis begins today
-    gone, end = {each.root for each in points}, now + (max(shown, default=0.0) + 1) * DAY
-    axis = make_axis(
-        [today, *points],
-        gone=gone,
-        spared=(),
-        sizes={},
-        measure=Measure.CONVERSATIONS,
-        most=most,
-        now=end,
-    )
+    today = AxisShare(now, "goes", 0.0)  # the axis begins today
+    shares = [today, *(AxisShare(now + each * DAY, "goes", 1.0) for each in shown)]
+    end = now + (max(shown, default=0.0) + 1) * DAY
+    axis = make_axis(shares, Measure.CONVERSATIONS, most, end)
     beyond = len(ordered) - len(shown)
     return axis._replace(later=(beyond, now + ordered[-1] * DAY)) if beyond else axis
-
-
-def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> float:
-    """Return the mean over measured sessions; 2,000 if there are none."""
-    rows = total = 0
-    for each in points:
-        if each.sessions[-1] in sizes:
-            rows += each.messages
-            total += sizes[each.sessions[-1]].total
-    return total / rows if rows else 2000.0
 
 
 def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
@@ -249,17 +221,13 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 
     `cut` is the time before which things go, in Unix seconds; None without a rule.
     """
-    line = (
-        min(round(axis.place_of(cut) * width), width - 1)
-        if cut is not None and axis.columns
-        else -1
-    )
     columns = [
         (("goes", each.goes), ("spared", each.spared), ("stays", each.stays))
         for each in axis.columns
     ]
     rows = stack(columns, width, height, hatched="spared")
-    if line >= 0:
+    if cut is not None and axis.columns:
+        line = min(round(axis.place_of(cut) * width), width - 1)
         for cells in rows:
             under = cells[line]
             behind = under.look if under.text in "█▒" else under.behind

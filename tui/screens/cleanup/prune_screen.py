@@ -22,7 +22,7 @@ from ...settings.keys.screen_commands import PRUNE
 from ...widgets.bindings import following
 from ...widgets.lines import TextLine, ToggleLine
 from ...widgets.list_rows import FixedRows, NoteRow
-from .axis import Axis, Measure, make_axis, read_points
+from .axis import Axis, Measure, axis_of
 from .plan_rows import PlanRow, SparedRow, plan_head
 from .plan_screen import PlanScreen
 from .plan_view import PlanView
@@ -182,12 +182,12 @@ class PruneScreen(PlanScreen):
         sizes, measure, most = self.main.sizes, self.measure, self.axis.most
 
         def add_up() -> Axis:
-            return make_axis(
-                read_points(catalog),
+            return axis_of(
+                catalog,
+                measure,
+                dict(sizes),
                 gone=view.sessions if view is not None else (),
                 spared=view.spared if view is not None else (),
-                sizes=dict(sizes),
-                measure=measure,
                 most=most,
                 now=now,
             )
