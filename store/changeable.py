@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .edit.delete_plan import DeletePlan
     from .edit.flags import Change
     from .edit.restore import Restored
-    from .sessions.catalog import Catalog
     from .trash.shelf import Bundle
 
 
@@ -69,8 +68,7 @@ class Changeable(Leased):
     @call
     def plan_delete(self, session_ids: Sequence[str], now: float) -> list[DeletePlan]:
         """Plan a delete of conversations; see `plan_delete`."""
-        catalog = later.catalog.read_catalog(self.reader, now)
-        return later.delete_plan.plan_delete(self.reader, catalog, session_ids, now)
+        return later.delete_plan.plan_delete(self.reader, session_ids, now)
 
     @changing
     def delete(
@@ -137,15 +135,14 @@ class Changeable(Leased):
     def clean_up(
         self,
         plan: Plan,
-        catalog: Catalog,
         *,
         tell: Callable[[Step], object] = quiet,
         stop: Stopped = never,
     ) -> Outcome[Deleted]:
-        """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
+        """Move the conversations of a plan to the trash."""
         if self.far is None:
             folder = sessions_folder(self.location)
             return later.bulk.delete_planned(
-                self.store, plan, catalog, self.trash, folder, tell=tell, stop=stop
+                self.store, plan, self.trash, folder, tell=tell, stop=stop
             )
         return later.bulk.delete_elsewhere(self.far, plan, self.delete, tell=tell, stop=stop)

@@ -9,12 +9,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Far, Store
 from ..connection.reader import Reader, Stopped
-from ..edit.delete import Deleted, deleting
+from ..edit.delete import OTHER_CHILD, Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
-from ..sessions.catalog import Catalog
 from ..sessions.protection import SpareReason
 from ..trash.progress import EVERY, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
@@ -130,15 +129,14 @@ class _Run:
 
     def outcome(self, act: Callable[[], None], results: Sequence[Result]) -> Outcome[Result]:
         """Carry out the plan by `act`, which adds to `results`."""
-        error: BrowseError | None = None
         try:
             act()
+            error = self.portions.error
         except BrowseError as failed:
-            was_stopped = isinstance(failed, QueryInterruptedError) and self._stop()
-            error = None if was_stopped else failed
+            error = failed
+        if isinstance(error, QueryInterruptedError) and self._stop():
+            error = None
         done, plan = self.portions.done, self._plan
-        if error is not None and done:
-            error.is_unchanged = False  # it speaks of its own portion alone
         spared = list(plan.spared)
         for planned, why in self.portions.spared:
             reason = SpareReason("changed", why.sentence)
@@ -149,7 +147,7 @@ class _Run:
             len(self.portions.spared),
             self.portions.left,
             error,
-            self.portions.doubtful,
+            len(self.portions.doubtful),
         )
 
 
@@ -189,7 +187,6 @@ def delete_elsewhere(
 def delete_planned(
     store: Store,
     plan: Plan,
-    catalog: Catalog,
     trash: Path,
     sessions_folder: Path | None,
     *,
@@ -205,38 +202,37 @@ def delete_planned(
     Args:
         store: That of the plan.
         plan: What is to be done.
-        catalog: The one that the plan was made from.
         trash: The folder of the bundles.
         sessions_folder: As of `delete`.
         tell: Receives a report after each portion.
         stop: Polled between portions.
     """
-    run = _Run(plan, tell, stop)
-    portions, results = run.portions, list[Deleted]()
+    run, now = _Run(plan, tell, stop), time.time()
+    results: list[Deleted] = []
 
     def act() -> None:
         with store.reader() as reader:
-            plans = _plan_deletes(reader, catalog, portions)
-            if not plans:
-                return
-            planned, now = list(plans.values()), time.time()
-            begun = deleting(store, reader, planned, trash, now, sessions_folder, run.progress)
-            try:
-                with begun as work:
-                    portions.run(
-                        lambda some: work.delete([plans[each.conversation.id] for each in some]),
-                        work.writer.version,
-                    )
-            finally:
-                if portions.done:
-                    results.append(work.finish())
+            plans = _plan_deletes(reader, run.portions, now)
+            if plans:
+                done = delete_portions(
+                    store,
+                    reader,
+                    run.portions,
+                    lambda planned: plans.get(planned.conversation.id, []),
+                    trash,
+                    now,
+                    sessions_folder,
+                    run.progress,
+                )
+                if run.portions.done:
+                    results.append(done)
 
     return run.outcome(act, results)
 
 
 def _plan_deletes(
-    reader: Reader, catalog: Catalog, portions: Portions[Planned]
-) -> dict[str, DeletePlan]:
+    reader: Reader, portions: Portions[Planned], now: float
+) -> dict[str, list[DeletePlan]]:
     """Plan the delete of each conversation that may still be touched, by its id; spare the
     others."""
     changed = {
@@ -245,13 +241,16 @@ def _plan_deletes(
         if (why := first_change(reader, [planned])) is not None
     }
     ids = [planned.conversation.id for planned in portions.items]
-    unchanged = [id for id in ids if id not in changed]
-    plans, refused = sort_deletes(reader, catalog, unchanged, time.time())
+    plans, refused = sort_deletes(reader, [id for id in ids if id not in changed], now)
+    by_id = {plan.conversation.id: plan for plan in plans}
     reasons = changed | refused
     for planned in portions.items:
-        if planned.conversation.id in reasons:
-            portions.spared.append((planned, reasons[planned.conversation.id]))
-    return {plan.conversation.id: plan for plan in plans}
+        id = planned.conversation.id
+        if id in by_id and not set(by_id[id].sessions).issubset(planned.session_ids):
+            reasons[id] = RefusedError(_(OTHER_CHILD))
+        if id in reasons:
+            portions.spared.append((planned, reasons[id]))
+    return {id: [plan] for id, plan in by_id.items() if id not in reasons}
 
 
 def _clock(seconds: float) -> str:

@@ -43,7 +43,7 @@ def prune(store, trash, names):
         catalog = read_catalog(reader, NOW)
         there = [name for name in names if name in catalog.sessions]
         plan = make_plan(reader, catalog, Selection(parse_line("", NOW), frozenset(there)), NOW)
-    error = delete_planned(store, plan, catalog, trash, None).error
+    error = delete_planned(store, plan, trash, None).error
     if error is not None:
         raise error
 store, trash, chance = Store(Path(sys.argv[1])), Path(sys.argv[2]), random.Random(int(sys.argv[3]))
