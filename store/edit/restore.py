@@ -138,32 +138,31 @@ def restore(
             _("Session {session} was not restored: {reason}.", session=session, reason=why)
             for session, why in comparison.refused.items()
         ]
-        if restored:
-            links, deleted = read_links(trash, facts.origin)
-            links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
-            choose(writer, sorted(restored), "wanted")
-            _insert(writer, facts, rows, comparison, links, progress)
-            bundles = {id: name for id, name in deleted.items() if id not in comparison.refused}
-            try:
-                notes += [*rows.notes, *unlinked(writer, rows, bundles)]
-            except BrowseError as error:
-                raise unverified(error) from error
+        if not restored:
+            raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
+        links, deleted = read_links(trash, facts.origin)
+        links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
+        choose(writer, sorted(restored), "wanted")
+        _insert(writer, facts, rows, comparison, links, progress)
+        bundles = {id: name for id, name in deleted.items() if id not in comparison.refused}
+        try:
+            notes += [*rows.notes, *unlinked(writer, rows, bundles)]
+        except BrowseError as error:
+            raise unverified(error) from error
     with opened(path) as bundle:
-        files = put_back(bundle, sessions_folder, restored | comparison.file_owners)
+        files, file_notes = put_back(bundle, sessions_folder, restored)
         tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
     tag_notes = keep_restored(store, tags, restored)
-    if not restored and not files.written:
-        raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
-    index_notes = check_index(store) if check and restored else ()
+    index_notes = check_index(store) if check else ()
     if not comparison.refused or only is not None:
         mark_restored(path, facts, time.time(), restored)
     return Restored(
         facts.name,
         tuple(session for session in facts.sessions if session in restored),
         sum(comparison.messages[session] for session in restored),
-        files.there,
-        bool(restored) and not (index_notes or files.notes),
-        (*notes, *index_notes, *files.notes, *tag_notes),
+        files,
+        not (index_notes or file_notes),
+        (*notes, *index_notes, *file_notes, *tag_notes),
         comparison.there,
     )
 
@@ -194,29 +193,13 @@ def _insert(
             choose(tx, sessions)
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
-                _check_there(tx)
                 link(tx, rows, links)
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
-    try:
-        portions.run(insert, writer.version)
-        if portions.left:
-            raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
-    except BrowseError as error:
-        error.is_unchanged = error.is_unchanged and not portions.done
-        raise
-
-
-def _check_there(tx: Writer) -> None:
-    """Refuse if a session has been deleted that was in the store when the restore began."""
-    gone = "SELECT id FROM temp.wanted WHERE id NOT IN (SELECT id FROM main.sessions) LIMIT 1"
-    for (session,) in tx.rows(gone):
-        raise RefusedError(
-            _("The session {session} is not there any more.", session=session),
-            remedy=_("Try again."),
-            is_unchanged=True,
-        )
+    portions.run(insert, writer.version)
+    if portions.left:
+        raise QueryInterruptedError(_("Stopped."), is_unchanged=not portions.done)
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:

@@ -20,15 +20,14 @@ def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
     if not rows.has_parents:
         return
     tx.execute("CREATE TEMP TABLE links (child PRIMARY KEY, parent, is_own)")
-    if rows.had_parents:
-        tx.execute(
-            f"INSERT INTO temp.links SELECT id, {PARENT}, 1 FROM bundle.sessions "
-            f"WHERE id IN ({WANTED}) AND {PARENT} IS NOT NULL"
-        )
-        tx.execute(
-            "INSERT OR IGNORE INTO temp.links "
-            f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
-        )
+    tx.execute(
+        f"INSERT INTO temp.links SELECT id, {PARENT}, 1 FROM bundle.sessions "
+        f"WHERE id IN ({WANTED}) AND {PARENT} IS NOT NULL"
+    )
+    tx.execute(
+        "INSERT OR IGNORE INTO temp.links "
+        f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
+    )
     for pair in recorded:
         tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
     tx.execute(
