@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from .cleanup import retention as retention
     from .cleanup import selection as selection
     from .cleanup import sizes as sizes
-    from .cleanup import space_map as space_map
     from .compression import compactions as compactions
     from .compression import losses as losses
     from .compression import model_context as model_context
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from .export import redact as redact
     from .export import source as source
     from .hermes import health as health
-    from .hermes import index_health as index_health
     from .hermes import resume_command as resume_command
     from .hosts import far_changes as far_changes
     from .hosts import link as link
@@ -74,7 +72,6 @@ _PACKAGES = {
             "retention",
             "selection",
             "sizes",
-            "space_map",
         ),
         "cleanup",
     ),
@@ -108,7 +105,6 @@ _PACKAGES = {
     **dict.fromkeys(
         (
             "health",
-            "index_health",
             "resume_command",
         ),
         "hermes",

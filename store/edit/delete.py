@@ -38,8 +38,7 @@ from .delete_rows import (
     count_changes,
     delete_rows,
 )
-from .guards import Needs, check_search_triggers
-from .known_triggers import check_triggers
+from .guards import Needs, check_search_triggers, check_triggers
 from .portions import Portions
 from .transaction import Writer, writing
 

@@ -17,8 +17,7 @@ from urllib.parse import quote, quote_plus
 
 from ..text import text_of
 from ..wording import N_, _
-from .readings import readings
-from .secrets import MARK, NAMED_SECRET, Secret, find_secrets, is_value, names_secret
+from .secrets import MARK, NAMED_SECRET, Secret, find_secrets, is_value, names_secret, readings
 
 ENV_VALUE = "env-value"
 

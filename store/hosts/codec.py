@@ -19,8 +19,7 @@ from ..call import CALLS
 from ..cleanup.plan import Plan
 from ..cleanup.retention import RetentionRules
 from ..cleanup.selection import Selection, parse_line
-from ..cleanup.sizes import KnownSizes, Sizes
-from ..cleanup.space_map import FileSpace, SpaceMap
+from ..cleanup.sizes import FileSpace, KnownSizes, Sizes, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
 from ..edit.delete import Deleted

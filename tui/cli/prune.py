@@ -13,9 +13,8 @@ from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
-from hermes_browse.store.cleanup.selection import Selection, parse_line
+from hermes_browse.store.cleanup.selection import Selection, count_reasons, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
-from hermes_browse.store.cleanup.spared import count_reasons
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.errors import RefusedError
