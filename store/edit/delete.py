@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -22,11 +22,11 @@ from ..messages.preview import read_preview
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation
 from ..text import one_line
-from ..trash.bundle import SavedConversation
+from ..trash.bundle import SavedConversation, TrashError
 from ..trash.copying import WrittenBundle, check_room, write_bundle
 from ..trash.progress import NOBODY, Progress, summary
-from ..trash.session_files import SessionFile, find_files, remove_files
-from ..trash.shelf import Bundle, BundleMarks, describe, discard, sweep, write_marks
+from ..trash.session_files import find_files, remove_files
+from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
 from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete, plans_of
 from .delete_rows import (
@@ -136,9 +136,12 @@ def delete_portions(
     def delete_some(items: Sequence[T]) -> None:
         _delete_portion(writer, bundle, version, plans(items), progress)
 
-    def mark() -> None:
-        gone = plans([*portions.done, *portions.doubtful])
-        _mark(store, bundle, {plan.conversation.id for plan in gone})
+    def end() -> None:
+        doubtful = {plan.conversation.id for plan in plans(portions.doubtful)}
+        marks = settle(bundle.path, bundle.facts, doubtful)
+        if len(marks.kept) == len(bundle.facts.conversations):
+            with contextlib.suppress(TrashError):
+                discard(bundle.path)
 
     planned = plans(portions.items)
     try:
@@ -146,11 +149,10 @@ def delete_portions(
             reader.close()
             version = writer.version()
             check_search_triggers(writer.reader)
-            _check_ids(writer.reader, planned)
             _check_room(writer.reader, trash, planned)
             sweep(trash, now)
-            bundle, files = _write(writer.reader, planned, trash, now, sessions_folder, progress)
-            after.callback(mark)
+            bundle = _write(writer.reader, planned, trash, now, sessions_folder, progress)
+            after.callback(end)
             orphaned = {session.id for plan in planned for session in plan.orphaned}
             if not orphaned.issuperset(bundle.reparented):
                 raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
@@ -165,7 +167,7 @@ def delete_portions(
             raise
         portions.error = error
     gone = {session for plan in plans(portions.done) for session in plan.sessions}
-    files = [file for file in files if file.session in gone]
+    files = [file for file in bundle.files if file.session in gone]
     names = tuple(file.path.name for file in files)
     notes = tuple(remove_files(files))
     return Deleted(describe(bundle.path), bundle.reparented, names, notes)
@@ -201,20 +203,6 @@ def _delete_portion(
         raise
 
 
-def _mark(store: Store, bundle: WrittenBundle, gone: Container[str]) -> None:
-    """Mark beside a bundle which of its conversations are still in the store; if all are, remove
-    it."""
-    path, sessions = bundle.path, bundle.facts.sessions
-    kept = tuple(each.id for each in bundle.facts.conversations if each.id not in gone)
-    if len(kept) < len(bundle.facts.conversations):
-        write_marks(path, BundleMarks(kept=kept))
-        return
-    with contextlib.suppress(BrowseError), store.reader() as reader:
-        rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", sessions)
-        if len(rows) == len(sessions):
-            discard(path)
-
-
 def copy_to_trash(
     store: Store,
     catalog: Catalog,
@@ -236,7 +224,7 @@ def copy_to_trash(
     with store.reader() as reader:
         tips = [conversation.id for conversation in conversations]
         plans = divide(reader, plans_of(catalog, tips))
-        bundle, _files = _write(reader, plans, trash, now, sessions_folder, NOBODY)
+        bundle = _write(reader, plans, trash, now, sessions_folder, NOBODY)
         return describe(bundle.path)
 
 
@@ -247,14 +235,14 @@ def _write(
     now: float,
     sessions_folder: Path | None,
     progress: Progress,
-) -> tuple[WrittenBundle, list[SessionFile]]:
+) -> WrittenBundle:
     saved = [SavedConversation(p.conversation.id, p.conversation.title, p.sessions) for p in plans]
     if saved[0].title is None:  # the first title names the bundle: fall back to the first words
         words = one_line(read_preview(reader, plans[0].conversation.segments), PREVIEW) or None
         saved[0] = saved[0]._replace(title=words)
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
-    return write_bundle(reader, saved, files, trash, now, progress), files
+    return write_bundle(reader, saved, files, trash, now, progress)
 
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
@@ -276,16 +264,3 @@ def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> Non
         "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
     )
     check_room(reader.path.parent, needed * _LOG_SHARE, log)
-
-
-def _check_ids(reader: Reader, plans: Sequence[DeletePlan]) -> None:
-    sessions = [session for plan in plans for session in plan.sessions]
-    rows = reader.rows_in(
-        "SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", sessions
-    )
-    if {row[0] for row in rows} != set(sessions):
-        raise RefusedError(
-            _("The id of one of its sessions is no proper text, or the session is gone."),
-            remedy=_("`hermes sessions repair` may help."),
-            is_unchanged=True,
-        )

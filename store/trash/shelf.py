@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,19 +122,23 @@ def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collecti
         write_marks(path, marks._replace(restored=tuple(sorted(restored))))
 
 
-def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
-    """Return the marks of a bundle; if its delete was killed, mark what that has left in the
-    store."""
+def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> BundleMarks:
+    """Mark which conversations a delete that has ended, or was killed, has left in the store.
+
+    Those that are `doubtful` count as gone, whatever the store has now.
+    """
     marks = read_marks(path)
-    if not marks.deleting or _is_running(marks.deleting):
-        return marks
     try:
         with Store(Path(facts.origin.path)).reader() as reader:
             rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", facts.sessions)
     except BrowseError:
         return marks  # the next one that looks may find the store again
     there = set(first_texts(rows))
-    kept = [each.id for each in facts.conversations if there.issuperset(each.sessions)]
+    kept = [
+        each.id
+        for each in facts.conversations
+        if each.id not in doubtful and there.issuperset(each.sessions)
+    ]
     marks = marks._replace(kept=tuple(kept), deleting=0)
     write_marks(path, marks)
     return marks
@@ -165,7 +169,9 @@ def describe(path: Path) -> Bundle:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
             raise BundleDamagedError(_("Its checksum is missing."))
-        marks = _settled(path, facts)
+        marks = read_marks(path)
+        if marks.deleting and not _is_running(marks.deleting):
+            marks = settle(path, facts)
         listed = marks.listed(facts)
         sessions = tuple(session for each in listed for session in each.sessions)
         is_whole = len(listed) == len(facts.conversations)
