@@ -219,27 +219,24 @@ def search_health(reader: Reader) -> SearchHealth:
     """Check whether the word index works, and how many of the messages it holds."""
     schema = reader.schema
     messages = as_int(reader.value("SELECT count(*) FROM messages"))
-    index = schema.fts
-    trigram = schema.trigram is not None
+    index, indexed, failure = schema.fts, 0, ""
+    damage: Damage | None = None
     if index is None:
-        return SearchHealth(
-            False, trigram, 0, messages, remedy=remedy(schema, Damage.MISSING, reader.path)
-        )
-    if f"{index.name}_docsize" not in schema.tables:
-        missing = _("{table} is missing.", table=f"{index.name}_docsize")
-        return SearchHealth(
-            True, trigram, 0, messages, missing, remedy(schema, Damage.BROKEN, reader.path)
-        )
-    indexed = as_int(reader.value(f"SELECT count(*) FROM {index.name}_docsize"))
-    try:
-        _try_index(reader, index)
-    except StoreDamagedError as error:
-        repair = remedy(schema, damage_of(schema, error), reader.path)
-        return SearchHealth(True, trigram, indexed, messages, error.sentence, repair)
-    repair = remedy(schema, Damage.GAPS, reader.path) if indexed < messages else ""
-    if schema.is_index_stale:
+        damage = Damage.MISSING
+    elif f"{index.name}_docsize" not in schema.tables:
+        damage, failure = Damage.BROKEN, _("{table} is missing.", table=f"{index.name}_docsize")
+    else:
+        indexed = as_int(reader.value(f"SELECT count(*) FROM {index.name}_docsize"))
+        damage = Damage.GAPS if indexed < messages else None
+        try:
+            _try_index(reader, index)
+        except StoreDamagedError as error:
+            damage, failure = damage_of(schema, error), error.sentence
+    repair = remedy(schema, damage, reader.path) if damage is not None else ""
+    if index is not None and schema.is_index_stale and not failure:
         repair = _(STALE)
-    return SearchHealth(True, trigram, indexed, messages, remedy=repair)
+    has_trigram = schema.trigram is not None
+    return SearchHealth(index is not None, has_trigram, indexed, messages, failure, repair)
 
 
 def _try_index(reader: Reader, index: FtsIndex) -> None:
