@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .edit.delete_plan import DeletePlan
     from .edit.flags import Change
     from .edit.restore import Restored
-    from .sessions.catalog import Catalog
     from .trash.shelf import Bundle
 
 
@@ -69,8 +68,7 @@ class Changeable(Leased):
     @call
     def plan_delete(self, session_ids: Sequence[str], now: float) -> list[DeletePlan]:
         """Plan a delete of conversations; see `plan_delete`."""
-        catalog = later.catalog.read_catalog(self.reader, now)
-        return later.delete_plan.plan_delete(self.reader, catalog, session_ids, now)
+        return later.delete_plan.plan_delete(self.reader, session_ids, now)
 
     @changing
     def delete(
@@ -133,7 +131,6 @@ class Changeable(Leased):
     def clean_up(
         self,
         expected: Sequence[Expected],
-        catalog: Catalog,
         *,
         tell: Callable[[Step], object] = quiet,
         stopped: Stopped = never,
@@ -141,21 +138,19 @@ class Changeable(Leased):
         """Move the conversations of a plan to the trash, those that are still as expected."""
         folder = sessions_folder(self.location)
         return later.bulk.clean_up(
-            self.store, expected, catalog, self.trash, folder, tell=tell, stop=stopped
+            self.store, expected, self.trash, folder, tell=tell, stop=stopped
         )
 
     def delete_planned(
         self,
         plan: Plan,
-        catalog: Catalog,
         *,
         tell: Callable[[Step], object] = quiet,
         stop: Stopped = never,
     ) -> Outcome[Deleted]:
-        """Move the conversations of a plan to the trash; `catalog` is that of the plan."""
+        """Move the conversations of a plan to the trash."""
         expected = [planned.expected for planned in plan.selected]
-        cleaned = self.clean_up(expected, catalog, tell=tell, stopped=stop)
-        return later.bulk.outcome_of(plan, cleaned)
+        return later.bulk.outcome_of(plan, self.clean_up(expected, tell=tell, stopped=stop))
 
     def archive_planned(self, plan: Plan) -> Outcome[Change]:
         """Archive the conversations of a plan; those that it spares stay, even members of a

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .cleanup import plan as plan
     from .cleanup import retention as retention
     from .cleanup import sizes as sizes
-    from .cleanup import space_map as space_map
     from .compression import compactions as compactions
     from .compression import losses as losses
     from .compression import model_context as model_context
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from .export import redact as redact
     from .export import source as source
     from .hermes import health as health
-    from .hermes import index_health as index_health
     from .hermes import resume_command as resume_command
     from .hosts import far_changes as far_changes
     from .hosts import link as link
@@ -63,11 +61,11 @@ if TYPE_CHECKING:
 
 _FOLDERS = {
     "changes": "blame changes",
-    "cleanup": "bulk plan retention sizes space_map",
+    "cleanup": "bulk plan retention sizes",
     "compression": "compactions losses model_context",
     "edit": "delete delete_plan flags restore titles",
     "export": "files jsonl redact source",
-    "hermes": "health index_health resume_command",
+    "hermes": "health resume_command",
     "hosts": "far_changes link remote running",
     "insights": "facts sums",
     "legacy": "old_transcripts transcript_files",

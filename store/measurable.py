@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from .cleanup.plan import Plan
     from .cleanup.retention import RetentionRules
     from .cleanup.selection import Selection
-    from .cleanup.sizes import Sizes
-    from .cleanup.space_map import FileSpace, SpaceMap
+    from .cleanup.sizes import FileSpace, Sizes, SpaceMap
     from .hermes.health import StoreSummary
     from .insights.facts import Facts
     from .sessions.catalog import Catalog
@@ -68,14 +67,14 @@ class Measurable(Leased):
     @call
     def file_space(self) -> FileSpace:
         """Read used and free space of the file."""
-        return later.space_map.read_file_space(self.reader, self.store.sizes()[1])
+        return later.sizes.read_file_space(self.reader, self.store.sizes()[1])
 
     @call
     def space_map(
         self, catalog: Catalog, known: MutableMapping[str, Sizes] | None = None
     ) -> SpaceMap:
         """Measure the whole store by source, job and conversation."""
-        return later.space_map.read_space_map(
+        return later.sizes.read_space_map(
             self.reader, catalog, wal_bytes=self.store.sizes()[1], known=known
         )
 
@@ -84,7 +83,7 @@ class Measurable(Leased):
         """Read what Hermes will delete by itself."""
         return later.retention.retention_rules_at(self.reader, self.location, now)
 
-    search_health = read(later.index_health.search_health)
+    search_health = read(later.health.search_health)
 
     def facts(
         self,

@@ -9,12 +9,12 @@ from typing import Generic, NamedTuple, TypeVar
 
 from ..connection.connect import Store
 from ..connection.reader import Reader, Stopped
-from ..edit.delete import Deleted, deleting
+from ..edit.delete import OTHER_CHILD, Deleted, delete_portions
 from ..edit.delete_plan import DeletePlan, sort_deletes
 from ..edit.flags import Change
 from ..edit.portions import Portions
 from ..errors import BrowseError, QueryInterruptedError, RefusedError
-from ..sessions.catalog import Catalog, SpareReason
+from ..sessions.catalog import SpareReason
 from ..trash.progress import EVERY, Progress, Stage, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Expected, Plan, Spared, why_changed
@@ -152,7 +152,6 @@ class _Run:
         self.portions: Portions[Expected] = Portions(
             expected, lambda each: each.rows, stop, self._report, spares=True
         )
-        self.deleted: Deleted | None = None
 
     def _tell_stage(self, stage: Stage) -> None:
         if stage.total >= EVERY:  # too fast to read for fewer messages
@@ -169,7 +168,6 @@ class _Run:
 def clean_up(
     store: Store,
     expected: Sequence[Expected],
-    catalog: Catalog,
     trash: Path,
     sessions_folder: Path | None,
     *,
@@ -185,56 +183,54 @@ def clean_up(
     Args:
         store: That of the plan.
         expected: The conversations of the plan.
-        catalog: Of the whole store.
         trash: The folder of the bundles.
         sessions_folder: As of `delete`.
         tell: Receives a report after each portion.
         stop: Polled between portions.
     """
     run = _Run(expected, tell, stop)
-    error: BrowseError | None = None
-    try:
-        _delete(store, run, catalog, trash, sessions_folder)
-    except BrowseError as failed:
-        was_stopped = isinstance(failed, QueryInterruptedError) and stop()
-        error = None if was_stopped else failed
     portions = run.portions
-    if error is not None and portions.done:
-        error.is_unchanged = False  # it speaks of its own portion alone
+    deleted: Deleted | None = None
+    try:
+        deleted = _delete(store, run, trash, sessions_folder)
+        error = portions.error
+    except BrowseError as failed:
+        error = failed
+    if isinstance(error, QueryInterruptedError) and stop():
+        error = None
     return CleanedUp(
-        run.deleted,
+        deleted,
         tuple(each.id for each in portions.done),
         tuple((each.id, why.sentence) for each, why in portions.spared),
         portions.left,
-        portions.doubtful,
+        len(portions.doubtful),
         error,
     )
 
 
-def _delete(
-    store: Store, run: _Run, catalog: Catalog, trash: Path, sessions_folder: Path | None
-) -> None:
-    portions = run.portions
+def _delete(store: Store, run: _Run, trash: Path, sessions_folder: Path | None) -> Deleted | None:
+    """Return what was deleted; None if nothing was."""
+    now = time.time()
     with store.reader() as reader:
-        plans = _plan_deletes(reader, catalog, portions)
+        plans = _plan_deletes(reader, run.portions, now)
         if not plans:
-            return
-        planned, now = list(plans.values()), time.time()
-        begun = deleting(store, reader, planned, trash, now, sessions_folder, run.progress)
-        try:
-            with begun as work:
-                portions.run(
-                    lambda some: work.delete([plans[each.id] for each in some]),
-                    work.writer.version,
-                )
-        finally:
-            if portions.done:
-                run.deleted = work.finish()
+            return None
+        deleted = delete_portions(
+            store,
+            reader,
+            run.portions,
+            lambda each: plans.get(each.id, []),
+            trash,
+            now,
+            sessions_folder,
+            run.progress,
+        )
+    return deleted if run.portions.done else None
 
 
 def _plan_deletes(
-    reader: Reader, catalog: Catalog, portions: Portions[Expected]
-) -> dict[str, DeletePlan]:
+    reader: Reader, portions: Portions[Expected], now: float
+) -> dict[str, list[DeletePlan]]:
     """Plan the delete of each conversation that may still be touched, by its id; spare the
     others."""
     reasons = {
@@ -243,10 +239,16 @@ def _plan_deletes(
         if (why := why_changed(reader, each)) is not None
     }
     unchanged = [each.id for each in portions.items if each.id not in reasons]
-    plans, refused = sort_deletes(reader, catalog, unchanged, time.time())
+    plans, refused = sort_deletes(reader, unchanged, now)
     reasons |= refused
-    portions.spared += [(each, reasons[each.id]) for each in portions.items if each.id in reasons]
-    return {plan.conversation.id: plan for plan in plans}
+    by_id = {plan.conversation.id: plan for plan in plans}
+    for each in portions.items:
+        plan = by_id.get(each.id)
+        if plan is not None and not set(plan.sessions).issubset(each.sessions):
+            reasons[each.id] = RefusedError(_(OTHER_CHILD))
+        if each.id in reasons:
+            portions.spared.append((each, reasons[each.id]))
+    return {id: [plan] for id, plan in by_id.items() if id not in reasons}
 
 
 def _clock(seconds: float) -> str:

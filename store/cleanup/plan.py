@@ -21,10 +21,8 @@ from ..sessions.models import Conversation, known_sum
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..wording import _
-from .selection import Selection
-from .sizes import KnownSizes, Sizes, added, batches, forget_changed, measure
-from .space_map import read_file_space
-from .spared import Standing, last_use, standing, why_spared
+from .selection import Selection, Standing, last_use, standing, why_spared
+from .sizes import KnownSizes, Sizes, added, batches, forget_changed, measure, read_file_space
 
 PIECE = 20_000
 """Messages that a screen measures at a time: some 30 ms, a delay acceptable for a rule typed

@@ -10,25 +10,24 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
-from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
+from ..errors import BrowseError, RefusedError, WriteInDoubtError
 from ..messages.preview import read_preview
-from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation
 from ..text import one_line
-from ..trash.bundle import SavedConversation
+from ..trash.bundle import SavedConversation, TrashError
 from ..trash.copying import WrittenBundle, check_room, write_bundle
 from ..trash.progress import NOBODY, Progress, summary
-from ..trash.session_files import SessionFile, find_files, remove_files
-from ..trash.shelf import Bundle, BundleMarks, describe, discard, sweep, write_marks
-from ..wording import _
+from ..trash.session_files import find_files, remove_files
+from ..trash.shelf import Bundle, BundleMarks, describe, discard, settle, sweep, write_marks
+from ..wording import N_, _
 from .delete_plan import PREVIEW, DeletePlan, divide, plan_delete, plans_of
 from .delete_rows import (
     attach,
@@ -39,11 +38,14 @@ from .delete_rows import (
     count_changes,
     delete_rows,
 )
-from .guards import Needs, check_search_triggers
-from .known_triggers import check_triggers
+from .guards import Needs, check_search_triggers, check_triggers
+from .portions import Portions
 from .transaction import Writer, writing
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"parent_session_id"}))
+T = TypeVar("T")
+
+OTHER_CHILD = N_("The conversation has changed meanwhile: it has another child.")
 _LOG_SHARE = 3
 """Bytes by which the log may grow for each byte of rows and search indexes: 2 were observed, because
 each portion writes pages of the indexes anew (0.19)."""
@@ -101,23 +103,22 @@ def delete(
     """
     moment = time.time() if now is None else now
     with store.reader() as reader:
-        plans = plan_delete(reader, read_catalog(reader, moment), session_ids, moment)
-        with deleting(store, reader, plans, trash, moment, sessions_folder, progress) as work:
-            work.delete(plans)
-    return work.finish()
+        whole = Portions([plan_delete(reader, session_ids, moment)], len)
+        return delete_portions(store, reader, whole, list, trash, moment, sessions_folder, progress)
 
 
-@contextlib.contextmanager
-def deleting(
+def delete_portions(
     store: Store,
     reader: Reader,
-    plans: Sequence[DeletePlan],
+    portions: Portions[T],
+    plans_of: Callable[[T], Sequence[DeletePlan]],
     trash: Path,
     now: float,
     sessions_folder: Path | None,
     progress: Progress,
-) -> Iterator[Deleting]:
-    """Open the store, and write the bundle of what is to be deleted, in one portion or many.
+) -> Deleted:
+    """Write one bundle of all that is planned, then delete it, one item after the other or several
+    at once.
 
     If nothing was deleted in the end, the bundle is removed; what was left is marked beside it.
     The reader that the plans were made with is closed, but only when the store is open again:
@@ -126,94 +127,80 @@ def deleting(
     Raises:
         RefusedError: It is not safe, or a session that the plans do not list would lose its parent:
             a new child may be a continuation.
+        BrowseError: As of `delete`, if nothing was done before; else it is in `portions.error`.
     """
-    with contextlib.ExitStack() as after, writing(store, NEEDS) as writer:
-        reader.close()
-        version = writer.version()
-        check_search_triggers(writer.reader)
-        _check_ids(writer.reader, plans)
-        _check_room(writer.reader, trash, plans)
-        sweep(trash, now)
-        bundle, files = _write(writer.reader, plans, trash, now, sessions_folder, progress)
-        work = Deleting(store, writer, version, plans, bundle, files, progress)
-        after.callback(work.mark)
-        planned = {session.id for plan in plans for session in plan.orphaned}
-        if not planned.issuperset(bundle.reparented):
-            sentence = _("The conversation has changed meanwhile: it has another child.")
-            raise RefusedError(sentence, is_unchanged=True)
-        check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
-        write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
-        attach(writer, bundle.path)
-        count_changes(writer, bundle.layout)
-        progress.begin("deleting", bundle.facts.messages)
-        yield work
 
+    def plans(items: Iterable[T]) -> list[DeletePlan]:
+        return [plan for item in items for plan in plans_of(item)]
 
-@dataclass
-class Deleting:
-    """The delete of conversations that are in a bundle; made by `deleting`."""
+    def delete_some(items: Sequence[T]) -> None:
+        _delete_portion(writer, bundle, version, plans(items), progress)
 
-    store: Store
-    writer: Writer
-    copied: object
-    """The version of the store before the bundle was written."""
-    plans: Sequence[DeletePlan]
-    bundle: WrittenBundle
-    files: Sequence[SessionFile]
-    progress: Progress
-    done: list[DeletePlan] = field(default_factory=list)
-    doubtful: Sequence[DeletePlan] = ()
-    """Those of a portion whose commit failed, or that did not read back."""
+    def end() -> None:
+        doubtful = {plan.conversation.id for plan in plans(portions.doubtful)}
+        marks = settle(bundle.path, bundle.facts, doubtful)
+        if len(marks.kept) == len(bundle.facts.conversations):
+            with contextlib.suppress(TrashError):
+                discard(bundle.path)
 
-    def delete(self, plans: Sequence[DeletePlan]) -> None:
-        """Delete some of the conversations in one transaction."""
-        sessions = [session for plan in plans for session in plan.sessions]
-        roots = [root for plan in plans for root in plan.family_roots]
-        layout = self.bundle.layout
-
-        def work(tx: Writer) -> None:
-            check_not_busy(tx, [*sessions, *roots])
-            choose(tx, sessions)
-            if tx.version() != self.copied:
-                check_unchanged(tx, layout)
-            delete_rows(tx, layout, self.progress)
-
-        def verify(reader: Reader, _none: None) -> None:
-            check_gone(reader, self.bundle.path, layout, sessions)
-
-        try:
-            self.writer.run(work, verify)
-        except (WriteInDoubtError, WriteUnverifiedError) as error:
-            self.doubtful = plans
-            if isinstance(error, WriteInDoubtError):
-                error.remedy = _(
-                    "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.",
-                    name=self.bundle.facts.name,
-                )
+    planned = plans(portions.items)
+    try:
+        with contextlib.ExitStack() as after, writing(store, NEEDS) as writer:
+            reader.close()
+            version = writer.version()
+            check_search_triggers(writer.reader)
+            _check_room(writer.reader, trash, planned)
+            sweep(trash, now)
+            bundle = _write(writer.reader, planned, trash, now, sessions_folder, progress)
+            after.callback(end)
+            orphaned = {session.id for plan in planned for session in plan.orphaned}
+            if not orphaned.issuperset(bundle.reparented):
+                raise RefusedError(_(OTHER_CHILD), is_unchanged=True)
+            check_triggers(writer.rows, {part.table.name for part in bundle.layout.parts})
+            write_marks(bundle.path, BundleMarks(deleting=os.getpid()))
+            attach(writer, bundle.path)
+            count_changes(writer, bundle.layout)
+            progress.begin("deleting", bundle.facts.messages)
+            portions.run(delete_some, writer.version)
+    except BrowseError as error:
+        if not portions.done:
             raise
-        self.done += plans
+        portions.error = error
+    gone = {session for plan in plans(portions.done) for session in plan.sessions}
+    files = [file for file in bundle.files if file.session in gone]
+    names = tuple(file.path.name for file in files)
+    notes = tuple(remove_files(files))
+    return Deleted(describe(bundle.path), bundle.reparented, names, notes)
 
-    def mark(self) -> None:
-        """Mark beside the bundle what is still in the store; without anything else, remove it."""
-        path, sessions = self.bundle.path, self.bundle.facts.sessions
-        gone = {plan.conversation.id for plan in (*self.done, *self.doubtful)}
-        if gone:
-            tips = (plan.conversation.id for plan in self.plans)
-            kept = [tip for tip in tips if tip not in gone]
-            write_marks(path, BundleMarks(kept=tuple(kept)))
-            return
-        with contextlib.suppress(BrowseError), self.store.reader() as reader:
-            rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", sessions)
-            if len(rows) == len(sessions):
-                discard(path)
 
-    def finish(self) -> Deleted:
-        """Remove the files of the deleted sessions; return what was done."""
-        bundle = describe(self.bundle.path)
-        sessions = {session for plan in self.done for session in plan.sessions}
-        files = [file for file in self.files if file.session in sessions]
-        names = tuple(file.path.name for file in files)
-        return Deleted(bundle, self.bundle.reparented, names, tuple(remove_files(files)))
+def _delete_portion(
+    writer: Writer,
+    bundle: WrittenBundle,
+    version: object,
+    plans: Sequence[DeletePlan],
+    progress: Progress,
+) -> None:
+    """Delete some conversations in one transaction; `version` is that of the store before it was
+    copied."""
+    layout = bundle.layout
+    sessions = [session for plan in plans for session in plan.sessions]
+    roots = [root for plan in plans for root in plan.family_roots]
+
+    def work(tx: Writer) -> None:
+        check_not_busy(tx, [*sessions, *roots])
+        choose(tx, sessions)
+        if tx.version() != version:
+            check_unchanged(tx, layout)
+        delete_rows(tx, layout, progress)
+
+    try:
+        writer.run(work, lambda reader, _none: check_gone(reader, bundle.path, layout, sessions))
+    except WriteInDoubtError as error:
+        error.remedy = _(
+            "The deletion {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.",
+            name=bundle.facts.name,
+        )
+        raise
 
 
 def copy_to_trash(
@@ -237,7 +224,7 @@ def copy_to_trash(
     with store.reader() as reader:
         tips = [conversation.id for conversation in conversations]
         plans = divide(reader, plans_of(catalog, tips))
-        bundle, _files = _write(reader, plans, trash, now, sessions_folder, NOBODY)
+        bundle = _write(reader, plans, trash, now, sessions_folder, NOBODY)
         return describe(bundle.path)
 
 
@@ -248,14 +235,14 @@ def _write(
     now: float,
     sessions_folder: Path | None,
     progress: Progress,
-) -> tuple[WrittenBundle, list[SessionFile]]:
+) -> WrittenBundle:
     saved = [SavedConversation(p.conversation.id, p.conversation.title, p.sessions) for p in plans]
     if saved[0].title is None:  # the first title names the bundle: fall back to the first words
         words = one_line(read_preview(reader, plans[0].conversation.segments), PREVIEW) or None
         saved[0] = saved[0]._replace(title=words)
     files = find_files(sessions_folder, [session for plan in plans for session in plan.sessions])
     progress.begin("saving", sum(plan.messages for plan in plans))
-    return write_bundle(reader, saved, files, trash, now, progress), files
+    return write_bundle(reader, saved, files, trash, now, progress)
 
 
 def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> None:
@@ -277,16 +264,3 @@ def _check_room(reader: Reader, trash: Path, plans: Sequence[DeletePlan]) -> Non
         "The log beside the store may take {needed} for a while, and the disk of {folder} has {free} free."
     )
     check_room(reader.path.parent, needed * _LOG_SHARE, log)
-
-
-def _check_ids(reader: Reader, plans: Sequence[DeletePlan]) -> None:
-    sessions = [session for plan in plans for session in plan.sessions]
-    rows = reader.rows_in(
-        "SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", sessions
-    )
-    if {row[0] for row in rows} != set(sessions):
-        raise RefusedError(
-            _("The id of one of its sessions is no proper text, or the session is gone."),
-            remedy=_("`hermes sessions repair` may help."),
-            is_unchanged=True,
-        )

@@ -19,7 +19,7 @@ from ..sessions.catalog import Catalog, read_catalog, why_protected
 from ..sessions.models import Conversation, Relation
 from ..sessions.resolve import resolve_session
 from ..sessions.session import Session
-from ..sessions.session_rows import read_busy, read_sessions
+from ..sessions.session_rows import read_busy
 from ..text import one_line
 from ..wording import _
 
@@ -142,57 +142,42 @@ def divide(reader: Reader, plans: Iterable[DeletePlan]) -> list[DeletePlan]:
 
 
 def sort_deletes(
-    reader: Reader, catalog: Catalog, session_ids: Iterable[str], now: float
+    reader: Reader, session_ids: Iterable[str], now: float
 ) -> tuple[list[DeletePlan], dict[str, RefusedError]]:
-    """Plan a delete of the conversations that some sessions belong to, by a catalog of the whole
-    store; return the plans, and for each protected conversation, by its id, why it stays.
+    """Plan a delete of the conversations that some sessions belong to; return the plans, and for
+    each protected conversation, by its id, why it stays.
 
     `now` is in Unix seconds.
 
     Raises:
         NotFoundError: There is no such session.
     """
-    plans, busy = plans_of(catalog, session_ids), read_busy(reader, now)
-    sessions = [session for plan in plans for session in plan.sessions]
-    # Read again: the catalog may be a minute old and lack a pin or a turn since then.
-    present = Catalog(read_sessions(reader, sessions, busy=busy), now, exact=False)
-    reasons: dict[str, str] = {}
-    for chain in present.chains():
-        above = catalog.conversation(chain.root.id).parent_root_id
-        member = chain._replace(parent_root_id=above)
-        if (why := why_protected(catalog, member, busy, now)) is not None:
-            reasons |= dict.fromkeys([segment.id for segment in chain.segments], why.words)
+    catalog, busy = read_catalog(reader, now), read_busy(reader, now)
     refused: dict[str, RefusedError] = {}
     kept: list[DeletePlan] = []
-    for plan in plans:
-        conversation = plan.conversation
-        held = [session for session in plan.sessions if session in reasons]
-        if held:
-            refused[conversation.id] = _refusal(catalog, held[0], reasons[held[0]])
-            continue
-        # Subagents may have been deleted since the catalog was read, as by a clean-up.
-        own = {segment.id for segment in conversation.segments}
-        left = (each for each in plan.sessions if each in own or each in present.sessions)
-        kept.append(plan._replace(sessions=tuple(left)))
+    for plan in plans_of(catalog, session_ids):
+        for member in (plan.conversation, *plan.dependent):
+            if why := why_protected(catalog, member, busy, now):
+                refused[plan.conversation.id] = _refusal(member, why.words)
+                break
+        else:
+            kept.append(plan)
     return divide(reader, kept), refused
 
 
-def plan_delete(
-    reader: Reader, catalog: Catalog, session_ids: Iterable[str], now: float
-) -> list[DeletePlan]:
+def plan_delete(reader: Reader, session_ids: Iterable[str], now: float) -> list[DeletePlan]:
     """Plan a delete of all the conversations or none; as `sort_deletes`.
 
     Raises:
         RefusedError: One of the conversations is protected.
     """
-    plans, refused = sort_deletes(reader, catalog, session_ids, now)
+    plans, refused = sort_deletes(reader, session_ids, now)
     for error in refused.values():
         raise error
     return plans
 
 
-def _refusal(catalog: Catalog, session: str, reason: str) -> RefusedError:
-    conversation = catalog.conversation(session)
+def _refusal(conversation: Conversation, reason: str) -> RefusedError:
     named = conversation.id
     if conversation.title:
         named = f"“{one_line(conversation.title, PREVIEW)}” ({named})"

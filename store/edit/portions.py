@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from ..connection.reader import Stopped
 from ..errors import (
+    BrowseError,
     QueryInterruptedError,
     RefusedError,
     StoreBusyError,
@@ -52,13 +53,15 @@ class Portions(Generic[T]):
     """Whether an item that is refused is left out, rather than all that follows with it."""
     done: list[T] = field(default_factory=list)
     spared: list[tuple[T, RefusedError]] = field(default_factory=list)
-    doubtful: int = 0
+    doubtful: list[T] = field(default_factory=list)
     """Items in a portion whose commit failed, or that did not read back."""
+    error: BrowseError | None = None
+    """What ended the work when a part of it was done already, for whoever does not raise it."""
 
     @property
     def left(self) -> int:
         """Items that were not begun."""
-        return len(self.items) - len(self.done) - len(self.spared) - self.doubtful
+        return len(self.items) - len(self.done) - len(self.spared) - len(self.doubtful)
 
     def run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
         """Do the work on all items that are not spared yet; whatever it raises ends it, and what
@@ -68,6 +71,14 @@ class Portions(Generic[T]):
             work: One transaction, all of its items or none.
             version: Returns something else once another process has committed to the store.
         """
+        try:
+            self._run(work, version)
+        except BrowseError as error:
+            if self.done:
+                error.is_unchanged = False  # it speaks of its own portion alone
+            raise
+
+    def _run(self, work: Callable[[list[T]], None], version: Callable[[], object]) -> None:
         spared = {id(item) for item, _why in self.spared}
         queue = [item for item in self.items if id(item) not in spared]
         size, before = FEW_ROWS, version()
@@ -105,7 +116,7 @@ class Portions(Generic[T]):
                 if attempt == tries - 1:
                     raise
             except (WriteInDoubtError, WriteUnverifiedError):
-                self.doubtful = len(portion)
+                self.doubtful = portion
                 raise
             self.tell(True)
             time.sleep(BUSY_PAUSE)

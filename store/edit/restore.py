@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,19 +21,19 @@ from ..connection.stored_values import as_int
 from ..errors import Advice, BrowseError, QueryInterruptedError, RefusedError, StoreDamagedError
 from ..notes.tagging import keep_restored
 from ..notes.tags import IN_BUNDLE
+from ..text import as_text
 from ..trash.bundle import BundleFacts, opened, verify
 from ..trash.copying import check_room
 from ..trash.links import read_links
 from ..trash.progress import NOBODY, Progress, summary
 from ..trash.session_files import put_back
 from ..trash.shelf import find, mark_restored, read_marks
+from ..trash.tables import CHILDREN, PARENT
 from ..wording import _, ngettext
 from .delete_rows import choose
-from .guards import Needs, check_search_triggers
-from .known_triggers import check_triggers
+from .guards import Needs, check_search_triggers, check_triggers
 from .portions import Portions
-from .restore_links import link, unlinked
-from .restore_rows import Comparison, RestoredRows
+from .restore_rows import WANTED, Comparison, RestoredRows
 from .transaction import Writer, unverified, write, writing
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
@@ -138,32 +138,31 @@ def restore(
             _("Session {session} was not restored: {reason}.", session=session, reason=why)
             for session, why in comparison.refused.items()
         ]
-        if restored:
-            links, deleted = read_links(trash, facts.origin)
-            links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
-            choose(writer, sorted(restored), "wanted")
-            _insert(writer, facts, rows, comparison, links, progress)
-            bundles = {id: name for id, name in deleted.items() if id not in comparison.refused}
-            try:
-                notes += [*rows.notes, *unlinked(writer, rows, bundles)]
-            except BrowseError as error:
-                raise unverified(error) from error
+        if not restored:
+            raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
+        links, deleted = read_links(trash, facts.origin)
+        links = [pair for pair in links if not restored.isdisjoint(map(str, pair))]
+        choose(writer, sorted(restored), "wanted")
+        _insert(writer, facts, rows, comparison, links, progress)
+        bundles = {id: name for id, name in deleted.items() if id not in comparison.refused}
+        try:
+            notes += [*rows.notes, *unlinked(writer, rows, bundles)]
+        except BrowseError as error:
+            raise unverified(error) from error
     with opened(path) as bundle:
-        files = put_back(bundle, sessions_folder, restored | comparison.file_owners)
+        files, file_notes = put_back(bundle, sessions_folder, restored)
         tags = bundle.execute(f"SELECT session, tag FROM {IN_BUNDLE}").fetchall()
     tag_notes = keep_restored(store, tags, restored)
-    if not restored and not files.written:
-        raise RefusedError(notes[-len(comparison.refused)], is_unchanged=True)
-    index_notes = check_index(store) if check and restored else ()
+    index_notes = check_index(store) if check else ()
     if not comparison.refused or only is not None:
         mark_restored(path, facts, time.time(), restored)
     return Restored(
         facts.name,
         tuple(session for session in facts.sessions if session in restored),
         sum(comparison.messages[session] for session in restored),
-        files.there,
-        bool(restored) and not (index_notes or files.notes),
-        (*notes, *index_notes, *files.notes, *tag_notes),
+        files,
+        not (index_notes or file_notes),
+        (*notes, *index_notes, *file_notes, *tag_notes),
         comparison.there,
     )
 
@@ -194,29 +193,13 @@ def _insert(
             choose(tx, sessions)
             rows.insert(tx)
             if len(portions.done) + len(some) == len(groups):
-                _check_there(tx)
                 link(tx, rows, links)
 
         writer.run(work, lambda reader, _none: rows.check(reader, sessions))
 
-    try:
-        portions.run(insert, writer.version)
-        if portions.left:
-            raise QueryInterruptedError(_("Stopped."), is_unchanged=True)
-    except BrowseError as error:
-        error.is_unchanged = error.is_unchanged and not portions.done
-        raise
-
-
-def _check_there(tx: Writer) -> None:
-    """Refuse if a session has been deleted that was in the store when the restore began."""
-    gone = "SELECT id FROM temp.wanted WHERE id NOT IN (SELECT id FROM main.sessions) LIMIT 1"
-    for (session,) in tx.rows(gone):
-        raise RefusedError(
-            _("The session {session} is not there any more.", session=session),
-            remedy=_("Try again."),
-            is_unchanged=True,
-        )
+    portions.run(insert, writer.version)
+    if portions.left:
+        raise QueryInterruptedError(_("Stopped."), is_unchanged=not portions.done)
 
 
 def _check_store(reader: Reader, store: Store, facts: BundleFacts, *, any_store: bool) -> list[str]:
@@ -283,3 +266,59 @@ def _compare_index(tx: Writer) -> tuple[str, ...]:
                 )
             )
     return tuple(notes)
+
+
+def link(tx: Writer, rows: RestoredRows, recorded: Iterable[Row]) -> None:
+    """Set empty parents of the wanted sessions, and of their children.
+
+    `recorded` has pairs of child and parent, of any of the store's sessions, as in `links.db`.
+    """
+    if not rows.has_parents:
+        return
+    tx.execute("CREATE TEMP TABLE links (child PRIMARY KEY, parent, is_own)")
+    tx.execute(
+        f"INSERT INTO temp.links SELECT id, {PARENT}, 1 FROM bundle.sessions "
+        f"WHERE id IN ({WANTED}) AND {PARENT} IS NOT NULL"
+    )
+    tx.execute(
+        "INSERT OR IGNORE INTO temp.links "
+        f"SELECT id, was, 1 FROM bundle.{CHILDREN} WHERE was IN ({WANTED})"
+    )
+    for pair in recorded:
+        tx.execute("INSERT OR IGNORE INTO temp.links VALUES (?, ?, 0)", pair)
+    tx.execute(
+        f"UPDATE main.sessions SET {PARENT} = "
+        "(SELECT parent FROM temp.links WHERE child = sessions.id) "
+        f"WHERE {PARENT} IS NULL AND id IN (SELECT child FROM temp.links "
+        "WHERE parent IN (SELECT id FROM main.sessions))"
+    )
+
+
+def unlinked(tx: Writer, rows: RestoredRows, bundles: Mapping[object, str]) -> Iterator[str]:
+    """Yield a sentence for each link of the wanted sessions in the bundle that could not be set.
+
+    `bundles` has the bundle of each session that is in the trash.
+    """
+    if not rows.has_parents:
+        return
+    for child, parent, is_child, has_moved in tx.rows(
+        f"SELECT l.child, l.parent, l.child IN ({WANTED}) AS is_child, "
+        f"m.id IS NOT NULL AND (l.child NOT IN ({WANTED}) OR m.{PARENT} IS NOT NULL) "
+        "FROM temp.links AS l LEFT JOIN main.sessions AS m ON m.id = l.child "
+        f"WHERE l.is_own AND m.{PARENT} IS NOT l.parent ORDER BY l._rowid_"
+    ):
+        bundle = bundles.get(parent if is_child else child)
+        if has_moved or not (is_child or bundle):
+            note = _("{child} was a child of {parent}; it is gone or has another parent now.")
+        elif not is_child:
+            note = _(
+                "{child}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again."
+            )
+        elif bundle:
+            note = _(
+                "{child} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
+                "again."
+            )
+        else:
+            note = _("{child} has no parent: {parent}, which it names, is by now in no store.")
+        yield note.format(child=as_text(child), parent=as_text(parent), bundle=bundle)

@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 
 from ..errors import Advice, BrowseError, RefusedError
@@ -56,7 +57,7 @@ def export_pieces(
     everything: bool = False,
     part: Collection[int] | None = None,
 ) -> Iterator[str]:
-    """Yield an export of conversations in pieces, with no connection open between windows of
+    """Return an export of conversations in pieces, with no connection open between windows of
     messages.
 
     Args:
@@ -71,17 +72,16 @@ def export_pieces(
         part: Ids of the only messages to include, whatever their state; None for all. Not for JSON
             lines.
     """
-    if form is Format.JSONL:
-        ids = [segment.id for each in conversations for segment in each.segments]
-        yield from jsonl_pieces(store, ids, redactor, tally, everything=everything)
-        return
     reading = Reading.EVERYTHING if everything or part is not None else Reading.SAID
     sources = [Source(store, each, redactor, tally, reading, part) for each in conversations]
-    if form is Format.HTML:
-        yield from html_pieces(sources, exporter=exporter, now=now)
-        return
-    for source in sources:
-        yield from markdown_pieces(source, exporter=exporter, now=now)
+    match form:
+        case Format.JSONL:
+            return jsonl_pieces(sources)
+        case Format.HTML:
+            return html_pieces(sources, exporter=exporter, now=now)
+        case Format.MARKDOWN:
+            documents = (markdown_pieces(each, exporter=exporter, now=now) for each in sources)
+            return chain.from_iterable(documents)
 
 
 def _cut(text: str, most: int) -> str:

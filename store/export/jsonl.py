@@ -23,13 +23,13 @@ from ..connection.reader import Reader, chunks
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
-from ..messages.chat_message import State
+from ..messages.chat_message import Reading, State
 from ..messages.decode import SENTINEL, state_of
 from ..notes.tags import read_tags
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor
-from .source import ExportCounts, ExportedStore, StoredRows, StoredSession, StoredValue
+from .source import Source, StoredRows, StoredSession, StoredValue
 
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
@@ -152,43 +152,42 @@ def _row(row: Mapping[str, StoredValue], redactor: Redactor) -> str:
         return _dumps({name: redactor.optional(as_text(value)) for name, value in kept.items()})
 
 
-def jsonl_pieces(
-    store: ExportedStore,
-    session_ids: Iterable[str],
-    redactor: Redactor,
-    tally: ExportCounts,
-    *,
-    everything: bool = False,
-) -> Iterator[str]:
-    """Yield sessions as JSON lines, in pieces of bounded size; arguments as of
-    `files.export_pieces`.
+def jsonl_pieces(sources: Iterable[Source]) -> Iterator[str]:
+    """Yield the sessions of conversations as JSON lines, in pieces of bounded size.
 
     Raises:
         NotFoundError: One has been deleted meanwhile.
         StoreError: The store cannot be read.
     """
-    for session_id in session_ids:
-        session = store.stored_session(session_id)
-        store.close()
-        if session is None:
-            raise NotFoundError(
-                _(
-                    "Session {session} is gone: it was deleted while it was exported.",
-                    session=session_id,
-                )
+    for source in sources:
+        for segment in source.conversation.segments:
+            yield from _session(source, segment.id)
+
+
+def _session(source: Source, session_id: str) -> Iterator[str]:
+    store, redactor, tally = source.store, source.redactor, source.tally
+    session = store.stored_session(session_id)
+    store.close()
+    if session is None:
+        raise NotFoundError(
+            _(
+                "Session {session} is gone: it was deleted while it was exported.",
+                session=session_id,
             )
-        states = session.messages
-        tally.not_live.update(state for _id, state in states if state is not State.LIVE)
-        ids = [key for key, state in states if everything or state is State.LIVE]
-        tally.sessions += 1
-        tally.messages += len(ids)
-        tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
-        yield _row(session.values, redactor)[:-1] + tags + ', "messages": ['
-        separator = ""
-        for some in chunks(ids, _SLICE):
-            rows = store.stored_messages(some).rows
-            store.close()
-            for row in rows:
-                yield separator + _row(row, redactor)
-                separator = ", "
-        yield "]}\n"
+        )
+    states = session.messages
+    is_whole = source.reading is Reading.EVERYTHING
+    tally.not_live.update(state for _id, state in states if state is not State.LIVE)
+    ids = [key for key, state in states if is_whole or state is State.LIVE]
+    tally.sessions += 1
+    tally.messages += len(ids)
+    tags = f', "tags": {_dumps(session.tags)}' if session.tags else ""
+    yield _row(session.values, redactor)[:-1] + tags + ', "messages": ['
+    separator = ""
+    for some in chunks(ids, _SLICE):
+        rows = store.stored_messages(some).rows
+        store.close()
+        for row in rows:
+            yield separator + _row(row, redactor)
+            separator = ", "
+    yield "]}\n"

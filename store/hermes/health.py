@@ -1,4 +1,4 @@
-"""Summarize a store and list its problems, for `doctor`."""
+"""Summarize a store, check its search index, and list its problems, for `doctor`."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..amounts import size
 from ..connection.connect import Store
 from ..connection.origin import OWN
 from ..connection.reader import Reader
-from ..connection.schema import NEWEST_KNOWN
+from ..connection.schema import NEWEST_KNOWN, FtsIndex
 from ..connection.stored_values import as_int
-from ..errors import Advice
+from ..errors import Advice, StoreDamagedError
 from ..notes.notes_file import NotesError, notes_of
-from ..search.coverage import STALE, Damage, remedy
+from ..search.coverage import STALE, Damage, damage_of, remedy
+from ..text import text_of
 from ..wording import _
 from .homes import Location
-
-if TYPE_CHECKING:
-    from .index_health import SearchHealth  # loads the search, which a summary does not need
 
 MANY_SESSIONS = 1_000
 MANY_BYTES = 384_000_000
@@ -196,3 +193,59 @@ def _problems_of_size(summary: StoreSummary) -> Iterator[StoreProblem]:
             "It shrinks when the last Hermes process exits; one may be stuck in a long read."
         )
         yield _warning("wal-large", text, advice)
+
+
+_WORD = re.compile(r"[^\W_]+")
+_SAMPLE, _SAMPLE_TEXT = 20, 400
+"""Number of newest messages, and code points of each, whose words are looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHealth:
+    """The state of the search index."""
+
+    fts: bool
+    trigram: bool
+    indexed: int
+    """Rows in the word index."""
+    messages: int
+    failure: str = ""
+    """SQLite's reason why the word index cannot be used; empty if it can."""
+    remedy: str = ""
+    """How to repair it; empty if it is complete."""
+
+
+def search_health(reader: Reader) -> SearchHealth:
+    """Check whether the word index works, and how many of the messages it holds."""
+    schema = reader.schema
+    messages = as_int(reader.value("SELECT count(*) FROM messages"))
+    index, indexed, failure = schema.fts, 0, ""
+    damage: Damage | None = None
+    if index is None:
+        damage = Damage.MISSING
+    elif f"{index.name}_docsize" not in schema.tables:
+        damage, failure = Damage.BROKEN, _("{table} is missing.", table=f"{index.name}_docsize")
+    else:
+        indexed = as_int(reader.value(f"SELECT count(*) FROM {index.name}_docsize"))
+        damage = Damage.GAPS if indexed < messages else None
+        try:
+            _try_index(reader, index)
+        except StoreDamagedError as error:
+            damage, failure = damage_of(schema, error), error.sentence
+    repair = remedy(schema, damage, reader.path) if damage is not None else ""
+    if index is not None and schema.is_index_stale and not failure:
+        repair = _(STALE)
+    has_trigram = schema.trigram is not None
+    return SearchHealth(index is not None, has_trigram, indexed, messages, failure, repair)
+
+
+def _try_index(reader: Reader, index: FtsIndex) -> None:
+    """Look up words of the newest messages: StoreDamagedError comes only when the pages of the
+    index are read."""
+    content = reader.schema.message("content")
+    rows = reader.rows(f"SELECT {content} FROM messages m ORDER BY m.id DESC LIMIT ?", [_SAMPLE])
+    words = {word for row in rows for word in _WORD.findall((text_of(row[0]))[:_SAMPLE_TEXT])}
+    for word in sorted(words)[:_SAMPLE]:
+        reader.rows(
+            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"']
+        )

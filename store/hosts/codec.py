@@ -20,8 +20,7 @@ from ..cleanup.bulk import CleanedUp, Step
 from ..cleanup.plan import Expected, Plan
 from ..cleanup.retention import RetentionRules
 from ..cleanup.selection import Selection, parse_line
-from ..cleanup.sizes import KnownSizes, Sizes
-from ..cleanup.space_map import FileSpace, SpaceMap
+from ..cleanup.sizes import FileSpace, KnownSizes, Sizes, SpaceMap
 from ..compression.model_context import Memory, ModelContext
 from ..connection.reader import Reader
 from ..edit.delete import Deleted

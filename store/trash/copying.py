@@ -55,6 +55,8 @@ class WrittenBundle(NamedTuple):
     layout: Layout
     reparented: tuple[str, ...]
     """Sessions that stay and lose their parent, except those whose id is NULL."""
+    files: Sequence[SessionFile]
+    """Those of its sessions, as they were found."""
 
 
 def check_room(folder: Path, needed: int, sentence: str) -> None:
@@ -139,7 +141,7 @@ def write_bundle(
         if isinstance(error, (OSError, *SQLITE_ERRORS)):
             raise _failure(error, reader.path, trash) from error
         raise
-    return WrittenBundle(path, facts, layout, reparented)
+    return WrittenBundle(path, facts, layout, reparented, files)
 
 
 def _seal(path: Path) -> str:
@@ -223,6 +225,12 @@ class _Copy:
         self._execute("CREATE INDEX bundle.bundle_message_ids ON messages (id)")
         self._execute("CREATE INDEX bundle.bundle_session_ids ON sessions (id)")
         self._choose(sessions)
+        if self.query("SELECT count(*) FROM temp.chosen") != [(len(sessions),)]:
+            raise RefusedError(
+                _("The id of one of its sessions is no proper text, or the session is gone."),
+                remedy=_("`hermes sessions repair` may help."),
+                is_unchanged=True,
+            )
 
     def _copy_part(self, part: Part) -> None:
         table, name = part.table, sql_name(part.table.name)

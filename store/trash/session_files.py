@@ -121,40 +121,26 @@ def remove_files(found: Sequence[SessionFile]) -> list[str]:
     return notes
 
 
-class FilesPutBack(NamedTuple):
-    """Result of `put_back`."""
-
-    there: int
-    """Number of files that exist now, including those that already existed."""
-    written: int
-    """Number of files that were written."""
-    notes: tuple[str, ...]
-    """A sentence for each file that could not be restored."""
-
-
 def put_back(
     bundle: sqlite3.Connection, folder: Path | None, sessions: Collection[str]
-) -> FilesPutBack:
-    """Write the files of restored sessions from an open bundle into the folder of Hermes.
+) -> tuple[int, list[str]]:
+    """Write the files of restored sessions from an open bundle into the folder of Hermes; return
+    the number of those that exist now, and a sentence for each that could not be restored.
 
     An existing file is never overwritten. `folder` is None if there is none.
     """
     listed = bundle.execute("SELECT rowid, session, name, mode, mtime_ns FROM bundle_files")
     own = [row for row in listed.fetchall() if row[1] in sessions]
-    if own and (folder is None or not folder.is_dir()):
-        return FilesPutBack(
-            0,
-            0,
-            (
-                _(
-                    "There is no folder for the files of sessions beside this store: {count:,} files stay in the trash.",
-                    count=len(own),
-                ),
-            ),
+    if not own:
+        return 0, []
+    if folder is None or not folder.is_dir():
+        left = _(
+            "There is no folder for the files of sessions beside this store: {count:,} files stay in the trash.",
+            count=len(own),
         )
-    count, written, notes = 0, 0, []
+        return 0, [left]
+    count, notes = 0, []
     for row, session, name, mode, mtime_ns in own:
-        assert folder is not None
         target = folder / str(name)
         if session not in owners(str(name)):
             notes.append(
@@ -166,14 +152,13 @@ def put_back(
             content = bytes(one.fetchone()[0])
             if not os.path.lexists(target):
                 _write_back(content, target, int(mode), int(mtime_ns))
-                written += 1
             elif not _has(target, content):
                 notes.append(_("{path} is there again and was left as it is.", path=target))
                 continue
             count += 1
         except (OSError, ValueError, TypeError, *SQLITE_ERRORS) as error:
             notes.append(_("{path} could not be written: {reason}", path=target, reason=error))
-    return FilesPutBack(count, written, tuple(notes))
+    return count, notes
 
 
 def _has(path: Path, content: bytes) -> bool:

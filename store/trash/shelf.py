@@ -11,9 +11,8 @@ import contextlib
 import json
 import os
 import re
-import stat
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,19 +121,23 @@ def mark_restored(path: Path, facts: BundleFacts, now: float, sessions: Collecti
         write_marks(path, marks._replace(restored=tuple(sorted(restored))))
 
 
-def _settled(path: Path, facts: BundleFacts) -> BundleMarks:
-    """Return the marks of a bundle; if its delete was killed, mark what that has left in the
-    store."""
+def settle(path: Path, facts: BundleFacts, doubtful: Container[str] = ()) -> BundleMarks:
+    """Mark which conversations a delete that has ended, or was killed, has left in the store.
+
+    Those that are `doubtful` count as gone, whatever the store has now.
+    """
     marks = read_marks(path)
-    if not marks.deleting or _is_running(marks.deleting):
-        return marks
     try:
         with Store(Path(facts.origin.path)).reader() as reader:
             rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", facts.sessions)
     except BrowseError:
         return marks  # the next one that looks may find the store again
     there = set(first_texts(rows))
-    kept = [each.id for each in facts.conversations if there.issuperset(each.sessions)]
+    kept = [
+        each.id
+        for each in facts.conversations
+        if each.id not in doubtful and there.issuperset(each.sessions)
+    ]
     marks = marks._replace(kept=tuple(kept), deleting=0)
     write_marks(path, marks)
     return marks
@@ -165,7 +168,9 @@ def describe(path: Path) -> Bundle:
         facts = read_bundle_facts(path)
         if not path.with_suffix(SUM).exists():
             raise BundleDamagedError(_("Its checksum is missing."))
-        marks = _settled(path, facts)
+        marks = read_marks(path)
+        if marks.deleting and not _is_running(marks.deleting):
+            marks = settle(path, facts)
         listed = marks.listed(facts)
         sessions = tuple(session for each in listed for session in each.sessions)
         is_whole = len(listed) == len(facts.conversations)
@@ -267,7 +272,6 @@ def drop(trash: Path, name: str) -> None:
         BundleNotFoundError: There is none with that name.
         TrashError: It cannot be removed.
     """
-    sweep(trash, time.time())
     discard(find(trash, name))
 
 
@@ -292,8 +296,7 @@ def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
 
 
 def discard(path: Path) -> None:
-    """Remove a bundle, its file first: what is left of it then is no bundle. With the last one, the
-    links go.
+    """Remove a bundle, its file first: what is left of it then is no bundle.
 
     Raises:
         TrashError: It cannot be removed.
@@ -306,29 +309,26 @@ def discard(path: Path) -> None:
         ) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(path.parent)
-    beside = [path.with_suffix(SUM), path.with_suffix(MARKS)]
-    if not _paths(path.parent):
-        beside.append(path.parent / LINKS)
-    for each in beside:
-        with contextlib.suppress(OSError):  # `sweep` removes it later; no word of a chat is in it
-            each.unlink(missing_ok=True)
+    sweep(path.parent, time.time())
 
 
 def sweep(trash: Path, now: float) -> None:
-    """Remove the remains of interrupted work: unfinished bundles and those of which nothing was
-    deleted, a day old, and what stood beside removed ones.
+    """Remove what stood beside removed bundles, unfinished ones that are a day old, and the links
+    once there is nothing else.
 
     All rows of an unfinished bundle are still in the store, because they are deleted only once it
     is complete.
     """
     with contextlib.suppress(OSError):
-        for entry in list(os.scandir(trash)):
-            found = entry.stat(follow_symlinks=False)
-            is_old = now - found.st_mtime > _UNFINISHED_AGE
-            path = Path(entry.path)
+        left = set(os.listdir(trash))
+        for name in sorted(left):
+            path = trash / name
+            whole = {f"{path.stem}{SUFFIX}", f"{PARTIAL}{path.stem}{SUFFIX}"}
             is_beside = path.suffix in (SUM, MARKS) and _NAME.fullmatch(path.stem)
-            is_alone = is_beside and not path.with_suffix(SUFFIX).exists()
-            if is_alone or (
-                is_old and entry.name.startswith(PARTIAL) and stat.S_ISREG(found.st_mode)
-            ):
-                path.unlink()
+            is_alone = is_beside and whole.isdisjoint(left)
+            is_old = now - path.lstat().st_mtime > _UNFINISHED_AGE
+            if is_alone or (is_old and name.startswith(PARTIAL)):
+                with contextlib.suppress(OSError):  # the next time; no word of a chat is in it
+                    path.unlink()
+        if os.listdir(trash) == [LINKS]:
+            (trash / LINKS).unlink()

@@ -9,7 +9,7 @@ as in Hermes (0.16 to 0.22). In all SQL the store is `main` and its row is `m`, 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -184,23 +184,28 @@ def _refusal(sentence: str) -> RefusedError:
     return RefusedError(sentence, remedy=_("Delete it in Hermes itself."))
 
 
-def find_layout(query: Query, known: Container[str] | None = None) -> Layout:
+def find_layout(query: Query, saved: Mapping[str, Sequence[str]] | None = None) -> Layout:
     """Find everything in a store that refers to sessions.
 
     Args:
         query: Asks the store.
-        known: Columns of sessions in a bundle that may be of an older schema; None for all.
+        saved: Columns by table of a bundle, which may be of another schema: all others are left
+            out. None for none.
 
     Raises:
         RefusedError: A table refers to them in a way that a restore could not recreate.
     """
-    tables = {table.name: table for table in _read_tables(query)}
-    references = [key for key in _read_references(query) if key.target in tables]
+    stored = {table.name: table for table in _read_tables(query)}
+    tables = stored if saved is None else dict(_common(stored, saved))
+    references = [
+        key
+        for key in _read_references(query)
+        if key.target in stored and key.table in tables and key.column in tables[key.table].columns
+    ]
     has_key = any((key.table, key.column) == ("sessions", PARENT) for key in references)
     if PARENT in tables["sessions"].columns and not has_key:  # in salvaged stores
         references.append(ForeignKey("sessions", PARENT, "sessions", "id", ""))
-    users = prompt_columns(tables["sessions"].columns if known is None else known)
-    parts = [*_shared(tables, users), *_taken(tables, references)]
+    parts = [*_shared(tables), *_taken(tables, references)]
     for part in parts:
         if not part.table.has_rowid:
             raise RefusedError(
@@ -210,6 +215,16 @@ def find_layout(query: Query, known: Container[str] | None = None) -> Layout:
                 )
             )
     return Layout(tables, tuple(references), tuple(parts))
+
+
+def _common(
+    stored: Mapping[str, Table], saved: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, Table]]:
+    """Yield the tables that a bundle has as well, with those columns that it has."""
+    for name, table in stored.items():
+        if name in saved:
+            columns = tuple(column for column in saved[name] if column in table.columns)
+            yield name, table._replace(columns=columns)
 
 
 def _taken(tables: dict[str, Table], references: Iterable[ForeignKey]) -> Iterator[Part]:
@@ -252,12 +267,12 @@ def prompt_columns(session_columns: Container[str]) -> list[str]:
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
-def _shared(tables: dict[str, Table], users: Iterable[str]) -> Iterator[Part]:
-    """Yield the system prompts that sessions name in some of their columns."""
+def _shared(tables: dict[str, Table]) -> Iterator[Part]:
+    """Yield the system prompts that sessions name."""
     used = " OR ".join(
         f'{{row}}."hash" IN (SELECT s."{column}" FROM {{schema}}.sessions AS s '
         f"WHERE s.id IN ({CHOSEN}))"
-        for column in users
+        for column in prompt_columns(tables["sessions"].columns)
     )
     if used and "system_prompts" in tables:
         yield Part(tables["system_prompts"], f"({used})", is_shared=True)

@@ -89,7 +89,7 @@ def _ours(path: Path, cut: float) -> tuple[float, float]:
         names: list[str] = []
 
         def delete() -> None:
-            outcome = store.delete_planned(plan, catalog)
+            outcome = store.delete_planned(plan)
             names.extend(each.bundle.name for each in outcome.results)
 
         deleted = _for_a_thousand(path, delete)

@@ -40,12 +40,10 @@ def opened(path: Path, now: float = NOW) -> Iterator[tuple[Reader, Catalog]]:
         yield reader, read_catalog(reader, now)
 
 
-def delete_planned(
-    store: Store, plan: Plan, catalog: Catalog, trash: Path, **how: Any
-) -> Outcome[Deleted]:
+def delete_planned(store: Store, plan: Plan, trash: Path, **how: Any) -> Outcome[Deleted]:
     """Carry out a plan."""
     expected = [planned.expected for planned in plan.selected]
-    return outcome_of(plan, clean_up(store, expected, catalog, trash, None, **how))
+    return outcome_of(plan, clean_up(store, expected, trash, None, **how))
 
 
 def chosen(line: str = "", *marks: str) -> Selection:

@@ -28,7 +28,7 @@ import shapes
 from paths import DATA
 from releases import KNOWN, Releases
 
-from hermes_browse.store.edit import known_triggers
+from hermes_browse.store.edit import guards
 
 _OPEN = (
     "import sys, pathlib, hermes_state; hermes_state.SessionDB(pathlib.Path(sys.argv[1])).close()"
@@ -114,10 +114,10 @@ def record(folder: Path) -> None:
 
     def add(where: str, trigger: Trigger) -> None:
         table, name, sql = trigger
-        seen[table, name, known_triggers.digest(sql)].add(where)
+        seen[table, name, guards.digest(sql)].add(where)
 
-    if known_triggers.RECORD.exists():
-        for each in json.loads(known_triggers.RECORD.read_text(encoding="ascii")):
+    if guards.RECORD.exists():
+        for each in json.loads(guards.RECORD.read_text(encoding="ascii")):
             seen[each["table"], each["name"], each["sha256"]] |= set(each["releases"])
     for path in DATA.glob("state-v*.db"):
         for trigger in triggers_in(path):
@@ -134,7 +134,7 @@ def record(folder: Path) -> None:
         {"table": table, "name": name, "sha256": sha256, "releases": sorted(where)}
         for (table, name, sha256), where in sorted(seen.items())
     ]
-    known_triggers.RECORD.write_text(json.dumps(entries, indent=1) + "\n", encoding="ascii")
+    guards.RECORD.write_text(json.dumps(entries, indent=1) + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

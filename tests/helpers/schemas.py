@@ -9,8 +9,7 @@ from searching import count, search
 from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError
-from hermes_browse.store.hermes.health import warnings_of
-from hermes_browse.store.hermes.index_health import search_health
+from hermes_browse.store.hermes.health import search_health, warnings_of
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import read_recap, with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline

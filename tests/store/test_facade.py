@@ -95,7 +95,7 @@ def test_it_is_cleaned_up(store):
     assert planned
     assert store.archive_planned(plan).results
     assert planned <= {each.id for each in store.conversations("is:archived")}
-    outcome = store.delete_planned(store.plan(selection, catalog, moment), catalog)
+    outcome = store.delete_planned(store.plan(selection, catalog, moment))
     (deleted,) = outcome.results
     assert planned == set(deleted.bundle.conversations)
     assert not planned & {each.id for each in store.conversations()}

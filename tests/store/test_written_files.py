@@ -8,7 +8,7 @@ from platforms import posix_only
 from hermes_browse.store.cleanup.hermes_settings import read_block
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotAStoreError
-from hermes_browse.store.export.env_files import read_env
+from hermes_browse.store.export.redact import read_env
 from hermes_browse.store.files import FileTooLargeError, read_regular
 from hermes_browse.store.hermes.homes import active_profile
 from hermes_browse.store.sessions.jobs import read_job_names

@@ -13,13 +13,11 @@ from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup.bulk import Outcome, Step
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals
-from hermes_browse.store.cleanup.selection import Selection, parse_line
+from hermes_browse.store.cleanup.selection import Selection, count_reasons, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
-from hermes_browse.store.cleanup.spared import count_reasons
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _, ngettext
 
 from ..text.formats import counted, dollars, own_and_tree, size, status, timestamp
@@ -165,7 +163,7 @@ class PruneCommand(Subcommand):
             )
         done = _Done(plan)
         if acts and plan.selected:
-            done = _act(context, plan, catalog)
+            done = _act(context, plan)
         elif plan.selected and not context.json:
             note(
                 _(
@@ -197,7 +195,7 @@ def _refusal(totals: Totals, *, is_archive: bool) -> RefusedError:
 # Carrying it out
 
 
-def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
+def _act(context: CommandContext, plan: Plan) -> _Done:
     """Archive or delete the conversations of a plan."""
     store = context.store
     if context.arguments.archive:
@@ -207,7 +205,7 @@ def _act(context: CommandContext, plan: Plan, catalog: Catalog) -> _Done:
         return _Done(archived.plan)
     before = store.file_space().free_bytes
     store.close()
-    outcome = carry_out(plan, partial(store.delete_planned, plan, catalog))
+    outcome = carry_out(plan, partial(store.delete_planned, plan))
     for deleted in outcome.results:
         for sentence in deleted.notes:
             note(sentence)

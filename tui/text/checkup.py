@@ -17,6 +17,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.find_hermes import find_hermes
 from hermes_browse.store.hermes.health import (
+    SearchHealth,
     StoreProblem,
     StoreSummary,
     hermes_version,
@@ -24,7 +25,6 @@ from hermes_browse.store.hermes.health import (
 )
 from hermes_browse.store.hermes.holders import Holder, holders
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.index_health import SearchHealth
 from hermes_browse.store.wording import _, ngettext
 
 from ..settings.folders import config_path, log_path

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.export.env_files import read_env, secret_values
 from hermes_browse.store.export.files import (
     EXTENSIONS,
     Format,
@@ -18,7 +17,7 @@ from hermes_browse.store.export.files import (
     unique_names,
     write_file,
 )
-from hermes_browse.store.export.redact import Redactor, describe
+from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext, pgettext

@@ -337,7 +337,7 @@ def hashtags(tags: Iterable[str]) -> str:
 
 
 def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `cleanup.spared.Standing`, `pinned`
+    """Translate the state of a conversation: a `Status`, a `cleanup.selection.Standing`, `pinned`
     or `archived`."""
     names = {
         "live": pgettext("status", "live"),

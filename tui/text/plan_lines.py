@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from hermes_browse.store.cleanup.plan import Plan
-from hermes_browse.store.cleanup.spared import count_reasons
+from hermes_browse.store.cleanup.selection import count_reasons
 from hermes_browse.store.wording import _, ngettext
 
 from . import formats

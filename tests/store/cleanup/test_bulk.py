@@ -11,8 +11,8 @@ from trashing import run
 from hermes_browse.store.cleanup.bulk import Step, archive_planned
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import flags, portions
-from hermes_browse.store.edit.delete import Deleting
 from hermes_browse.store.edit.portions import Portions
 from hermes_browse.store.errors import (
     BrowseError,
@@ -49,24 +49,22 @@ def plan_of(path):
 
 def delete(path, plan, **how):
     """Carry it out."""
-    with opened(path) as (_reader, catalog):
-        pass
-    trash = path.parent / "trash"
-    return delete_planned(Store(path), plan, catalog, trash, **how)
+    return delete_planned(Store(path), plan, path.parent / "trash", **how)
 
 
 def fail_at_the_third(monkeypatch, error):
     """Portions of one, of which the third fails."""
     monkeypatch.setattr(portions, "MOST_AT_ONCE", 1)
     monkeypatch.setattr(portions, "BUSY_PAUSE", 0.0)
-    here = Deleting.delete
+    here, calls = deleting._delete_portion, []
 
-    def act(self, some):
-        if len(self.done) == 2:
+    def act(*arguments):
+        calls.append(1)
+        if len(calls) > 2:
             raise error
-        here(self, some)
+        here(*arguments)
 
-    monkeypatch.setattr(Deleting, "delete", act)
+    monkeypatch.setattr(deleting, "_delete_portion", act)
 
 
 def test_portions_grow_and_rest_while_others_write(rests, monkeypatch):
@@ -134,10 +132,9 @@ def test_a_refusal_spares_one():
 
 def test_a_store_that_is_gone(path):
     """Nothing was done, and why is said where other errors are."""
-    with opened(path) as (_reader, catalog):
-        plan = plan_of(path)
+    plan = plan_of(path)
     path.rename(path.with_name("away.db"))
-    outcome = delete_planned(Store(path), plan, catalog, path.parent / "trash")
+    outcome = delete_planned(Store(path), plan, path.parent / "trash")
     assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.selected
 
 

@@ -10,9 +10,15 @@ from pruning import NOW, aged, chosen, family, opened, said
 
 from hermes_browse.store.ages import HOUR, age_words
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled, with_age
-from hermes_browse.store.cleanup.space_map import read_file_space
-from hermes_browse.store.cleanup.spared import Standing, standing
+from hermes_browse.store.cleanup.selection import (
+    Selection,
+    Standing,
+    parse_line,
+    standing,
+    toggled,
+    with_age,
+)
+from hermes_browse.store.cleanup.sizes import read_file_space
 from hermes_browse.store.search.filters import FILTERS, help_lines, kinds_for
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog

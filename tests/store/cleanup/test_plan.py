@@ -5,7 +5,7 @@ from builders import hostile_store, make_store
 from pruning import NOW, aged, chosen, expected, family, opened, said
 
 from hermes_browse.store.cleanup.plan import Plan, make_plan
-from hermes_browse.store.cleanup.spared import Standing
+from hermes_browse.store.cleanup.selection import Standing
 
 
 def plan_of(path, selection, now=NOW):

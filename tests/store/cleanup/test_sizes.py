@@ -8,8 +8,13 @@ from builders import big_store, hostile_store, make_store, tool_call
 from pruning import aged, family, opened
 
 from hermes_browse.store.cleanup import sizes as module
-from hermes_browse.store.cleanup.sizes import REASONING, added, measure
-from hermes_browse.store.cleanup.space_map import read_file_space, read_space_map
+from hermes_browse.store.cleanup.sizes import (
+    REASONING,
+    added,
+    measure,
+    read_file_space,
+    read_space_map,
+)
 from hermes_browse.store.connection.stored_values import as_int
 from hermes_browse.store.insights.sums import read_statistics
 

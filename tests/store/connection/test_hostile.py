@@ -11,9 +11,8 @@ from searching import search
 from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.health import problems_of, summarize, warnings_of
+from hermes_browse.store.hermes.health import problems_of, search_health, summarize, warnings_of
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hermes.index_health import search_health
 from hermes_browse.store.hermes.resume_command import plan_resume
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import read_recap, with_details

@@ -155,7 +155,7 @@ def test_a_clean_up_counts_what_is_in_doubt(path, tmp_path, arm):
         plan = make_plan(reader, catalog, chosen("", "other", "tip"), NOW)
     assert len(plan.selected) == 2
     arm("done")
-    outcome = delete_planned(store, plan, catalog, tmp_path / "trash")
+    outcome = delete_planned(store, plan, tmp_path / "trash")
     assert isinstance(outcome.error, WriteInDoubtError)
     assert (
         outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.selected) == 2

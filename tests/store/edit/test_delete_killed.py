@@ -44,7 +44,7 @@ def prune(store, trash, names):
         there = [name for name in names if name in catalog.sessions]
         plan = make_plan(reader, catalog, Selection(parse_line("", NOW), frozenset(there)), NOW)
     expected = [planned.expected for planned in plan.selected]
-    error = clean_up(store, expected, catalog, trash, None).error
+    error = clean_up(store, expected, trash, None).error
     if error is not None:
         raise error
 store, trash, chance = Store(Path(sys.argv[1])), Path(sys.argv[2]), random.Random(int(sys.argv[3]))

@@ -21,8 +21,8 @@ from trashing import (
 )
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.edit import flags, known_triggers, titles
-from hermes_browse.store.edit.known_triggers import check_triggers, digest, normalised
+from hermes_browse.store.edit import flags, guards, titles
+from hermes_browse.store.edit.guards import check_triggers, digest, normalised
 from hermes_browse.store.errors import StoreRefusedError
 
 TAKES_ALL = "CREATE TRIGGER archive_log AFTER DELETE ON sessions BEGIN DELETE FROM messages; END"
@@ -112,7 +112,7 @@ def test_the_sample_store_has_known_ones(tmp_path):
 
 def test_the_record_names_where_each_was_seen():
     """It is data: a table, a name, a digest, and at least one release."""
-    record = json.loads(known_triggers.RECORD.read_text(encoding="ascii"))
+    record = json.loads(guards.RECORD.read_text(encoding="ascii"))
     assert all(each["releases"] and len(each["sha256"]) == 64 for each in record)
     assert {each["table"] for each in record} == {"messages"}
     assert {"0.14.0", "0.16.0", "0.19.0", "0.22.2"} <= {

@@ -61,7 +61,6 @@ def test_a_plan_is_stopped_within_a_conversation(path):
     outcome = delete_planned(
         Store(path),
         plan,
-        catalog,
         path.parent / "trash",
         tell=tell,
         stop=lambda: bool(stopped),

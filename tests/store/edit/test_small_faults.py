@@ -3,12 +3,11 @@
 import os
 
 import pytest
-from trashing import allow_any_trigger, as_before, deleted, family, put_back, remove, run
+from trashing import allow_any_trigger, as_before, family, put_back, remove, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import titles, transaction
-from hermes_browse.store.edit.restore_rows import RestoredRows
-from hermes_browse.store.errors import BrowseError, RefusedError, WriteUnverifiedError
+from hermes_browse.store.errors import BrowseError, WriteUnverifiedError
 
 
 def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
@@ -32,31 +31,6 @@ def test_a_stat_that_fails_after_the_commit(path, monkeypatch):
     assert "replaced" not in caught.value.sentence
     with Store(path).reader() as reader:
         assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Pier at dawn"
-
-
-def test_a_session_that_goes_during_a_restore(tmp_path, monkeypatch):
-    """A second restore finds the session in the store; then another process deletes it."""
-    path, name = deleted(tmp_path)
-    put_back(path, name)
-    gone = (
-        "DELETE FROM messages WHERE session_id = 'tip'",
-        "DELETE FROM sessions WHERE id = 'tip'",
-    )
-    real = RestoredRows.compare
-
-    def compare(*given):
-        found = real(*given)
-        run(path, *gone)
-        return found
-
-    monkeypatch.setattr(RestoredRows, "compare", compare)
-    with pytest.raises(
-        RefusedError, match=r"tip is not there any more. Nothing was changed"
-    ) as caught:
-        put_back(path, name)
-    assert "Try again" in caught.value.remedy
-    monkeypatch.undo()
-    assert put_back(path, name).sessions
 
 
 @pytest.mark.skipif(

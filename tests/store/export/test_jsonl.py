@@ -21,7 +21,8 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.jsonl import jsonl_pieces
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import ExportCounts
+from hermes_browse.store.export.source import ExportCounts, Source
+from hermes_browse.store.messages.chat_message import Reading
 
 DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
 """What Hermes' export derives from columns."""
@@ -340,8 +341,13 @@ def test_deep_and_endless_numbers(tmp_path):
 def test_a_session_deleted_meanwhile(tmp_path):
     """It is said, not left out in silence."""
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
+    (chosen,) = conversations(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM sessions")
+    store = open_store(Store(path))
+    source = Source(store, chosen, Redactor(), ExportCounts(), Reading.SAID)
     with pytest.raises(NotFoundError, match="deleted while"):
-        list(jsonl_pieces(open_store(Store(path)), ["s", "gone"], Redactor(), ExportCounts()))
+        list(jsonl_pieces([source]))
 
 
 @pytest.mark.slow

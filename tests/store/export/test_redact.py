@@ -12,13 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_redact_kinds import KINDS
 
-from hermes_browse.store.export.env_files import (
+from hermes_browse.store.export.redact import (
+    LABELS,
+    Redactor,
+    describe,
     is_secret_value,
     parse_env,
     read_env,
     secret_values,
 )
-from hermes_browse.store.export.redact import LABELS, Redactor, describe
 from hermes_browse.store.export.secrets import MARK, RULES
 
 # Put together here, so that no scanner of repositories takes the tests for a leak.

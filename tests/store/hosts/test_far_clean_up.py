@@ -40,11 +40,11 @@ def path(hermes_home):
 
 
 def planned(store):
-    """The plan of all these conversations, and the catalog it was made from."""
+    """The plan of all these conversations."""
     now = time.time()
     catalog = store.catalog(now)
     marks = [f"old{number}" for number in range(MANY)]
-    return store.plan(chosen("", *marks), catalog, now), catalog
+    return store.plan(chosen("", *marks), catalog, now)
 
 
 def left(path):
@@ -63,12 +63,12 @@ def test_one_call_with_reports(links, server, path, monkeypatch):
         AskedQuestion, "lines", lambda *args, **named: asked.append(1) or lines(*args, **named)
     )
     with open_store(remote(links.of(server.host))) as store:
-        plan, catalog = planned(store)
+        plan = planned(store)
         assert len(plan.selected) == MANY
         run(path, "UPDATE sessions SET ended_at = NULL WHERE id = 'old3'")
         steps = []
         asked.clear()
-        outcome = store.delete_planned(plan, catalog, tell=steps.append)
+        outcome = store.delete_planned(plan, tell=steps.append)
         assert len(asked) == 1
         assert outcome.error is None and outcome.refused == 1 and left(path) == {"old3"}
         assert outcome.plan.spared[-1].why.words == "resumed after the plan was made"
@@ -80,8 +80,8 @@ def test_one_call_with_reports(links, server, path, monkeypatch):
 def test_it_stops_between_two_portions(links, server, path):
     """What was not begun is as it was."""
     with open_store(remote(links.of(server.host))) as store:
-        plan, catalog = planned(store)
-        outcome = store.delete_planned(plan, catalog, stop=lambda: True)
+        plan = planned(store)
+        outcome = store.delete_planned(plan, stop=lambda: True)
     assert outcome.left + len(outcome.plan.selected) == MANY and outcome.error is None
     assert len(left(path)) == outcome.left
 
@@ -89,9 +89,9 @@ def test_it_stops_between_two_portions(links, server, path):
 def test_a_store_that_is_not_written_to(links, server, path):
     """Why is said as of that machine, and once."""
     with open_store(remote(links.of(server.host))) as store:
-        plan, catalog = planned(store)
+        plan = planned(store)
         run(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
-        outcome = store.delete_planned(plan, catalog)
+        outcome = store.delete_planned(plan)
         with pytest.raises(StoreRefusedError, match=r"^vps: .*odd"):
             store.delete(["old1"])
     assert isinstance(outcome.error, StoreRefusedError) and len(left(path)) == MANY
@@ -102,9 +102,9 @@ def test_a_store_that_is_not_written_to(links, server, path):
 def test_the_connection_is_lost_behind_it(links, server, path):
     """The store there shows that all are gone, and the bundle that has them."""
     with open_store(remote(links.of(server.host))) as store:
-        plan, catalog = planned(store)
+        plan = planned(store)
         server.cut_at = b'"answer": [['
-        outcome = store.delete_planned(plan, catalog)
+        outcome = store.delete_planned(plan)
         assert outcome.error is None and len(outcome.plan.selected) == MANY and not left(path)
         (deleted,) = outcome.results
         assert store.restore(deleted.bundle.name).verified
@@ -122,9 +122,9 @@ def test_the_connection_is_lost_in_the_middle_of_it(links, server, path, monkeyp
         return ask(lease, name, values)
 
     with open_store(remote(links.of(server.host))) as store:
-        plan, catalog = planned(store)
+        plan = planned(store)
         monkeypatch.setattr(Lease, "ask", half)
-        outcome = store.delete_planned(plan, catalog)
+        outcome = store.delete_planned(plan)
         assert len(outcome.plan.selected) == 5 and len(left(path)) == outcome.doubtful == MANY - 5
         assert isinstance(outcome.error, WriteInDoubtError) and "nobody knows" in str(outcome.error)
         (deleted,) = outcome.results

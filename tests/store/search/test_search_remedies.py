@@ -15,9 +15,8 @@ from search_stores import change, copy_fixture, found
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.health import problems_of, summarize
+from hermes_browse.store.hermes.health import problems_of, search_health, summarize
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.index_health import search_health
 from hermes_browse.store.search.coverage import ASK_DOCTOR, read_coverage
 from hermes_browse.store.search.query import parse
 

@@ -5,7 +5,7 @@ import os
 import pytest
 from builders import HOSTILE_IDS, make_store
 from effort import slow_but
-from trashing import NOW, as_before, dump, family, put_back, remove, run
+from trashing import NOW, as_before, dump, family, put_back, remove
 
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.trash.session_files import find_files, owners
@@ -112,22 +112,6 @@ def test_a_restore_that_was_cut_after_its_rows(store):
     assert back.verified and back.files == len(MINE) and "tip" in back.sessions
     assert state(folder) == files and dump(store) == rows
     assert put_back(store, name, sessions_folder=folder) == back and state(folder) == files
-
-
-def test_files_of_a_conversation_that_went_on_since(store):
-    """The rows stay as they are by now; the files are brought, and that the rest is not is said."""
-    folder = store.parent / "sessions"
-    files = state(folder)
-    name = remove(store, "tip", sessions_folder=folder).bundle.name
-    put_back(store, name)
-    run(store, "UPDATE sessions SET archived = 1")
-    rows = dump(store)
-    back = put_back(store, name, sessions_folder=folder)
-    assert (back.sessions, back.files, back.verified) == ((), len(MINE), False)
-    assert any(
-        "tip was not restored: it is in the store, and has changed" in each for each in back.notes
-    )
-    assert state(folder) == files and dump(store) == rows
 
 
 def test_a_file_that_cannot_be_written_is_not_called_verified(store, monkeypatch):

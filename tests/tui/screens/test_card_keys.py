@@ -13,7 +13,7 @@ import pytest
 from browsing import NOW, Browser, browsing
 from configured_app import configured
 
-from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle

@@ -14,8 +14,7 @@ from rich.cells import cell_len
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.plan import Spared, make_plan
 from hermes_browse.store.cleanup.retention import Forecast
-from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.cleanup.space_map import read_space_map
+from hermes_browse.store.cleanup.sizes import Sizes, read_space_map
 from hermes_browse.store.sessions.catalog import SpareReason
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.browser.list.list_model import RowDetails

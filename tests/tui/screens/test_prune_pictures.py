@@ -12,8 +12,7 @@ from rich.cells import cell_len
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.api import open_store
 from hermes_browse.store.cleanup.selection import with_age
-from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.store.cleanup.sizes import FileSpace, Sizes
 from hermes_browse.tui.browser.main import MainScreen
 from hermes_browse.tui.screens.cleanup.axis import (
     AxisShare,

@@ -13,8 +13,7 @@ from builders import make_store
 from pruning import NOW
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.cleanup.space_map import ConversationBytes
+from hermes_browse.store.cleanup.sizes import ConversationBytes, Sizes
 from hermes_browse.tui.browser.edit.change_cards import DeleteCard
 from hermes_browse.tui.screens.cleanup import plan_screen as screen_of_plans
 from hermes_browse.tui.screens.cleanup.prune_screen import PruneScreen

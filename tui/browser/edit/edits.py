@@ -151,8 +151,7 @@ class Edits(Tagging):
         main.app.push_screen(card, decided)
 
     async def _delete_planned(self, planned: PreparedPlan) -> None:
-        delete = partial(self._main.opened().delete_planned, catalog=planned.catalog)
-        outcome = await carry_out(self._main, planned, delete)
+        outcome = await carry_out(self._main, planned, self._main.opened().delete_planned)
         deleted = list(outcome.results)
         notes = [note for done in deleted for note in done.notes]
         words = " · ".join([spared_words(outcome, _("moved to the trash")), *notes[:1]])

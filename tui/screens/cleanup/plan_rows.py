@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from hermes_browse.store.cleanup.plan import Planned, Spared
-from hermes_browse.store.cleanup.spared import Standing, last_use
+from hermes_browse.store.cleanup.selection import Standing, last_use
 from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.text import one_line

@@ -12,7 +12,7 @@ from textual.reactive import var
 
 from hermes_browse.store.api import OpenStore
 from hermes_browse.store.cleanup.selection import Selection, parse_line
-from hermes_browse.store.cleanup.space_map import SpaceMap
+from hermes_browse.store.cleanup.sizes import SpaceMap
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import EMPTY, Query
 from hermes_browse.store.sessions.models import Conversation

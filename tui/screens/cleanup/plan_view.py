@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from hermes_browse.store.cleanup.spared import count_reasons, last_use
+from hermes_browse.store.cleanup.selection import count_reasons, last_use
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 

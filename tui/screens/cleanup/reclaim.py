@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hermes_browse.store.api import OpenStore
-from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.store.cleanup.sizes import FileSpace
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.find_hermes import find_hermes, hermes_word
 from hermes_browse.store.hermes.homes import Location

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
-from hermes_browse.store.cleanup.space_map import FileSpace, SpaceMap
+from hermes_browse.store.cleanup.sizes import FileSpace, SpaceMap
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
