@@ -114,14 +114,6 @@ def test_what_hermes_drops_is_found_where_it_stands(query, store):
     assert found(store, query) == sorted(expected, reverse=True)
 
 
-def test_order_is_newest_first_or_oldest_first(store):
-    newest = found(store, "docker")
-    assert len(newest) > 2
-    assert newest == sorted(newest, reverse=True)
-    assert found(store, "docker", sort="oldest") == newest[::-1]
-    assert sorted(found(store, "docker", sort="relevance")) == newest[::-1]
-
-
 def test_relevance_is_that_of_fts5(store):
     connection = sqlite3.connect(store)
     sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rank, rowid DESC"
@@ -155,15 +147,3 @@ def test_hidden_rows_are_no_hits(tmp_path):
     assert not hidden & set(
         found(store, "role:user role:assistant role:system role:tool role:session_meta")
     )
-
-
-@pytest.mark.parametrize("query", ["docker", "C++", "大别山", "deploy*", "🚀"])
-def test_snippets_show_the_match(query, store):
-    with Store(store).reader() as reader:
-        hits = search(reader, parse(query)).hits
-    for hit in hits:
-        assert hit.match, (query, hit)
-        assert "\n" not in hit.snippet
-        for start, end in hit.match:
-            lit = hit.snippet[start:end].casefold()
-            assert lit.startswith(query.rstrip("*").casefold())
