@@ -111,15 +111,17 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
     """
     if "content" not in reader.schema.message_columns:
         return dict.fromkeys(chains, "")
-    ids = {key: [each.id for each in chains[key] if each.has_messages] for key in chains}
-    # Nearly every session begins with a text of the user: most chains need only this statement.
-    first = _candidates(reader, chain.from_iterable(each[:1] for each in ids.values()), _OPENING)
-    previews = {key: first.get(each[0], _NONE) if each else _NONE for key, each in ids.items()}
-    others = {key: ids[key] for key, best in previews.items() if best[0] != _BEST}
-    found = _candidates(reader, chain.from_iterable(others.values()), _FIRST_ROWS)
-    for key, sessions in others.items():
-        texts = [found[session] for session in sessions if session in found]
-        previews[key] = min(texts, key=itemgetter(0), default=_NONE)
+    previews = dict.fromkeys(chains, _NONE)
+    waiting = {key: [each.id for each in chains[key] if each.has_messages] for key in chains}
+    # Nearly every session begins with a text of the user: most chains need only the first of two
+    # statements.
+    for most, among in ((1, _OPENING), (None, _FIRST_ROWS)):
+        asked = {key: ids[:most] for key, ids in waiting.items()}
+        found = _candidates(reader, chain.from_iterable(asked.values()), among)
+        for key, ids in asked.items():
+            texts = (found.get(each, _NONE) for each in ids)
+            previews[key] = min(texts, key=itemgetter(0), default=_NONE)
+        waiting = {key: ids for key, ids in waiting.items() if previews[key][0] != _BEST}
     return {key: text for key, (_rank, text) in previews.items()}
 
 

@@ -8,6 +8,7 @@ clocks may step back.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -140,37 +141,19 @@ def read_outline(
         if reading is not Reading.LIVE:
             copies |= _find_copies(reader, rows)
         every += rows
-    shown, gaps = _select(every, reading, copies, len(session_ids) - 1)
-    return Outline(session_ids, tuple(shown), gaps, copies)
-
-
-def _select(
-    every: Sequence[RowInfo], reading: Reading, copies: Mapping[int, int], tip: int
-) -> tuple[list[RowInfo], dict[int, tuple[int, int]]]:
-    """Return the rows of a reading, and where rows for people are left out of it
-    (`Outline.gaps`)."""
     shown: list[RowInfo] = []
-    gaps: dict[int, tuple[int, int]] = {}
-    left_out: list[State] = []
-    for row in every:
+    left_out: Counter[tuple[int, bool]] = Counter()
+    following, tip = END, len(session_ids) - 1
+    for row in reversed(every):
         if reading is Reading.SAID and row.id in copies:
             continue
         if is_read(row, reading, is_tip=row.segment == tip):
             shown.append(row)
-            if left_out:
-                gaps[row.id] = _counted(left_out)
-                left_out = []
+            following = row.id
         elif not row.hidden:
-            left_out.append(row.state)
-    if left_out:
-        gaps[END] = _counted(left_out)
-    return shown, gaps
-
-
-def _counted(left_out: Sequence[State]) -> tuple[int, int]:
-    """Return the number of rewound and of compacted rows."""
-    rewound = left_out.count(State.REWOUND)
-    return rewound, len(left_out) - rewound
+            left_out[following, row.state is State.REWOUND] += 1
+    gaps = {key: (left_out[key, True], left_out[key, False]) for key, _is_rewound in left_out}
+    return Outline(session_ids, tuple(reversed(shown)), gaps, copies)
 
 
 def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:

@@ -239,6 +239,17 @@ class Candidates:
         self.sources = Sources(self.reader, self.compiled, oldest=self.oldest)
 
     @property
+    def is_complete(self) -> bool:
+        """Whether all rows that may be hits are in some page: it was not stopped, and they are not
+        too many."""
+        return not (self.is_stopped or self.sources.is_partial)
+
+    def stops(self) -> bool:
+        """Whether the search is to end now."""
+        self.is_stopped = self.is_stopped or self.stopped()
+        return self.is_stopped
+
+    @property
     def is_long(self) -> bool:
         """Whether it scans more than a look at the newest rows."""
         return self._scanned > _LONG_SCAN
@@ -306,10 +317,7 @@ class Candidates:
         if after is not None:
             low, high = (after + 1, high) if self.oldest else (low, after - 1)
         size = _FIRST
-        while low <= high:
-            if self.stopped():
-                self.is_stopped = True
-                return
+        while low <= high and not self.stops():
             first, last = low, high  # the part of the rows that all sources have looked at
             found: dict[int, Candidate] = {}
             for source in self.sources.all:

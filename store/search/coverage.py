@@ -106,7 +106,7 @@ def read_coverage(reader: Reader) -> Coverage:
     """Count the chat messages, and those the word index holds."""
     schema, index = reader.schema, reader.schema.fts
     newest, messages = map(as_int, reader.rows("SELECT max(id), count(*) FROM messages")[0])
-    held, repair = 0, ""
+    held = 0
     if index is None and not reader.index_remedy:
         reason = _("no search index: {count:,} messages are scanned; {remedy}")
         repair = remedy(schema, Damage.MISSING)
@@ -118,14 +118,14 @@ def read_coverage(reader: Reader) -> Coverage:
         repair = reader.index_remedy or remedy(schema, Damage.BROKEN)
     else:
         held = messages - gaps_of(reader, index, newest).missing
-        if held >= messages:
-            return Coverage(messages, messages)
         reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
         repair = remedy(schema, Damage.GAPS)
         if _number(schema, "fts_rebuild_high_water") > _number(schema, "fts_rebuild_progress"):
             reason = _(
                 "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
             )
+        if held >= messages:
+            reason = ""
     return Coverage(messages, held, reason.format(held=held, count=messages, remedy=repair))
 
 
@@ -216,11 +216,5 @@ def prepare(reader: Reader) -> None:
         StoreError: The store cannot be read.
         QueryInterruptedError: `Reader.interrupt` was called.
     """
-    index = reader.schema.fts
-    newest = as_int(reader.value("SELECT max(id) FROM messages"))
-    try:
-        if index is not None:
-            gaps_of(reader, index, newest)
-    except StoreError as error:
-        if not is_of_index(reader, error):  # the search that cannot use a broken index reports it
-            raise
+    if (index := reader.schema.fts) is not None:
+        gaps_of(reader, index, as_int(reader.value("SELECT max(id) FROM messages")))

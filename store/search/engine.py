@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeVar
 
 from ..connection.reader import Reader, Stopped, chunks
@@ -128,16 +129,15 @@ class Search:
             return Answer(self.query)
         most = limit if limit > 0 else _ENDLESS
         candidates, rows = self._without_broken_index(lambda: self._read(most, after, portion))
-        more = len(rows) > most
-        shown = rows[:most]
+        shown, more = rows[:most], len(rows) > most
         # A full page from the newest rows needs no index, and ends before one is named.
-        engines = candidates.sources.engines or ({"scan"} if shown else {"none"})
-        is_complete = not (candidates.is_stopped or candidates.sources.is_partial)
+        engines = candidates.sources.engines or {"scan" if shown else "none"}
+        is_known = candidates.is_complete and not more and after is None
         return self._answer(
             shown,
-            next(iter(engines)) if len(engines) == 1 else "mixed",
-            complete=is_complete,
-            total=len(shown) if is_complete and not more and after is None else None,
+            "mixed" if len(engines) > 1 else next(iter(engines)),
+            complete=candidates.is_complete,
+            total=len(shown) if is_known else None,
             elapsed_ms=(time.perf_counter() - start) * 1000,
             notes=tuple(dict.fromkeys([*self._notes, *candidates.sources.notes])),
             stopped=candidates.is_stopped,
@@ -187,14 +187,22 @@ class Search:
             passes = [(True, after), (False, None)]
         for edits, place in passes:
             for ids in candidates.in_time(place):
-                for number, chunk in enumerate(chunks(ids, batch)):
-                    if number and self.stopped():
-                        candidates.is_stopped = True
-                        return
-                    for row in self._rows(chunk):
-                        if self._is_edit(row) is edits and row.is_accepted(self.compiled):
-                            yield row
+                for row in self._accepted(candidates, ids, batch):
+                    if self._is_edit(row) is edits:
+                        yield row
+                if candidates.is_stopped:
+                    return
                 yield None
+
+    def _accepted(
+        self, candidates: Candidates, ids: Sequence[int], batch: int = _BATCH
+    ) -> Iterator[StoredRow]:
+        """Yield the rows with the terms, until the search is stopped."""
+        for number, some in enumerate(chunks(ids, batch)):
+            if number and candidates.stops():
+                return
+            rows = self._rows(some)
+            yield from (row for row in rows if row.is_accepted(self.compiled))
 
     def _rows(self, ids: Sequence[int]) -> list[StoredRow]:
         return read_rows(self.reader, ids, in_reasoning=self.compiled.in_reasoning)
@@ -260,20 +268,16 @@ class Search:
 
     def _count(self, most: int) -> Total:
         candidates = self._candidates()
-        sessions: list[str] = []
+        sessions = list(islice(self._sessions(candidates), most + 1))
+        at_least = len(sessions) > most or not candidates.is_complete
+        return Total(min(len(sessions), most), at_least, frozenset(sessions[:most]))
+
+    def _sessions(self, candidates: Candidates) -> Iterator[str]:
+        """Yield the session of each hit."""
         for page in candidates.pages():
-            sessions += [each.session_id for each in page if each.is_certain]
-            for ids in chunks([each.id for each in page if not each.is_certain], _BATCH):
-                accepted = (row for row in self._rows(ids) if row.is_accepted(self.compiled))
-                sessions += [row.session_id for row in accepted]
-                candidates.is_stopped = candidates.is_stopped or self.stopped()
-                if candidates.is_stopped:
-                    break
-            if candidates.is_stopped or len(sessions) > most:
-                break
-        is_whole = not (candidates.is_stopped or candidates.sources.is_partial)
-        counted = sessions[:most]
-        return Total(len(counted), len(sessions) > most or not is_whole, frozenset(counted))
+            yield from (each.session_id for each in page if each.is_certain)
+            others = [each.id for each in page if not each.is_certain]
+            yield from (row.session_id for row in self._accepted(candidates, others))
 
 
 def _moment(row: StoredRow) -> tuple[float, int]:

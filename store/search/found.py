@@ -129,7 +129,7 @@ def count(
     now: float,
     *,
     stopped: Stopped = never,
-    seconds: float = 20.0,
+    seconds: float,
 ) -> Total:
     """Count all hits; after so many seconds the total is "at least"."""
     scope = make_scope(reader, compile_filters(query, now, view), catalog, now)
@@ -293,14 +293,14 @@ def _variants(query: Query) -> dict[str, str]:
     text, terms = query.text, query.terms
     variants: dict[str, str] = {}
     for problem in unknown_filters(query):
-        start, meant = problem.start + (text[problem.start] == "-"), problem.meant
-        if meant:
-            variants[f"{text[:start]}{meant}{text[problem.end :]}"] = _("with {part}", part=meant)
+        if problem.meant:
+            start = problem.start + (text[problem.start] == "-")
+            meant = f"{text[:start]}{problem.meant}{text[problem.end :]}"
+            variants[meant] = _("with {part}", part=problem.meant)
     narrowing: list[Filter | Term] = [*query.filters, *query.excluded]
     for each in narrowing:
         wider = " ".join(f"{text[: each.start]} {text[each.end :]}".split())
-        part = text[each.start : each.end]
-        variants.setdefault(wider, _("without {part}", part=part))
+        variants.setdefault(wider, _("without {part}", part=text[each.start : each.end]))
     rest = [f"-{_written(term)}" for term in query.excluded]
     rest += [text[each.start : each.end] for each in query.filters]
     if any(term.kind is TermKind.WORD for term in terms):
@@ -309,9 +309,8 @@ def _variants(query: Query) -> dict[str, str]:
     if len(query.groups) == 1 and len(terms) > 1:
         wider = " ".join([" OR ".join(map(_written, terms)), *rest])
         variants.setdefault(wider, _("any of the words"))
-    for same in (text, ""):  # without its only filter the query would be empty
-        variants.pop(same, None)
-    return variants
+    # Without its only filter the query would be empty.
+    return {wider: what for wider, what in variants.items() if wider not in (text, "")}
 
 
 def _written(term: Term) -> str:

@@ -15,7 +15,7 @@ from sys import getsizeof
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.store_cache import StoreCache
-from ..connection.stored_values import as_int, as_mapping, as_time
+from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, state_of
 from ..text import as_text, text_of
@@ -107,31 +107,16 @@ class StoredRow:
 _CHANGES = re.compile(r"write|edit|patch|create|replace|append|insert|delete|remove|rename|move")
 """Parts of the names of tools that change files: `write_file` and `patch` are Hermes' own
 (0.22)."""
-_PATCH_HEADERS = ("*** ", "+++ ", "--- ")
-"""How a line of a patch begins that names a file."""
-
-
-def _names_file(argument: object, needle: str) -> bool:
-    """Whether an argument names the file: a bare path, or the headers of a patch, not the text
-    written."""
-    if not isinstance(argument, str):
-        return False
-    lines = argument.split("\n")
-    named = lines if len(lines) == 1 else [x for x in lines if x.startswith(_PATCH_HEADERS)]
-    return any(needle in fold(line) for line in named)
 
 
 def edits_file(tool_calls: str, needle: str) -> bool:
-    """Whether tool calls, as stored, change a file whose path contains a folded text."""
+    """Whether tool calls, as stored, change files and name a folded path."""
     if needle not in fold(tool_calls):
         return False
-    for call in decode_tool_calls(tool_calls):
-        if not _CHANGES.search(call.name.lower()):
-            continue
-        values = as_mapping(call.arguments).values() or [call.arguments]
-        if any(_names_file(value, needle) for value in values):
-            return True
-    return False
+    return any(
+        _CHANGES.search(call.name.lower()) and needle in fold(call.arguments)
+        for call in decode_tool_calls(tool_calls)
+    )
 
 
 def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:

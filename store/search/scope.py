@@ -42,7 +42,6 @@ _COLUMNS = (
 _COUNTED = ("c.messages", "c.size")
 _GATEWAY = ("c.users", "c.chats", "c.providers")
 _ATTENTION = ("c.unread", "c.waiting")
-_ROLE = "COALESCE(CAST(m.role AS TEXT), 'unknown')"
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
 
@@ -90,12 +89,13 @@ def compile_filters(
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
         group = (each.key, kind.facet(each.value)) if is_alternative else each
         groups.setdefault((_place(condition), group), []).append(condition)
-    places: list[list[Condition]] = [_among(_ROLE, roles), _among("c.root_source", sources), []]
-    if view is not View.ALL:
-        places[1].append(Condition("c.view = ?", (view.value,)))
-    for (place, _group), alternatives in groups.items():
-        places[place].append(any_of(alternatives))
-    return Conditions(*map(all_of, places))
+    given = [(place, any_of(alternatives)) for (place, _group), alternatives in groups.items()]
+    given += [
+        (0, _among("COALESCE(CAST(m.role AS TEXT), 'unknown')", roles)),
+        (1, _among("c.root_source", sources)),
+        (1, _among("c.view", [] if view is View.ALL else [view.value])),
+    ]
+    return Conditions(*(all_of(each for at, each in given if at == place) for place in range(3)))
 
 
 def _place(condition: Condition) -> int:
@@ -105,12 +105,12 @@ def _place(condition: Condition) -> int:
     return 2 if any(column in condition.sql for column in _COUNTED) else 1
 
 
-def _among(column: str, values: Collection[str]) -> list[Condition]:
-    """Return a condition that admits some values; none if there are none."""
+def _among(column: str, values: Collection[str]) -> Condition:
+    """Return a condition that admits some values; all if there are none."""
     if not values:
-        return []
+        return EVERYTHING
     listed = json.dumps([as_text(each) for each in values])  # a lone surrogate cannot be bound
-    return [Condition(f"{column} IN (SELECT value FROM json_each(?))", (listed,))]
+    return Condition(f"{column} IN (SELECT value FROM json_each(?))", (listed,))
 
 
 class Scope(NamedTuple):

@@ -249,20 +249,17 @@ class Catalog(ParentLinks):
         Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of
         these `sources` are returned; empty means any. `amounts` are those of `sort_key`.
         """
-        roots = [
-            root
-            for root in reversed(self.listed(view))
-            if not sources or self.conversation(root).source in sources
-        ]
+        found = self.select(view)
+        roots = [each.root_id for each in found if not sources or each.source in sources]
         if sort is Sort.ACTIVITY:
             return roots[::-1] if reverse else roots
         key = sort_key(sort, amounts or {})
         keys = {root: key(self.conversation(root)) for root in roots}
         return sort_in_pieces(roots, keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
 
-    def select(self, view: View = View.CHATS, *, sort: Sort = Sort.ACTIVITY) -> list[Conversation]:
-        """Return the conversations of a view in order; see `order`."""
-        return [self.conversation(root) for root in self.order(view, sort=sort)]
+    def select(self, view: View = View.CHATS) -> list[Conversation]:
+        """Return the conversations of a view, the newest first."""
+        return [self.conversation(root) for root in reversed(self.listed(view))]
 
 
 def _folded_name(conversation: Conversation) -> str:

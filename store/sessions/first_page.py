@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int, as_time, first_texts
+from ..connection.stored_values import as_time, first_texts
 from .catalog import Catalog
 from .models import View
 from .relations import AUTOMATION_SOURCES
@@ -56,18 +56,12 @@ def ids_follow_time(reader: Reader, page: int = _PAGE) -> bool:
     """Return whether the rows with the largest ids are likely to be the newest ones.
 
     They are not after an import or a restore into another store, which give new ids to old
-    conversations, nor after a clock was set back. An import is detected by comparing start times
-    with rowids of sessions, a clock by the times of some messages at growing distances from the
-    end. An undetected case is corrected once the whole catalog is read. The more conversations a
-    `page` has, the more rows at the end count as newest.
+    conversations, nor after a clock was set back. This is detected by the times of some messages at
+    growing distances from the end. An undetected case is corrected once the whole catalog is read.
+    The more conversations a `page` has, the more rows at the end count as newest.
     """
-    schema, started = reader.schema, _AMONG * page
-    if "timestamp" not in schema.message_columns or "started_at" not in schema.session_columns:
+    if "timestamp" not in reader.schema.message_columns:
         return True
-    newest = "(SELECT rowid AS place FROM sessions ORDER BY started_at DESC LIMIT ?1)"
-    behind = f"SELECT 1 FROM sessions WHERE rowid >= (SELECT min(place) FROM {newest}) LIMIT ?1 + 1"
-    if as_int(reader.value(f"SELECT count(*) FROM ({behind})", [started])) > started:
-        return False
     distances = [0, *(int(_MESSAGES * page * _GROWTH**step) for step in range(_SAMPLES))]
     samples = reader.rows(
         f"WITH back(rows) AS (VALUES {', '.join(f'({distance})' for distance in distances)}) "

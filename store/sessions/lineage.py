@@ -145,15 +145,12 @@ def children_of(nodes: Iterable[Node]) -> dict[str | None, list[Node]]:
     """
     above: dict[str, str | None] = {}
     depths: dict[str | None, int] = {None: 0}
-    continued: set[str | None] = set()
     children: dict[str | None, list[Node]] = {}
     for node in nodes:
         parent = node.parent_id if node.parent_id in above else None
+        # A stale sibling is continued too, and has a note.
         is_next = node.relation is Relation.CONTINUED and not node.note
-        is_beside = is_next and parent is not None and parent not in continued
-        if is_beside:
-            continued.add(parent)
-        if parent is not None and (is_beside or depths[parent] > DEEPEST):
+        if parent is not None and (is_next or depths[parent] > DEEPEST):
             parent = above[parent]
         session_id = node.session.id
         above[session_id], depths[session_id] = parent, depths[parent] + 1

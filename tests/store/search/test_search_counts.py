@@ -55,10 +55,3 @@ def test_a_substring_index_alone_misses_nothing(tmp_path, query):
     answer = ask(path, query)
     assert ids(answer) == [4, 3, 2, 1]
     assert answer.complete and answer.total == 4
-
-
-@pytest.mark.parametrize("query", ["İstanbul", "istanbul", "ISTANBUL", "ista*", "İsta*"])
-@pytest.mark.parametrize("fts", [True, False])
-def test_a_letter_that_is_two_in_lower_case(tmp_path, query, fts):
-    path = write_store(tmp_path / "state.db", _spelled("to İstanbul by ferry"), fts=fts)
-    assert found(path, query) == [4, 3, 2, 1]

@@ -146,15 +146,3 @@ def test_hidden_rows_are_no_hits(tmp_path):
     assert not hidden & set(
         found(store, "role:user role:assistant role:system role:tool role:session_meta")
     )
-
-
-@pytest.mark.parametrize("query", ["docker", "C++", "大别山", "deploy*", "🚀"])
-def test_snippets_show_the_match(query, store):
-    with Store(store).reader() as reader:
-        hits = search(reader, parse(query)).hits
-    for hit in hits:
-        assert hit.match, (query, hit)
-        assert "\n" not in hit.snippet
-        for start, end in hit.match:
-            lit = hit.snippet[start:end].casefold()
-            assert lit.startswith(query.rstrip("*").casefold())

@@ -165,14 +165,6 @@ def test_all_are_ranked_where_all_are_wanted(tmp_path, monkeypatch):
     assert few.notes == ("Ranked among the newest 20 hits.",)
 
 
-def test_what_stands_inside_words_is_found(tmp_path):
-    path = write_store(tmp_path / "state.db", ["the docker", "a Clöck", "rock", "no match"] * 3)
-    assert found(path, "*ock*") == [row for row in range(12, 0, -1) if row % 4]
-    (hit, *_) = ask(path, "*ock*").hits
-    assert [hit.snippet[start:end] for start, end in hit.match] == ["ock"]
-    assert found(path, "*ock* -*rock*") == [row for row in range(12, 0, -1) if row % 4 in (1, 2)]
-
-
 def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path):
     path = write_store(
         tmp_path / "state.db",

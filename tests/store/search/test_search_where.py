@@ -136,26 +136,6 @@ def test_reasoning_is_searched_when_asked(tmp_path, shape):
     assert "in: knows reasoning" in parse("in:title x").problems[0].text
 
 
-def test_stale_is_open_and_silent(tmp_path):
-    sessions = [
-        {"id": "old", "started_at": NOW - 9 * DAY},
-        {"id": "fresh", "started_at": NOW - 3600},
-        {
-            "id": "ended",
-            "started_at": NOW - 9 * DAY,
-            "ended_at": NOW - 8 * DAY,
-            "end_reason": "cli_close",
-        },
-    ]
-    rows = [
-        {"session_id": each["id"], "content": "word", "timestamp": each["started_at"], "id": number}
-        for number, each in enumerate(sessions, 1)
-    ]
-    path = make_store(tmp_path / "s.db", "22", sessions, rows)
-    assert _found(path, "word is:stale") == [1]
-    assert sorted(_found(path, "word -is:stale"), reverse=True) == [3, 2]
-
-
 @pytest.mark.parametrize("in_place", [True, False])
 def test_forgotten_is_what_a_resume_does_not_send(tmp_path, in_place):
     """Every other row, but the live ones of the tip: those replaced in place, and those of sessions

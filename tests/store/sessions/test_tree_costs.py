@@ -60,7 +60,7 @@ def test_lists_searches_and_clean_ups_go_by_the_whole():
     """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high
     nor low."""
     catalog = Catalog(FAMILY, NOW)
-    in_order = [each.id for each in catalog.select(View.ALL, sort=Sort.COST)]
+    in_order = [catalog.conversation(each).id for each in catalog.order(View.ALL, sort=Sort.COST)]
     assert in_order[:4] == ["reset", "branch-of-helper", "branch", "of-branch"]
     assert set(in_order[-2:]) == {"bare", "unknown"}
 
