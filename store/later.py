@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from .hermes import health as health
     from .hermes import index_health as index_health
     from .hermes import resume_command as resume_command
-    from .hosts import far_changes as far_changes
     from .hosts import link as link
     from .hosts import remote as remote
     from .hosts import running as running
@@ -70,7 +69,7 @@ _FOLDERS = {
     "edit": "delete delete_plan flags restore titles",
     "export": "files jsonl redact source",
     "hermes": "health index_health resume_command",
-    "hosts": "far_changes link remote running",
+    "hosts": "link remote running",
     "insights": "facts sums",
     "legacy": "old_transcripts transcript_files",
     "messages": "decode details preview recap transcript",

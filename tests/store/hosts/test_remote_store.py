@@ -147,9 +147,9 @@ class LongAnswers:
         start = self.starts[-1]
         if start is None:
             failure = Failure("ValueTooLongError", "This is too large.", "")
-            yield AnswerLine("error", codec.encode(failure) + b"}", 0)
+            yield AnswerLine("error", codec.encode(failure))
         else:
-            yield AnswerLine("answer", codec.window(self.answer, start) + b"}", 0)
+            yield AnswerLine("answer", codec.window(self.answer, start))
 
 
 def test_a_long_answer_comes_in_windows(monkeypatch):
